@@ -7,7 +7,7 @@ import { VERSION } from './shared/version.ts';
 import { createYardSource, YARD_SOURCE_INFO, type ProjectSelector } from './switchyard/mcp/index.ts';
 
 export interface YardServerOptions {
-  /** Which project it is for. */
+  /** The project it serves. */
   readonly project: ProjectSelector;
   readonly env: NodeJS.ProcessEnv;
   readonly input: Readable;
@@ -20,7 +20,7 @@ export interface YardServer {
   readonly close: () => Promise<void>;
 }
 
-/** No request to us has a reason to be longer, in bytes. */
+/** No request to us needs to be longer, in bytes. */
 const MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /** The MCP server of one project: the core of the gateway with one source, exposed unchanged. */

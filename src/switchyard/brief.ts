@@ -10,7 +10,7 @@ import type { ServiceState } from './services/state.ts';
 import { allInsideLogs } from './state/home.ts';
 import { envWarnings } from './worktrees/env.ts';
 
-/** What somebody who comes to a project needs to know about its runtime, and no more. */
+/** An overview of the runtime of a project for newcomers, no longer than necessary. */
 export interface Brief {
   readonly project: string;
   readonly project_root: string;
@@ -18,7 +18,7 @@ export interface Brief {
   readonly branch: string | null;
   readonly configured_services: readonly string[];
   readonly configured_profiles: readonly string[];
-  /** Named addresses answer only while it is `running`. */
+  /** Named addresses work only while it is `running`. */
   readonly proxy: 'running' | 'not-running';
   readonly services: readonly BriefService[];
   readonly checkouts: readonly BriefCheckout[];
@@ -31,11 +31,11 @@ export interface Brief {
 export interface BriefService {
   readonly service: string;
   readonly branch: string;
-  /** Whether its process lives. */
+  /** Whether its process runs. */
   readonly status: ServiceLiveness;
-  /** How it is doing, in one word. */
+  /** Its state, in one word. */
   readonly state: ServiceState;
-  /** What the state alone does not say, where there is room for it. */
+  /** Details of the state, if the budget allows. */
   readonly note?: string;
   readonly url: string;
   readonly port: number;
@@ -54,14 +54,14 @@ export interface BriefCheckout {
 }
 
 export interface BriefError {
-  /** Null when it stands in the log of the forwarder, which serves all. */
+  /** Null if the error is from the log of the forwarder, which serves all services. */
   readonly service: string | null;
   readonly line: string;
 }
 
-/** How long a brief should be at most, in bytes as printed. Ten services and what is urgent about them fit in. */
+/** Target size of a brief, in bytes as printed. Ten services and their most urgent details fit. */
 const BUDGET = 4096;
-/** What lists of any length share when the services alone take all that, in bytes. */
+/** Bytes for the variable-length lists if the services alone exceed the budget. */
 const LEAST_ROOM = 400;
 const MOST_ERRORS = 20;
 const MOST_FILES = 50;
@@ -69,9 +69,9 @@ const MOST_WARNINGS = 10;
 const ERROR_WIDTH = 160;
 
 export interface BriefOptions {
-  /** Default: the one we stand in, or all. */
+  /** Default: the branch of the current worktree, or all. */
   readonly branch?: string | undefined;
-  /** How to find out what has changed in a directory. Default `changedFiles`. */
+  /** How to determine the changed files of a directory. Default `changedFiles`. */
   readonly changed?: typeof changedFiles | typeof changedFilesNow;
 }
 
@@ -83,7 +83,7 @@ export async function brief(
   const scope = scopeBranch(context, branch);
   const place =
     scope === undefined ? { branch: null, worktree: context.config.root } : await placeOf(context, branch);
-  // Git takes longer than all the rest together; where it is not waited for, it begins first.
+  // Git takes longer than everything else together, so it starts first where it runs in parallel.
   const changes =
     place.worktree === undefined ? [] : Promise.resolve(changed(place.worktree, context.env)).catch(() => []);
 
@@ -125,7 +125,7 @@ async function placeOf(
     return await resolveBranch(context, branch);
   } catch (error) {
     if (branch === undefined) throw error;
-    // It has no worktree, or has none any more; its services may run all the same.
+    // The branch has no worktree (any more), but its services may still run.
     const recorded = Object.values(projectRecord(context)?.services ?? {});
     const name = recorded.find((record) => record.branch_slug === slug(branch))?.branch ?? branch;
     return { branch: name, worktree: undefined };
@@ -142,7 +142,7 @@ function briefCheckout(checkout: ObservedCheckout): BriefCheckout {
   return { service, branch, status, listen_host, listen_port, target_host, target_port, log_file };
 }
 
-/** Services first, then the checkouts; the last trouble of each before the earlier trouble of any. */
+/** Services first, then checkouts; the last error of each before earlier errors of any. */
 function errorsOf(
   { home }: YardContext,
   services: readonly Inspected[],
@@ -160,11 +160,11 @@ function errorsOf(
   return Array.from({ length: rounds }, (_, round) => lists.flatMap((list) => list[round] ?? [])).flat();
 }
 
-/** Adds of the lists of any length what there is room for. */
+/** Fills the variable-length lists as far as the budget allows. */
 function fill(
   whole: Brief,
   found: {
-    /** Of each service. */
+    /** One per service. */
     notes: readonly (string | undefined)[];
     warnings: readonly string[];
     errors: readonly BriefError[];
@@ -184,7 +184,7 @@ function fill(
     }
     return taken;
   };
-  // Leaves room for the line that says how many are missing.
+  // Reserves space for the line that says how many are missing.
   room -= costOf(more(1000));
   const services = whole.services.map((service, at) => {
     const note = found.notes[at];
@@ -207,7 +207,7 @@ function sizeOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value, null, 2)) + 1;
 }
 
-/** What an item adds to a list in the brief: four blanks before each of its lines, and a comma. */
+/** The size of a list item in the brief: four spaces before each of its lines, and a comma. */
 function costOf(item: unknown): number {
   const text = JSON.stringify(item, null, 2);
   return Buffer.byteLength(text) + 4 * text.split('\n').length + 2;

@@ -25,7 +25,7 @@ export interface YardContext {
   /** Without symbolic links. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Why the file of the project was not used, but only what stands in the records. Default: it was used. */
+  /** Why the records were used instead of the project's file. Default: the file was used. */
   readonly problem?: SwitchboardError;
 }
 
@@ -33,8 +33,8 @@ export interface ContextOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   /**
-   * Whether a project that stands in the records will do, where its file is broken or gone: what runs can be stopped all
-   * the same. Default false.
+   * Whether to fall back to the records if the file is broken or gone, so that running services can still be stopped.
+   * Default false.
    */
   readonly orRecorded?: boolean;
 }
@@ -72,7 +72,7 @@ function recordFor(state: State, cwd: string, file: string | undefined): Project
   return file === undefined ? recordedProjectAt(state, cwd) : state.projects[realPath(dirname(file))];
 }
 
-/** The recorded project that counts in a directory without symbolic links. */
+/** The recorded project of a directory, given without symbolic links. */
 export function projectRecordAt(state: State, directory: string): ProjectRecord | undefined {
   return recordFor(state, directory, findYardConfig(state, directory));
 }
@@ -92,15 +92,15 @@ function recordedProjectAt({ projects }: State, directory: string): ProjectRecor
 export interface BranchLocation {
   readonly branch: string;
   readonly slug: string;
-  /** It may not exist: then nothing has been made for this branch yet, or somebody has deleted it. */
+  /** May not exist, if it was not created yet or was deleted. */
   readonly worktree: string;
-  /** Whether it stands in the records; the project's own checkout does not, nor does what another tool made. */
+  /** Whether it is in the records; the project's own checkout is not, nor are worktrees made by other tools. */
   readonly registered: boolean;
 }
 
 /**
- * The place of a branch, named or by its slug. Without one: the worktree we stand in, else the project itself, which
- * counts as the worktree of the branch that is checked out there.
+ * Locates a branch by name or slug. Without one: the current worktree, otherwise the project itself, which counts as
+ * the worktree of the branch that is checked out there.
  */
 export async function resolveBranch(context: YardContext, branch?: string): Promise<BranchLocation> {
   const { config } = context;
@@ -127,20 +127,20 @@ export async function resolveBranch(context: YardContext, branch?: string): Prom
   const views = (await listWorktrees(context)).filter((view) => view.slug === wanted);
   const found = views.find((view) => view.branch === branch) ?? views[0];
   if (found !== undefined) return at(found, found.adopted !== true);
-  // To take the directory we stand in for that of another branch would start its code under a false name.
+  // Using the current directory for another branch would start its code under a false name.
   if (here !== undefined) throw notHere(branch, here.branch);
   return at({ branch, path: defaultWorktreePath(context, branch) }, false);
 }
 
-/** The slug of the branch that a command is about when it may be about all: undefined means all. */
+/** The slug of the branch that a command is limited to; undefined means all. */
 export function scopeBranch(context: YardContext, branch?: string): string | undefined {
   const scoped = branch ?? currentWorktree(context, projectRecord(context))?.branch;
   return scoped === undefined ? undefined : slug(scoped);
 }
 
 /**
- * Makes sure that the project has a record, and its name with it, and gives the context by that name: another project may
- * have taken it since, or a person may have chosen one. To be called under the lock of the project.
+ * Ensures that the project has a record and a name, and returns the context with that name: another project may have
+ * taken it since, or the user may have chosen one. Call it under the lock of the project.
  */
 export async function claimName(context: YardContext): Promise<YardContext> {
   const { registry, config } = context;
@@ -162,7 +162,7 @@ export function projectRecord(context: YardContext): ProjectRecord | undefined {
   return context.registry.read().projects[context.config.root];
 }
 
-/** The project itself. Where there is no git, its only branch is called `current`. */
+/** The project itself. Without git, its only branch is called `current`. */
 async function ownPlace({ config, env }: YardContext): Promise<BranchLocation> {
   const checkout = checkoutOf(config.root);
   const head = checkout === undefined ? undefined : headOf(checkout);

@@ -16,12 +16,12 @@ interface Programs {
   readonly switchyard: string;
   readonly node: string;
   readonly home: string;
-  /** What is wrong first, then what surprises, then what is good to know. */
+  /** Errors first, then warnings, then notes. */
   readonly findings: readonly Finding[];
 }
 
 export interface Diagnosis extends Programs {
-  /** False when one of the findings is an error. */
+  /** False if one of the findings is an error. */
   readonly ok: boolean;
   readonly project: {
     readonly name: string;
@@ -48,7 +48,7 @@ export interface FailedDiagnosis extends Programs {
   readonly hint?: string;
 }
 
-/** Looks at everything that services need. Only reads, and never throws for what it finds. */
+/** Checks everything that services need. Only reads, and never throws for what it finds. */
 export async function doctor(options: {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -63,7 +63,7 @@ export async function doctor(options: {
   return examine(context);
 }
 
-/** The same for a project that is open already. */
+/** The same for an open project. */
 export async function examine(context: YardContext): Promise<Diagnosis> {
   const { config, home } = context;
   const checks = [
@@ -89,7 +89,7 @@ export async function examine(context: YardContext): Promise<Diagnosis> {
   };
 }
 
-/** What cannot be looked at is itself something to tell. */
+/** A check that fails is itself a finding. */
 async function attempt(
   check: (context: YardContext) => readonly Finding[] | Promise<readonly Finding[]>,
   context: YardContext,
@@ -98,7 +98,7 @@ async function attempt(
     return await check(context);
   } catch (error) {
     if (!(error instanceof SwitchboardError)) throw error;
-    // Told once, by the check of the machine.
+    // The check of the machine reports this already.
     if (error.code === 'GIT_MISSING') return [];
     return [{ level: 'error', what: error.message, next: error.hint ?? 'See the message.' }];
   }

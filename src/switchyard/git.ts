@@ -4,9 +4,9 @@ import { printable } from '../shared/printable.ts';
 
 /** Runs git in a directory. */
 export interface Git {
-  /** What it wrote, when it succeeded; else GIT_FAILED in git's own words. */
+  /** Returns its output; throws GIT_FAILED with git's own message if it fails. */
   (args: readonly string[], options?: GitOptions): Promise<string>;
-  /** The same, where failing is an answer too. */
+  /** The same, but returns failures as results. */
   try(args: readonly string[], options?: GitOptions): Promise<RunResult>;
 }
 
@@ -15,15 +15,15 @@ export interface GitOptions {
   readonly timeout?: number;
   /** What to do about a failure, as a sentence. */
   readonly hint?: string | undefined;
-  /** Given to its stdin. */
+  /** Its stdin. */
   readonly input?: string;
-  /** Whether its words about a failure are of no use. Default false. */
+  /** Whether to discard its error output. Default false. */
   readonly ignoresErrors?: boolean;
-  /** How long it may clean up when it is ended before its time, in milliseconds. Default one second. */
+  /** How long it may clean up when it is stopped, in milliseconds. Default one second. */
   readonly grace?: number;
 }
 
-/** With `signal` aborted it ends, with everything it has started. */
+/** When `signal` is aborted, git is stopped with everything it has started. */
 export function gitIn(directory: string, env: NodeJS.ProcessEnv, signal?: AbortSignal): Git {
   const attempt = async (args: readonly string[], options: GitOptions = {}): Promise<RunResult> => {
     const { timeout = TIMEOUT_MS, input, ignoresErrors = false, grace } = options;
@@ -56,7 +56,7 @@ export function gitIn(directory: string, env: NodeJS.ProcessEnv, signal?: AbortS
 /** One entry of `git worktree list`. */
 export interface GitWorktree {
   readonly path: string;
-  /** Undefined when it is on none. */
+  /** Undefined with a detached HEAD. */
   readonly branch: string | undefined;
   readonly bare: boolean;
   readonly locked: boolean;
@@ -64,18 +64,18 @@ export interface GitWorktree {
   readonly prunable: boolean;
 }
 
-/** All checkouts of the repository, the main one first; undefined when the directory is not in a repository. */
+/** All checkouts of the repository, the main one first; undefined outside a repository. */
 export async function worktreeList(git: Git): Promise<readonly GitWorktree[] | undefined> {
   const list = ['worktree', 'list', '--porcelain'];
   let ran = await git.try([...list, '-z']);
-  // Before 2.36 there was no -z: then it says how it is used.
+  // Git before 2.36 has no -z and exits with a usage error.
   if (ran.code === USAGE) ran = await git.try(list);
   if (ran.code === 0) return parseWorktrees(ran.stdout);
   if ((await git.try(['rev-parse', '--git-dir'])).code !== 0) return undefined;
   throw gitFailed(list, ran, undefined);
 }
 
-/** The branch of a checkout, of which there need not be a commit yet; the short commit when it is on none. */
+/** The branch of a checkout, which may have no commit yet; the short commit with a detached HEAD. */
 export async function currentBranch(git: Git): Promise<string | undefined> {
   const branch = await git.try(['symbolic-ref', '--short', '-q', 'HEAD']);
   if (branch.code === 0) return branch.stdout.trim();
@@ -97,7 +97,7 @@ export async function changedFiles(directory: string, env: NodeJS.ProcessEnv): P
   }
 }
 
-/** The same for a program that has nothing else to do meanwhile: it takes less. */
+/** The same, blocking but faster, for a program that has nothing else to do. */
 export function changedFilesNow(directory: string, env: NodeJS.ProcessEnv): readonly string[] {
   const limits = { timeout: TIMEOUT_MS, maxBytes: MOST_OUTPUT };
   return linesOf(runSync('git', STATUS, { cwd: directory, env: environment(env), ...limits }) ?? '');
@@ -109,7 +109,7 @@ function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** A failure in git's own words, without the line that only says how it is used. */
+/** A failure in git's own words, without usage lines. */
 export function gitFailed(
   args: readonly string[],
   ran: RunResult,
@@ -133,8 +133,8 @@ const TIMEOUT_MS = 30_000;
 const MOST_OUTPUT = 64 * 1024 * 1024;
 
 /**
- * What a hook of git, from which we may be called, has set for its own repository. The list is that of
- * `git rev-parse --local-env-vars` but for its settings, which people set on purpose.
+ * Variables that a git hook, which may have called us, has set for its own repository. The list of `git rev-parse
+ * --local-env-vars` except settings, which users set on purpose.
  */
 const OF_ANOTHER_REPOSITORY = new Set([
   'GIT_ALTERNATE_OBJECT_DIRECTORIES',
@@ -155,7 +155,7 @@ const OF_ANOTHER_REPOSITORY = new Set([
 
 function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const own = Object.entries(env).filter(([name]) => !OF_ANOTHER_REPOSITORY.has(name));
-  // Nobody is there to answer a question; and looking at the state of a checkout must not block the work in it.
+  // No prompts, because no user can answer; and reading the state of a checkout must not block other work in it.
   return { ...Object.fromEntries(own), GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
 }
 
@@ -166,7 +166,7 @@ function missing(cause: unknown): SwitchboardError {
   });
 }
 
-/** Lines end with NUL, and an empty one ends an entry. Without -z they end with a newline. */
+/** Lines end with NUL, or with a newline without -z; an empty line ends an entry. */
 function parseWorktrees(text: string): GitWorktree[] {
   const end = text.includes('\0') ? '\0' : '\n';
   return text

@@ -1,4 +1,4 @@
-// What is asked often, by people at every prompt and by agents at every step, is loaded at once.
+// Frequently used functions are loaded with the program.
 export { brief, type Brief } from './brief.ts';
 export { changedFilesNow } from './git.ts';
 export { openContext, projectRecord, resolveBranch, scopeBranch, type YardContext } from './context.ts';
@@ -14,7 +14,7 @@ export { openRegistry } from './state/registry.ts';
 export { where } from './where.ts';
 export { openBrowser } from '../process/index.ts';
 
-// The rest when it is called.
+// The others when they are called.
 export const allProjects = later(async () => (await import('./projects/status.ts')).allProjects);
 export const checkAlias = later(async () => (await import('./mcp/aliases.ts')).checkAlias);
 export const checkout = later(async () => (await import('./forward/checkout.ts')).checkout);
@@ -50,12 +50,12 @@ export type { InitResult } from './init/init.ts';
 export type { ProjectStatus } from './projects/status.ts';
 export type { UpOptions, UpResult } from './services/up.ts';
 
-/** A function that brings its part of the program along when it is called. */
+/** A function that loads its module when it is called. */
 function later<Given extends unknown[], Answer>(
   load: () => Promise<(...given: Given) => Answer | Promise<Answer>>,
 ): ((...given: Given) => Promise<Answer>) & { soon: () => void } {
   return Object.assign(async (...given: Given) => (await load())(...given), {
-    /** It is going to be called: it can be read from the disk while other things are done. */
+    /** Starts loading the module before it is called. */
     soon: () => void load().catch(() => undefined),
   });
 }

@@ -7,7 +7,7 @@ interface Action {
   readonly messages: readonly string[];
 }
 
-/** What an action has done: its messages, a line each. */
+/** The outcome of an action: prints its messages, one per line. */
 export function actionOutcome(action: Action, exitCode?: number): CommandOutcome {
   return {
     exitCode: exitCode ?? (action.ok ? Exit.ok : Exit.failed),

@@ -3,12 +3,12 @@ import { printableLine } from '../../shared/printable.ts';
 import type { Style } from '../style.ts';
 import { painted } from './status-view.ts';
 
-/** The most lines of a section that a person gets; --json has more. */
+/** Maximum lines per section in the text output; --json has more. */
 const CHANGED_FILES = 20;
 const WARNINGS = 10;
 const ERRORS = 10;
 
-/** A brief for a person: what is configured, what runs, what changed, what is wrong. */
+/** The brief as text: what is configured, what runs, what changed, what is wrong. */
 export function briefText(brief: Brief, style: Style): string {
   const section = (title: string, lines: readonly string[], most = Infinity): string[] => {
     if (lines.length === 0) return [];
@@ -49,7 +49,7 @@ export function briefText(brief: Brief, style: Style): string {
 
 const PROXY_DEAD = 'proxy: not running, so these addresses do not work; `switchyard up` starts it';
 
-/** With the branch where several are told of. */
+/** Includes the branch if the brief covers several. */
 function nameOf({ branch: scope }: Brief, service: string, branch: string): string {
   return scope === null ? `${service} (${branch})` : service;
 }

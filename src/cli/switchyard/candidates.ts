@@ -8,7 +8,7 @@ export interface CandidateOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What may stand in the place of the last word of a command line of `switchyard`. */
+/** Completions for the last word of a `switchyard` command line. */
 export function yardCandidates(
   typed: readonly string[],
   options: CandidateOptions,
@@ -21,7 +21,7 @@ export function yardCandidates(
   });
 }
 
-/** Words that mean something else in one command. */
+/** Arguments with a different meaning in one command. */
 const KINDS: ReadonlyMap<string, string> = new Map([
   ['create branch', 'ref'],
   ['mcp unregister name', 'alias'],

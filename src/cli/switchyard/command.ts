@@ -2,13 +2,13 @@ import type { YardContext } from '../../switchyard/index.ts';
 import type { ParsedArguments, Flag } from '../arguments.ts';
 import type { CommandOutcome } from '../command.ts';
 
-/** One thing `switchyard` can be asked to do; its name and its words stand in the list of commands. */
+/** One command of `switchyard`; its name and arguments are in the list of commands. */
 export interface YardCommand {
-  /** What to know before using it, in paragraphs. */
+  /** What to know before using it, one string per paragraph. */
   readonly about: readonly string[];
-  /** Flags of its own, besides the common ones. The word that stands for a value also says how to complete it. */
+  /** Flags of its own, besides the common ones. The placeholder of a value also selects its completion. */
   readonly flags: readonly Flag[];
-  /** What to type, and what that does; `$0` stands for the program. */
+  /** A command line and what it does; `$0` is the program name. */
   readonly examples: readonly (readonly [line: string, meaning: string])[];
   run(given: ParsedArguments, invocation: YardInvocation): Promise<CommandOutcome>;
 }
@@ -17,13 +17,13 @@ export interface YardCommand {
 export interface YardInvocation {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Whether the answer is for a program. */
+  /** Whether to print JSON. */
   readonly json: boolean;
   /** Runs `work` for the project of `cwd`. */
   inYard(work: (yard: YardContext) => Promise<CommandOutcome>): Promise<CommandOutcome>;
   /**
-   * The same for commands that also work when switchyard.toml is broken or gone (showing, stopping). `project` is the
-   * name or the path of another project.
+   * The same for commands that also work if switchyard.toml is broken or gone (status, stopping). `project` is the name
+   * or path of another project.
    */
   inRecordedYard(
     work: (yard: YardContext) => Promise<CommandOutcome>,
@@ -37,7 +37,7 @@ export const YARD_FLAGS: readonly Flag[] = [
   { name: 'help', short: 'h', summary: 'show this help' },
 ];
 
-/** Flags without a command. */
+/** Flags that need no command. */
 export const YARD_TOP_FLAGS: readonly Flag[] = [
   ...YARD_FLAGS,
   { name: 'version', short: 'v', summary: 'print the version' },

@@ -5,17 +5,17 @@ import { yardWhereCommand } from './commands/where.ts';
 
 export interface YardEntry {
   readonly name: string;
-  /** The words it takes, for example `<branch> [service…]`. Completion reads this too. */
+  /** Its arguments, for example `<branch> [service…]`. Completion reads this too. */
   readonly words: string;
   readonly summary: string;
-  /** Whether the help leaves it out: we call it ourselves. Default false. */
+  /** Whether the help omits it, because only Switchyard itself calls it. Default false. */
   readonly hidden?: boolean;
-  /** What it can do besides, each under a second word. Default nothing. */
+  /** Subcommands. Default none. */
   readonly parts?: readonly YardEntry[];
   readonly load: () => Promise<YardCommand>;
 }
 
-/** In the order of the help. Those that are asked often are there at once, the others are loaded when they are called. */
+/** In the order of the help. Frequent commands are loaded with the program, the others when they are called. */
 export const YARD_COMMANDS: readonly YardEntry[] = [
   {
     name: 'init',

@@ -3,7 +3,7 @@ import { printable, printableLine } from '../../shared/printable.ts';
 import { createStyle } from '../style.ts';
 import { pad } from '../table.ts';
 
-/** Prints what services write, as they write it, until nobody reads it any more. Ctrl-C ends the program as usual. */
+/** Prints the output of services as they write it, until stdout is closed. Ctrl-C ends the program as usual. */
 export async function follow(yard: YardContext, options: LogsOptions): Promise<void> {
   const ended = new AbortController();
   const { stdout } = process;
@@ -20,7 +20,7 @@ export async function follow(yard: YardContext, options: LogsOptions): Promise<v
     onLines: ({ service }, lines) => {
       const before = prefix(printableLine(service));
       const text = lines.map((line) => `${before}${printable(line)}\n`).join('');
-      // Who reads slowly is not sent more than can be kept.
+      // Waits for slow readers, so that output does not pile up in memory.
       return new Promise<void>((resolve) => void stdout.write(text, () => resolve()));
     },
   });

@@ -2,7 +2,7 @@ import { columns, flagRow, wrapText } from '../help-layout.ts';
 import { YARD_FLAGS, type YardCommand } from './command.ts';
 import { YARD_COMMANDS, type YardEntry } from './commands.ts';
 
-/** The help of the program as a whole: what it is, and a day with it, on one screen. */
+/** The main help: what the program is and its daily use, on one screen. */
 export function yardOverview(): string {
   const daily = new Set(A_DAY.map(([line]) => line.split(' ')[0]!));
   const others = YARD_COMMANDS.filter(({ name, hidden }) => hidden !== true && !daily.has(name));

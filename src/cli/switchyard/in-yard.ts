@@ -5,13 +5,13 @@ import type { CommandOutcome } from '../command.ts';
 export interface InYardOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Whether what the records know of the project will do. Default false. */
+  /** Whether the records are enough if the file is unreadable. Default false. */
   readonly orRecorded?: boolean;
-  /** A project by its name or its path. Default: the one of the directory. */
+  /** A project by name or path. Default: the project of the directory. */
   readonly project?: string | undefined;
 }
 
-/** Does something for the project of a directory, or one that is named. What was wrong with the records is said on stderr. */
+/** Runs `work` for the project of a directory, or a named one. Prints problems with the records to stderr. */
 export async function inYard(
   options: InYardOptions,
   work: (yard: YardContext) => Promise<CommandOutcome>,
@@ -25,6 +25,6 @@ export async function inYard(
     ...registry.warnings,
   ];
   if (warnings.length === 0) return outcome;
-  const told = warnings.map((warning) => `warning: ${printableLine(warning)}\n`).join('');
-  return { ...outcome, complaint: told + (outcome.complaint ?? '') };
+  const prefixed = warnings.map((warning) => `warning: ${printableLine(warning)}\n`).join('');
+  return { ...outcome, complaint: prefixed + (outcome.complaint ?? '') };
 }

@@ -1,10 +1,10 @@
-/** Ctrl-C while a command waits: it may end in order, and say what runs on. */
+/** Handles Ctrl-C while a command waits, so that it can end cleanly and report what keeps running. */
 export interface Interrupt {
-  /** Aborted by the first signal; the second one ends the program at once. */
+  /** Aborted by the first signal; the second one ends the program immediately. */
   readonly signal: AbortSignal;
-  /** What to end with, as shells count signals; undefined as long as none has come. */
+  /** The exit code for the signal, as in shells; undefined if none was received. */
   exitCode(): number | undefined;
-  /** Signals mean again what they usually do. */
+  /** Restores the default handling of signals. */
   close(): void;
 }
 

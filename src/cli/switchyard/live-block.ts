@@ -1,10 +1,10 @@
 import type { WriteStream } from 'node:tty';
 import { truncateLine, displayWidth } from './yard-table.ts';
 
-/** Some lines at the bottom of a terminal that are drawn again in their place. */
+/** Lines at the bottom of a terminal that are redrawn in place. */
 export interface LiveBlock {
   draw(lines: readonly string[]): void;
-  /** Takes it away; what is written then stands in its place. */
+  /** Removes the block; further output starts where it was. */
   clear(): void;
 }
 
@@ -14,9 +14,7 @@ export function createLiveBlock(
 ): LiveBlock {
   let shown: readonly string[] = [];
   const width = (): number => Math.max(stream.columns || 80, 10);
-  /**
-   * Up to where the block begins. A terminal that has become narrower since has broken our lines into several.
-   */
+  /** Moves back to where the block begins. A terminal that was made narrower has wrapped our lines. */
   const back = (): string => {
     if (shown.length === 0) return '';
     const rows = shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(displayWidth(line) / width())), 0);
@@ -24,7 +22,7 @@ export function createLiveBlock(
   };
   return {
     draw(lines) {
-      // A line more than the terminal has would scroll the first one out of reach.
+      // One line more than the terminal has would scroll the first one out of reach.
       const most = Math.max((stream.rows || 24) - 1, 2);
       const kept =
         lines.length <= most

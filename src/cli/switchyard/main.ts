@@ -9,13 +9,13 @@ import { inYard } from './in-yard.ts';
 import { printYardFailure, printYardOutcome } from './print.ts';
 
 /**
- * The program `switchyard`: runs the command that the arguments name and prints what it found. Returns the exit code.
+ * The program `switchyard`: runs the command in the arguments and prints its outcome. Returns the exit code.
  *
- * People and agents ask it often. So what all need is loaded in one piece, and of the rest only what the one command needs.
+ * It is called often, so the common code is loaded in one piece, and of the rest only what the command needs.
  */
 export async function yardMain(argv: readonly string[]): Promise<number> {
   if (argv[0] === '__complete') return complete(argv.slice(1));
-  // Known before the rest is understood: even "what is this flag?" is asked in JSON then.
+  // Read before the other arguments, so that even usage errors are printed as JSON.
   const json = argv.slice(0, endOfFlags(argv)).includes('--json');
   try {
     const here = { cwd: currentDirectory(), env: process.env };
@@ -32,7 +32,7 @@ export async function yardMain(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** A worktree may have been removed under the shell that stands in it. */
+/** A worktree may have been removed while a shell was in it. */
 function currentDirectory(): string {
   try {
     return process.cwd();
@@ -72,7 +72,7 @@ async function understand(argv: readonly string[], invocation: YardInvocation): 
   return command.run(given, invocation);
 }
 
-/** The part of a command that its second word names, with all other words; the command itself where there is none. */
+/** The subcommand named by the second word, with all other words; the command itself if there is none. */
 async function partOf(
   entry: YardEntry,
   words: readonly string[],
@@ -98,7 +98,7 @@ function findEntry(name: string): YardEntry {
   throw usage(`Unknown command ${JSON.stringify(name)}.`, guess ?? '`switchyard --help` lists all commands.');
 }
 
-/** A word that nobody reads was meant for something. */
+/** Rejects extra words, which were surely meant for something. */
 function refuseTooMany({ name, words }: YardEntry, given: ParsedArguments): void {
   if (words.includes('…')) return;
   const taken = words === '' ? 0 : words.split(' ').length;
@@ -133,14 +133,14 @@ function answer(data: unknown, text: string): CommandOutcome {
   return { exitCode: 0, data, text: () => text };
 }
 
-/** Whatever goes wrong there, the person is in the middle of a line and must not be shown an error. */
+/** Never prints an error, because the user is in the middle of a line. */
 async function complete(words: readonly string[]): Promise<number> {
   try {
     const { yardCandidates } = await import('./candidates.ts');
     const found = await yardCandidates(words, { cwd: process.cwd(), env: process.env });
     await printYardOutcome(answer(undefined, found.map((line) => `${line}\n`).join('')), false);
   } catch {
-    // No candidates, then.
+    // No completions.
   }
   return 0;
 }

@@ -5,7 +5,7 @@ import { usage } from '../arguments.ts';
 
 export interface KnownNames {
   readonly services: readonly string[];
-  /** Whether a branch has a worktree or something on record; it may be given as a slug. */
+  /** Whether a branch, given by name or slug, has a worktree or is recorded. */
   hasBranch(name: string): Promise<boolean>;
   /** All such branches, for a suggestion. */
   branches(): Promise<readonly string[]>;
@@ -17,7 +17,7 @@ export interface CommandTarget {
 }
 
 export interface TypedWords {
-  /** The name of the command, for its errors. */
+  /** The name of the command, for error messages. */
   readonly command: string;
   readonly words: readonly string[];
   /** The value of --branch. With it, every word is a service. */
@@ -25,8 +25,8 @@ export interface TypedWords {
 }
 
 /**
- * The branch and the services that a command was asked for. The first word may be either: `up api` in a worktree nearly
- * always means the service. A name that is both needs --branch.
+ * The branch and services that a command applies to. The first word may be either: `up api` in a worktree usually means
+ * the service. A name that is both needs --branch.
  */
 export async function parseTarget(
   { command, words, branch }: TypedWords,
@@ -50,7 +50,7 @@ export async function parseTarget(
 async function refuseUnknown(command: string, word: string, known: KnownNames): Promise<void> {
   const branches = await known.branches();
   const names = new Set([...known.services, ...branches]);
-  // `up` itself refuses a branch without a worktree, or one whose worktree was deleted, and says how to make one.
+  // `up` itself rejects a branch without a worktree, or with a deleted one, and says how to create it.
   if (command === 'up') {
     const [guess] = nearest(word, names);
     if (guess === undefined || slug(guess) === slug(word)) return;

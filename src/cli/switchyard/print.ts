@@ -6,12 +6,12 @@ import { writeOutcome } from '../output.ts';
 import { writeStderr } from '../stderr.ts';
 import { createStyle } from '../style.ts';
 
-/** Prints what a command found: text for a person, or JSON with its keys in order. */
+/** Prints the outcome of a command: text, or JSON with sorted keys. */
 export async function printYardOutcome(outcome: CommandOutcome, json: boolean): Promise<void> {
   await writeOutcome(json ? { ...outcome, data: sortKeys(outcome.data) } : outcome, json);
 }
 
-/** Says what went wrong, and returns the exit code. Where JSON was asked for, stderr stays empty. */
+/** Prints the error and returns the exit code. With --json, stderr stays empty. */
 export async function printYardFailure(thrown: unknown, json: boolean): Promise<number> {
   const error = explained(thrown);
   const exitCode = exitCodeOf(error);
@@ -20,7 +20,7 @@ export async function printYardFailure(thrown: unknown, json: boolean): Promise<
   return exitCode;
 }
 
-/** What the system refuses (no room, no right) is no bug of ours. */
+/** System errors (disk full, permission denied) are not bugs of ours. */
 function explained(error: unknown): unknown {
   const { code, syscall, path } = (error ?? {}) as NodeJS.ErrnoException;
   if (error instanceof SwitchboardError || code === undefined || syscall === undefined) return error;
@@ -31,7 +31,7 @@ function explained(error: unknown): unknown {
   });
 }
 
-/** 2 for what was typed wrongly, 1 for what went wrong. */
+/** 2 for usage errors, 1 for other failures. */
 function exitCodeOf(error: unknown): number {
   if (!(error instanceof SwitchboardError)) return Exit.bug;
   return error.code === 'USAGE' ? Exit.usage : Exit.failed;
@@ -54,7 +54,7 @@ function failureText(error: unknown): string {
   return `${title} ${printable(error.message)}\n${hint}`;
 }
 
-/** The same value with the keys of every object in alphabetical order, so that two answers can be compared. */
+/** The same value with the keys of every object sorted, so that outputs can be compared. */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;

@@ -4,17 +4,17 @@ import { writeStderr } from '../stderr.ts';
 import { createStyle, type Style } from '../style.ts';
 import { createLiveBlock } from './live-block.ts';
 
-/** Says on stderr what is going on, until the outcome is there to be printed. */
+/** Shows progress on stderr until the outcome is printed. */
 export interface ProgressDisplay {
   readonly onEvent: (event: YardEvent) => void;
   readonly onWait: (text: string) => void;
-  /** Before anything else is written. */
+  /** Call before other output is written. */
   end(): void;
 }
 
 /**
- * On a terminal: a line for each service, drawn again in its place and gone at the end, when the outcome says the same
- * for good. Elsewhere: a line for each event. Nothing where a program reads the answer.
+ * On a terminal: one line per service, redrawn in place and removed at the end, when the outcome says the same.
+ * Elsewhere: one line per event. Nothing with --json.
  */
 export function showProgress({ json, env }: { json: boolean; env: NodeJS.ProcessEnv }): ProgressDisplay {
   if (json) return { onEvent: () => undefined, onWait: () => undefined, end: () => undefined };
@@ -28,7 +28,7 @@ function inLines(): ProgressDisplay {
   return {
     onEvent: (event) => {
       if ('service' in event) say(rowText(rows.note(event)));
-      // Of the proxy the outcome says as much.
+      // The outcome reports the proxy.
       else if (event.kind === 'waiting') say(event.text);
     },
     onWait: say,
@@ -36,7 +36,7 @@ function inLines(): ProgressDisplay {
   };
 }
 
-/** Between two looks at the clock, in milliseconds. */
+/** Redraw interval, in milliseconds. */
 const TICK = 100;
 
 function inPlace(style: Style): ProgressDisplay {
@@ -58,7 +58,7 @@ function inPlace(style: Style): ProgressDisplay {
     onEvent: (event) => {
       if ('service' in event) {
         rows.note(event);
-        // What was waited for has happened.
+        // The wait is over.
         notice = '';
       } else notice = event.text;
       draw();
@@ -72,14 +72,14 @@ function inPlace(style: Style): ProgressDisplay {
 
 type ServiceEvent = Extract<YardEvent, { readonly service: string }>;
 
-/** The last we heard of a service. */
+/** The last event of a service. */
 interface Row {
   readonly event: ServiceEvent;
-  /** With the branch where there are several. */
+  /** Includes the branch if there are several. */
   readonly name: string;
   /** When it began to start or stop, in milliseconds. */
   readonly began: number;
-  /** When that was over. */
+  /** When that ended. */
   readonly ended: number | undefined;
 }
 
@@ -104,7 +104,7 @@ class Rows {
   }
 }
 
-/** For example `web ready after 340 ms`. The outcome will say the rest. */
+/** For example `web ready after 340 ms`. The outcome has the rest. */
 function rowText({ event, began, ended, name }: Row, now?: number): string {
   const { kind, text } = event;
   const time = ended ?? now;

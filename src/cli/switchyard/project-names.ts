@@ -4,7 +4,7 @@ import type { CandidateOptions } from './candidates.ts';
 
 export type NameKind = 'branch' | 'service' | 'profile' | 'ref';
 
-/** The names of a kind in the project that we stand in. */
+/** The names of a kind in the current project. */
 export async function projectNames(
   kind: NameKind,
   options: CandidateOptions,

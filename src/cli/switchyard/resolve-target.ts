@@ -10,7 +10,7 @@ import {
 import type { ParsedArguments } from '../arguments.ts';
 import { parseTarget, type KnownNames, type CommandTarget } from './parse-target.ts';
 
-/** The branch and the services that the words of a command name in this project. */
+/** The branch and services that the arguments of a command name in this project. */
 export function resolveTarget(
   yard: YardContext,
   command: string,
@@ -19,7 +19,7 @@ export function resolveTarget(
   return parseTarget({ command, words, branch: flags.get('branch') }, knownNames(yard));
 }
 
-/** Services and branches run on when they are taken out of the file, or their worktree is deleted. */
+/** Services and branches keep running after they are removed from the file, or their worktree is deleted. */
 function knownNames(yard: YardContext): KnownNames {
   const { services = {}, checkouts = {} } = projectRecord(yard) ?? {};
   const records = Object.values(services);
@@ -46,7 +46,7 @@ function knownNames(yard: YardContext): KnownNames {
   };
 }
 
-/** Without git, the project itself is all there is. */
+/** Without git, there is only the project itself. */
 async function withGit<T>(look: () => Promise<T>, otherwise: T): Promise<T> {
   try {
     return await look();

@@ -7,7 +7,7 @@ import type { YardInvocation } from './command.ts';
 import { catchInterrupt } from './interrupt.ts';
 import { showProgress } from './progress.ts';
 
-/** Starts services while the person sees how far they are, and may stop waiting for them with Ctrl-C. */
+/** Starts services and shows their progress; Ctrl-C stops the waiting. */
 export async function startWithProgress(
   invocation: YardInvocation,
   start: (hooks: Pick<UpOptions, 'signal' | 'onEvent'>) => Promise<UpResult>,
@@ -27,7 +27,7 @@ export async function startWithProgress(
   } catch (error) {
     const exitCode = interrupt.exitCode();
     if (exitCode === undefined) throw error;
-    // It was stopped while it waited for another command, before it had begun.
+    // Stopped while waiting for another command, before anything was started.
     return { exitCode, data: { ok: false, error: 'stopped' }, text: () => '', complaint: RUNS_ON };
   } finally {
     progress.end();

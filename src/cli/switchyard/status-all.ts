@@ -7,7 +7,7 @@ import type { Style } from '../style.ts';
 import type { YardInvocation } from './command.ts';
 import { statusLines } from './status-view.ts';
 
-/** Every project of this machine with what runs, from wherever it is asked. */
+/** All projects on this machine with their services, from any directory. */
 export async function statusAll({ env }: Pick<YardInvocation, 'env'>): Promise<CommandOutcome> {
   const { warnings, ...found } = await allProjects(env);
   return {

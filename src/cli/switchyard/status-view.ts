@@ -4,7 +4,7 @@ import { shellWord } from '../../shared/shell-word.ts';
 import type { Style } from '../style.ts';
 import { yardTable } from './yard-table.ts';
 
-/** The services as a table, then which usual ports lead where, and whether the proxy runs. */
+/** The services as a table, then the checked-out ports, then the proxy. */
 export function statusLines(found: YardStatus, style: Style): readonly string[] {
   const { services, checkouts, proxy } = found;
   if (services.length === 0 && checkouts.length === 0) return [NOTHING];
@@ -19,7 +19,7 @@ export function statusLines(found: YardStatus, style: Style): readonly string[] 
 
 const NOTHING = 'no services registered';
 
-/** `status branch service port url pid`, and a note where there is something to say. */
+/** `status branch service port url pid`, and a note if there is one. */
 export function serviceLines(services: readonly ServiceStatus[], style: Style): readonly string[] {
   const rows = services.map(({ state, branch, service, port, url, pid, note }) => [
     painted(state, style),
@@ -35,7 +35,7 @@ export function serviceLines(services: readonly ServiceStatus[], style: Style): 
   return yardTable(titles, rows, style.columns);
 }
 
-/** How something is doing, in a colour. */
+/** A state, colored. */
 export function painted(state: string, style: Style): string {
   if (isWell(state)) return style.good(state);
   return BAD.has(state) ? style.bad(state) : style.caution(state);

@@ -2,7 +2,7 @@ import { unknownNames, type YardContext } from '../../switchyard/index.ts';
 import { printableLine } from '../../shared/printable.ts';
 import type { CommandOutcome } from '../command.ts';
 
-/** For an answer that has nothing in it: what is to be said on stderr when the branch it is about does not exist. */
+/** For an empty result: the message for stderr if the requested branch does not exist. */
 export async function unknownBranch(
   yard: YardContext,
   branch: string | undefined,

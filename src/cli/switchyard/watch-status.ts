@@ -3,7 +3,7 @@ import { printableLine } from '../../shared/printable.ts';
 import { statusLines } from './status-view.ts';
 import { watch } from './watch.ts';
 
-/** The services, again and again, with the last error of each below. Returns the exit code. */
+/** Shows the services repeatedly, with the last error of each below. Returns the exit code. */
 export function watchStatus(yard: YardContext, branch: string | undefined): Promise<number> {
   const scope = scopeBranch(yard, branch) ?? 'all branches';
   return watch({

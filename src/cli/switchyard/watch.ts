@@ -6,12 +6,12 @@ import { createLiveBlock } from './live-block.ts';
 export interface WatchOptions {
   /** The lines to show now. An error ends the watch. */
   readonly look: (style: Style) => Promise<readonly string[]>;
-  /** Between two looks, in milliseconds. Default 1000. */
+  /** Refresh interval, in milliseconds. Default 1000. */
   readonly every?: number;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Shows something again and again in its place, until `q` or Ctrl-C. The last view stays. Returns the exit code. */
+/** Redraws a view in place until `q` or Ctrl-C. The last view stays. Returns the exit code. */
 export async function watch({ look, every = 1000, env }: WatchOptions): Promise<number> {
   const { stdin, stdout } = process;
   if (!stdout.isTTY || env.TERM === 'dumb')
@@ -52,10 +52,10 @@ export async function watch({ look, every = 1000, env }: WatchOptions): Promise<
 const HIDE_CURSOR = '\x1b[?25l';
 const SHOW_CURSOR = '\x1b[?25h';
 
-/** In raw mode Ctrl-C and Ctrl-D are keys like any other. */
+/** In raw mode, Ctrl-C and Ctrl-D are ordinary keys. */
 const END_KEYS = ['q', 'Q', '\x03', '\x04'];
 
-/** Without a terminal to type on, only a signal ends it. */
+/** If stdin is not a terminal, only a signal ends it. */
 function listenForKeys(end: () => void): { close(): void } {
   const { stdin } = process;
   if (!stdin.isTTY) return { close: () => undefined };

@@ -1,6 +1,9 @@
 import { width } from '../table.ts';
 
-/** Rows under their titles and a line of dashes, in columns two blanks apart, cut after `limit`. Cells may be painted. */
+/**
+ * Rows below their titles and a line of dashes, in columns two spaces apart, truncated to `limit`. Cells may be
+ * colored.
+ */
 export function yardTable(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
@@ -21,17 +24,17 @@ export function yardTable(
   return [titles, dashes, ...rows].map((row) => truncateLine(line(row), limit));
 }
 
-/** How many columns of a terminal a text takes; its colours take none. */
+/** The number of terminal columns of a text; color codes take none. */
 export function displayWidth(text: string): number {
   return width(text.replace(PAINT, ''));
 }
 
-/** A line that fits into so many columns. Colours stay whole, and end with it. */
+/** Truncates a line to a number of columns. Color codes stay whole and are reset. */
 export function truncateLine(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
   let cut = '';
   let left = columns - 1;
-  // Every second part is a colour.
+  // Every second part is a color code.
   for (const [at, part] of text.split(PAINT_KEPT).entries()) {
     if (at % 2 === 1) cut += part;
     else {

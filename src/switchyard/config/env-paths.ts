@@ -2,7 +2,7 @@ import { innerPathProblem, type PathProblem } from './inner-path.ts';
 import { quoteValue } from './report.ts';
 import type { Table } from './table.ts';
 
-/** The paths of `env.link` or `env.copy`: each below the project, and below the worktree that it is given to. */
+/** Validates `env.link` or `env.copy`: each path must be below the project. */
 export function readEnvPaths(table: Table, key: 'link' | 'copy'): readonly string[] {
   const paths = table.texts(key);
   for (const path of paths) {

@@ -9,11 +9,11 @@ import { innermost, worktreesWith } from '../worktrees/current-worktree.ts';
 export const CONFIG_FILE = 'switchyard.toml';
 
 /**
- * The `switchyard.toml` that counts in a directory, or for a file in it: the nearest one upwards. Symbolic links are
- * resolved first, so that a project has one root, however it was reached.
+ * The `switchyard.toml` for a directory or a file in it: the nearest one upwards. Symbolic links are resolved first, so
+ * that a project has the same root no matter how it was reached.
  *
- * In a worktree it is the one of the project, not the copy that git put there: otherwise each worktree would be a project
- * of its own. That holds for worktrees of ours and for those that another tool made.
+ * In a worktree it is the file of the project, not the copy that git checked out there: otherwise each worktree would
+ * be a project of its own. This also applies to worktrees made by other tools.
  */
 export function findYardConfig(state: State, from: string): string | undefined {
   const start = realPath(from);
@@ -26,7 +26,7 @@ export function findYardConfig(state: State, from: string): string | undefined {
   }
 }
 
-/** The directories that may hold the file for a directory; the first that does counts. */
+/** The directories that may hold the file for a directory; the first one that has it wins. */
 function* placesFor(state: State, directory: string): Iterable<string> {
   for (const { path, root } of worktreesWith(state, directory)) {
     if (join(path, prefixOf(root)) === directory) yield root;
@@ -44,14 +44,14 @@ function* placesFor(state: State, directory: string): Iterable<string> {
 }
 
 /**
- * A bare repository has no main checkout, so one of its worktrees stands in: the one that is recorded, since it must not
- * change while anything runs; else the one on the branch that the repository itself is on; else the first by name.
+ * A bare repository has no main checkout, so one of its worktrees takes that role: the recorded one, which must not
+ * change while anything runs; otherwise the one on the default branch of the repository; otherwise the first by name.
  */
 function inBare(state: State, repository: string, way: string, directory: string): readonly string[] {
   const rank = ({ top, isHead }: { readonly top: string; readonly isHead: boolean }): string => {
     const record = state.projects[join(top, way)];
     if (record === undefined) return isHead ? '2' : `3 ${top}`;
-    // Earlier versions took each worktree for a project: such a one is left alone while anything is recorded for it.
+    // Earlier versions treated each worktree as a project: leave such a project alone while it has recorded services.
     const isOwn = record.root === directory && Object.keys(record.services).length > 0;
     return isOwn ? '0' : `1 ${record.created_at} ${top}`;
   };
@@ -61,7 +61,7 @@ function inBare(state: State, repository: string, way: string, directory: string
     .map(({ place }) => place);
 }
 
-/** Above all projects of a repository, in a worktree that was made for one of them. */
+/** For a directory above all projects of a repository, in a worktree that was created for one of them. */
 function fileOfWorktree(state: State, directory: string): string | undefined {
   const worktrees = worktreesWith(state, directory);
   const path = innermost(worktrees, directory)?.path;

@@ -1,15 +1,15 @@
 import { isAbsolute, win32 } from 'node:path';
 
 export interface PathProblem {
-  /** How such a path has to be. */
+  /** The rule that the path breaks. */
   readonly rule: string;
   /** A sentence. */
   readonly hint: string;
 }
 
-/** Why a path of the file does not name something below the project. `what` is for example `an env path`. */
+/** Why a path is not below the project. `what` is, for example, `an env path`. */
 export function innerPathProblem(path: string, what: string): PathProblem | undefined {
-  // Both spellings of a path are refused everywhere, so that a file means the same on every machine.
+  // Reject both POSIX and Windows absolute paths everywhere, so that a file means the same on every machine.
   if (isAbsolute(path) || win32.isAbsolute(path) || path.startsWith('~')) {
     return { rule: `${what} must be relative`, hint: 'Write it relative to the project root.' };
   }

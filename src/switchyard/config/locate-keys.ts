@@ -1,12 +1,12 @@
 import { tomlStatements, type TomlNode } from '../../shared/toml-statements.ts';
 
-/** Where the keys of a TOML text stand. The parser tells values only, and a message without a line is half a message. */
+/** The positions of the keys in a TOML text. The parser returns only values, but errors should name the line. */
 export interface KeyLocations {
-  /** The line of a key, or of the nearest key above it that stands in the text; 1 when there is none. */
+  /** The line of a key, or of its nearest parent in the text; 1 if there is none. */
   lineOf(path: readonly string[]): number;
-  /** Where a key begins, to put keys in the order of the text; undefined for one that is not there. */
+  /** The position of a key, for sorting by position in the text; undefined if it is missing. */
   positionOf(path: readonly string[]): number | undefined;
-  /** A number, date or boolean as it is written. */
+  /** A number, date or boolean as written. */
   writtenAt(path: readonly string[]): string | undefined;
 }
 
@@ -17,15 +17,15 @@ interface Place {
 }
 
 /**
- * Walks over a text that the parser has accepted. Items of a list have their index as key. A text that it does not
- * understand ends the walk: the keys found until then are still right.
+ * Scans a text that the parser has accepted. List items have their index as key. Stops at text it does not understand;
+ * the keys found until then are still correct.
  */
 export function locateKeys(text: string): KeyLocations {
   const places = new Map<string, Place>();
   const bare = text.replace(/^\ufeff/, '');
   const line = lineCounter(bare);
 
-  /** Dotted keys name tables on the way, which count from there unless they stood earlier. */
+  /** Dotted keys define tables on the way, which are located there unless they occurred earlier. */
   const note = (table: readonly string[], key: readonly string[], position: number): string[] => {
     for (let length = 1; length <= key.length; length++) {
       const name = nameOf([...table, ...key.slice(0, length)]);
@@ -47,7 +47,7 @@ export function locateKeys(text: string): KeyLocations {
       if (value !== undefined) enter(value, path);
     }
   } catch {
-    // What was found until then is right.
+    // The keys found until then are correct.
   }
 
   return {
@@ -63,7 +63,7 @@ export function locateKeys(text: string): KeyLocations {
   };
 }
 
-/** The line of a position; to be asked in ascending order, so that the text is counted through only once. */
+/** The line of a position. Call with ascending positions, so that the text is scanned only once. */
 function lineCounter(text: string): (position: number) => number {
   let line = 1;
   let next = text.indexOf('\n');

@@ -1,7 +1,7 @@
 import { slug } from '../names.ts';
 import type { Table } from './table.ts';
 
-/** The tables below `[services]` or `[profiles]` by their slugs, in the order of the file. */
+/** The tables below `[services]` or `[profiles]` by slug, in the order of the file. */
 export function namedTables(parent: Table, kind: 'service' | 'profile'): ReadonlyMap<string, Table> {
   const tables = new Map<string, Table>();
   const written = new Map<string, string>();

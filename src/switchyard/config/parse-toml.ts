@@ -2,7 +2,7 @@ import { parse, TomlError } from 'smol-toml';
 import { printableLine } from '../../shared/printable.ts';
 import { configError } from './report.ts';
 
-/** The values of a TOML text; whole numbers as bigint, so that 80.0 is told from 80. Throws YARD_CONFIG. */
+/** Parses a TOML text; integers as bigint, to distinguish 80 from 80.0. Throws YARD_CONFIG. */
 export function parseYardToml(file: string, text: string): Readonly<Record<string, unknown>> {
   try {
     return parse(text, { integersAsBigInt: true, maxDepth: DEEPEST });
@@ -16,10 +16,10 @@ export function parseYardToml(file: string, text: string): Readonly<Record<strin
   }
 }
 
-/** Nothing that we read lies deeper than four. */
+/** Nothing that we read is nested deeper than four levels. */
 const DEEPEST = 50;
 
-/** The line of the error, cut around it. */
+/** The line of the error, shortened around it. */
 function excerpt(text: string, { line, column }: TomlError): string {
   const whole = text.split(/\r?\n/)[line - 1] ?? '';
   const from = Math.max(0, column - 1 - WIDTH / 2);

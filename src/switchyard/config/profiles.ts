@@ -4,7 +4,7 @@ import type { ProfileDefinition } from './definition.ts';
 import { namedTables } from './named-tables.ts';
 import type { Table } from './table.ts';
 
-/** `[profiles.<name>]`: which services start together, and with which variables. */
+/** `[profiles.<name>]`: services that start together, and their variables. */
 export function readProfiles(root: Table, services: readonly string[]): readonly ProfileDefinition[] {
   return [...namedTables(root.table('profiles'), 'profile')].map(([name, table]) => {
     const chosen = [...new Set(table.texts('services').map(slug))];

@@ -13,11 +13,11 @@ import { configError, createReport, quoteValue } from './report.ts';
 import { readServices } from './services.ts';
 import { openTable, type Table } from './table.ts';
 
-/** Outside the range from which systems take ports for outgoing connections. */
+/** Outside the range that systems use for outgoing connections. */
 export const DEFAULT_PORTS = { start: 20_000, end: 29_999 } as const;
 export const DEFAULT_PROXY = { host: '127.0.0.1', port: 7331, tld: 'localhost' } as const;
 
-/** Reads and checks a `switchyard.toml`. Throws YARD_CONFIG, which names file, line and key. */
+/** Reads and validates a `switchyard.toml`. Throws YARD_CONFIG with file, line and key. */
 export function readConfig(file: string): ProjectConfig {
   const path = withoutLinks(resolve(file));
   const root = dirname(path);
@@ -38,7 +38,7 @@ export function readConfig(file: string): ProjectConfig {
   return { root, file: path, ...project, env, proxy, ports, services, profiles, warnings: report.warnings };
 }
 
-/** The directory counts, not the file: a file that is a link itself still makes the place of the link a project. */
+/** Resolves the directory, not the file: if the file is a link, the project is where the link is. */
 function withoutLinks(file: string): string {
   try {
     return join(realpathSync(dirname(file)), basename(file));
@@ -61,7 +61,7 @@ function readText(file: string): string {
     const hint = 'Check that this is the right file.';
     throw configError(file, `the file has ${bytes.length} bytes, more than ${LARGEST_FILE}`, { hint });
   }
-  // UTF-16, as some editors save it, may pass for UTF-8 with a NUL in every other place.
+  // UTF-16, as some editors save it, can pass for UTF-8 with a NUL in every second byte.
   if (!isUtf8(bytes) || bytes.includes(0)) {
     throw configError(file, 'the file is not UTF-8 text', { hint: 'Save it again as UTF-8.' });
   }
@@ -72,7 +72,7 @@ const LARGEST_FILE = 1_000_000;
 
 function readProject(table: Table, root: string): Pick<ProjectConfig, 'name' | 'slug' | 'worktreeRoot'> {
   const name = table.text('name')?.trim() ?? defaultName(root);
-  // It goes to terminals, into variables and into lines of their own.
+  // The name is printed to terminals, set in variables and used on single lines.
   // eslint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) {
     throw table.error('name', 'must be one line without control characters', 'For example: name = "shop".');
@@ -90,7 +90,7 @@ function readProject(table: Table, root: string): Pick<ProjectConfig, 'name' | '
   return { name, slug: slug(name), worktreeRoot };
 }
 
-/** A worktree of a bare repository is called after its branch. */
+/** A worktree of a bare repository is named after its branch. */
 function defaultName(root: string): string {
   const checkout = checkoutOf(root);
   const isTop = checkout?.linked === true && checkout.top === root;

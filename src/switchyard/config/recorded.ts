@@ -3,8 +3,8 @@ import type { ProjectConfig } from './definition.ts';
 import { DEFAULT_PORTS, DEFAULT_PROXY } from './read.ts';
 
 /**
- * What the records alone know of a project whose file cannot be read: enough to show and to stop what runs. It has no
- * services to start.
+ * What is known about a project from the records alone, if its file is unreadable: enough to show and stop its
+ * services, but no services to start.
  */
 export function recordedConfig(record: ProjectRecord): ProjectConfig {
   const { root, config, name, slug, local_name } = record;

@@ -6,7 +6,7 @@ import { locateKeys, type KeyLocations } from './locate-keys.ts';
 
 export type KeyPath = readonly string[];
 
-/** Says what is wrong in a file, and where. Most files have nothing wrong, so nothing is located before it is needed. */
+/** Reports what is wrong in a file, and where. Locates keys only on demand, because most files have no errors. */
 export interface Report {
   readonly warnings: readonly YardConfigWarning[];
   readonly keys: KeyLocations;
@@ -32,7 +32,7 @@ export function createReport(file: string, text: string): Report {
   };
 }
 
-/** The one form of an error about a file. Only the hint names the whole path: the message is short enough to be read. */
+/** The common form of errors about a file. Only the hint has the full path, to keep the message short. */
 export function configError(
   file: string,
   problem: string,
@@ -50,7 +50,7 @@ export function keyText(path: KeyPath): string {
   return path.map((part) => (/^[\w-]+$/.test(part) ? part : quoteValue(part))).join('.');
 }
 
-/** A value of the file for a message: text in quotes and not too much of it; of lists and tables only what they are. */
+/** Formats a value for a message: strings quoted and shortened, lists and tables only by their type. */
 export function quoteValue(value: unknown): string {
   if (typeof value === 'string') {
     const text = value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN)}…` : value;

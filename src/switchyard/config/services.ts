@@ -11,7 +11,7 @@ import type { Table } from './table.ts';
 const READY_TIMEOUT = 15;
 const LONGEST_READY_TIMEOUT = 600;
 
-/** `[services.<name>]`, in the order of the file. At least one has to be there. */
+/** `[services.<name>]`, in the order of the file. At least one is required. */
 export function readServices(root: Table): readonly ServiceDefinition[] {
   const parent = root.table('services');
   const tables = namedTables(parent, 'service');
@@ -83,7 +83,7 @@ function readHostHeader(table: Table): HostHeader {
   );
 }
 
-/** A path is asked at the port the service has got; a URL as it is, but on this machine only. */
+/** A path is requested on the port of the service; a URL as it is, but only on this machine. */
 function readHealth(table: Table): string | undefined {
   const health = table.text('health')?.trim();
   if (health === undefined || /^\/(?!\/)\S*$/.test(health) || isLoopbackUrl(health)) return health;
@@ -127,7 +127,7 @@ function checkDependencies(services: readonly ServiceDefinition[], tables: Table
     );
 }
 
-/** The names along a circle, the first one again at its end. Without recursion: a file may chain thousands. */
+/** The names along a cycle, ending with the first one again. Not recursive, because a file may chain thousands. */
 function findCircle(services: ReadonlyMap<string, ServiceDefinition>): readonly string[] | undefined {
   const done = new Set<string>();
   for (const start of services.keys()) {
@@ -151,7 +151,7 @@ function findCircle(services: ReadonlyMap<string, ServiceDefinition>): readonly 
   return undefined;
 }
 
-/** Not an error: services of different profiles may well take turns. */
+/** A warning, not an error: services of different profiles may take turns. */
 function warnOfSharedPorts(services: readonly ServiceDefinition[], tables: Tables): void {
   const owners = new Map<number, string>();
   for (const { name, port } of services) {

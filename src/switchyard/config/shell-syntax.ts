@@ -2,13 +2,16 @@ import { splitWords } from '../shell-words.ts';
 import { innerPathProblem } from './inner-path.ts';
 
 export interface ShellSyntax {
-  /** What only a shell would understand, as it is written. */
+  /** The shell syntax, as written. */
   readonly found: string;
-  /** Keys of the service that say the same, for example `cwd = "api" and command = "npm start"`. */
+  /** Equivalent keys of the service, for example `cwd = "api" and command = "npm start"`. */
   readonly instead: string;
 }
 
-/** What in a command only a shell would understand; no shell reads it. What is in quotes is meant as it is. */
+/**
+ * Shell syntax in a command, which has no effect because commands do not run in a shell. Quoted text is taken
+ * literally.
+ */
 export function shellSyntaxIn(command: string): ShellSyntax | undefined {
   const bare = withoutQuoted(command);
   return (
@@ -43,7 +46,7 @@ function setsVariables(command: string, bare: string): ShellSyntax | undefined {
 
 const VARIABLE = /\$(?:\w+|\{\w+\})/;
 
-/** Two of them have a placeholder. */
+/** Two of the variables have a placeholder. */
 function usesVariables(command: string, bare: string): ShellSyntax | undefined {
   const found = VARIABLE.exec(bare)?.[0];
   if (found === undefined) return undefined;
@@ -55,7 +58,7 @@ function usesVariables(command: string, bare: string): ShellSyntax | undefined {
   return { found, instead: isEnough ? `command = ${toml(filled)}` : byShell(command) };
 }
 
-/** Operators count where they stand alone: `http://host/?a=1&b=2` is an argument like any other. */
+/** Operators count only as separate words: `http://host/?a=1&b=2` is an ordinary argument. */
 const OPERATOR = /&&|\|\||\$\(|`|(?<=^|\s)(?:[|;&<]|\d?>{1,2}(?:&\d)?)(?=\s|$)|;(?=\s|$)/;
 
 function joins(command: string, bare: string): ShellSyntax | undefined {
@@ -71,7 +74,7 @@ function byShell(command: string): string {
   return `command = ${toml(`sh -c '${command.trim().replaceAll("'", `'\\''`)}'`)}`;
 }
 
-/** A text of the file, in the form that needs the fewest backslashes. */
+/** A TOML string, in the form with the fewest backslashes. */
 function toml(text: string): string {
   const quoted = JSON.stringify(text.trim());
   return quoted.includes('\\') && !text.includes("'") ? `'${text.trim()}'` : quoted;
@@ -81,17 +84,17 @@ function wordAt(command: string, start: number, length: number): string {
   return splitWords(command.slice(start, start + length))[0] ?? '';
 }
 
-/** A program of another language in double quotes may be full of dollars. */
+/** Code of another language in double quotes may contain dollar signs. */
 const CODE = /(?:^|\s)(?:-\w*[ce]|--eval|--print|--command)\s/;
 const MASK = '\0';
 
 /**
- * The command with a character for each of its characters: those in quotes are masked, but in double quotes, where a
- * shell fills in variables, only what would end a word or a command.
+ * The command with quoted characters masked one by one. In double quotes, where a shell expands variables, only
+ * characters that would end a word or a command are masked.
  */
 function withoutQuoted(command: string): string {
   const isCode = CODE.test(command);
-  // A quote that is never closed is refused elsewhere.
+  // An unclosed quote is reported elsewhere.
   return command.replace(/\\[^]|'[^']*(?:'|$)|"(?:\\[^]|[^"\\])*(?:"|\\?$)/g, (text) =>
     text.startsWith('"') && !isCode
       ? text.replace(/\\[^]|["\s;&|<>]/g, (each) => MASK.repeat(each.length))

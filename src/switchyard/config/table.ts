@@ -4,30 +4,30 @@ import { asLoopback, LOOPBACK_HOSTS } from './loopback.ts';
 import { keyText, quoteValue, type KeyPath, type Report } from './report.ts';
 
 /**
- * One table of the file, read key by key. Each reader gives undefined for a key that is not there, and throws for a
- * value it does not allow. What nobody has read by the end is unknown.
+ * One table of the file, read key by key. Each reader returns undefined for a missing key and throws for an invalid
+ * value. Keys that remain unread at the end are unknown.
  */
 export interface Table {
   readonly path: KeyPath;
-  /** Text that is neither blank nor holds a NUL, which no command, path or variable may hold. */
+  /** A string that is not blank and has no NUL, which commands, paths and variables cannot contain. */
   text(key: string): string | undefined;
   /** From 0 up to `highest`; fractions are allowed. */
   seconds(key: string, highest: number): number | undefined;
   port(key: string): number | undefined;
   host(key: string): LoopbackHost | undefined;
   texts(key: string): readonly string[];
-  /** A table of variables; numbers, dates and booleans arrive as text. */
+  /** A table of variables; numbers, dates and booleans are converted to strings. */
   variables(key: string): Readonly<Record<string, string>>;
-  /** An empty one where there is none. */
+  /** Empty if the table is missing. */
   table(key: string): Table;
-  /** The tables in it by name, in the order of the file. */
+  /** Its subtables by name, in the order of the file. */
   tables(): readonly (readonly [string, Table])[];
-  /** A question about the key that is there, unread, and may be this one misspelt. */
+  /** Asks whether an existing unread key is a misspelling of this one. */
   guess(key: string): string | undefined;
-  /** An error about one of its keys. `problem` goes on after the name of the key. */
+  /** An error about one of its keys. `problem` follows the name of the key. */
   error(key: string, problem: string, hint: string): Error;
   warn(kind: YardConfigWarning['kind'], key: string, message: string): void;
-  /** Warns about every key that nobody has read. */
+  /** Warns about every unread key. */
   finish(): void;
 }
 
@@ -104,13 +104,13 @@ export function openTable(report: Report, values: Values, path: KeyPath = []): T
       const entries = Object.entries(tableAt(key)).map(
         ([name, value]) => [name, variable(report, at(key, name), value)] as const,
       );
-      // Not by assignment: "__proto__" is a name like any other here.
+      // Not by assignment, because "__proto__" is an ordinary name here.
       return Object.fromEntries(entries);
     },
     table: (key) => openTable(report, tableAt(key), at(key)),
     tables() {
       const names = Object.keys(values);
-      // JavaScript puts keys that look like numbers first; the file's own order is the order of starts.
+      // JavaScript puts keys that look like numbers first, but services start in the order of the file.
       if (names.some((name) => /^\d+$/.test(name))) {
         const position = (name: string): number => report.keys.positionOf(at(name)) ?? 0;
         names.sort((a, b) => position(a) - position(b));
@@ -140,7 +140,7 @@ function isTable(value: unknown): value is Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** Fractions and dates arrive as they are written: 3.10 is a version to most programs, and not 3.1. */
+/** Fractions and dates are kept as written: to most programs 3.10 is a version, not 3.1. */
 function variable(report: Report, path: KeyPath, value: unknown): string {
   const name = path.at(-1)!;
   if (name === '' || /[=\0]/.test(name)) {

@@ -19,20 +19,20 @@ import { isOutdated, releaseOf } from './release.ts';
 
 export interface DaemonOptions {
   readonly registry: Registry;
-  /** What errors call it. */
+  /** Its name in error messages. */
   readonly name: string;
-  /** What our own program is called with. */
+  /** The arguments for our own program. */
   readonly args: readonly string[];
   readonly logFile: string;
   readonly host: string;
   readonly port: number;
   /** The command and first arguments of our own program. Default: as this process was started. */
   readonly program?: readonly string[] | undefined;
-  /** Puts the record in its place. */
+  /** Stores the record in the state. */
   readonly note: (state: State, record: DaemonRecord) => void;
 }
 
-/** Starts our own program as a process that goes on when the command has ended. */
+/** Starts our own program as a process that keeps running when the command ends. */
 export async function startDaemon(options: DaemonOptions): Promise<Detached> {
   const { registry, name, args, logFile, host, port, program = ownProgram(), note } = options;
   const { home } = registry;
@@ -40,13 +40,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Detached> {
   const cookie = newCookie(home);
   const place = { host, port, log_file: logFile };
   const intent = { ...place, pid: null, cookie, argv, started_at: timestamp(), ...releaseOf(program) };
-  // Noted before it is started: whatever happens to us in between, its cookie is known.
+  // Recorded before the start, so that its cookie is known whatever happens to us.
   await registry.change((state) => note(state, intent));
   const started = await startDetached({
     name,
     command: argv[0]!,
     args: argv.slice(1),
-    // Not the caller's directory: that may be a worktree which is removed one day.
+    // Not the caller's directory, which may be a worktree that is removed later.
     cwd: home.root,
     env: { ...sparseEnvironment(), SWITCHYARD_HOME: home.root, [DAEMON_COOKIE]: cookie },
     logFile,
@@ -57,7 +57,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Detached> {
   return started;
 }
 
-/** Waits until a new daemon does its work, or ended, or is late. */
+/** Waits until a new daemon works, exits or times out. */
 export async function untilReady(
   daemon: Detached,
   isReady: () => Promise<boolean>,
@@ -72,7 +72,7 @@ export async function untilReady(
   return 'late';
 }
 
-/** Whether a newer version of our program has to take over from it. */
+/** Whether a newer version of our program must replace it. */
 export function isDaemonOutdated(
   record: DaemonRecord | undefined,
   program: readonly string[] = ownProgram(),
@@ -82,7 +82,7 @@ export function isDaemonOutdated(
 
 /** Whether the recorded process still runs. */
 export function isDaemonAlive(record: DaemonRecord): boolean {
-  // One look at one process, instead of one at all of them.
+  // Reads one process instead of all of them.
   if (record.cookie === undefined) return false;
   if (record.pid !== null && showsEnvironments())
     return variableOf(record.pid, DAEMON_COOKIE) === record.cookie;
@@ -90,13 +90,15 @@ export function isDaemonAlive(record: DaemonRecord): boolean {
   return createCookieProcesses(DAEMON_COOKIE).look([mark]).membersOf(mark).length > 0;
 }
 
-/** Whether the process of this pid is a daemon of this home, also when the records have been lost. */
+/** Whether this process is a daemon of this home, even if the records were lost. */
 export function isDaemonOf(home: Home, pid: number, record: DaemonRecord | undefined): boolean {
   if (showsEnvironments()) return variableOf(pid, DAEMON_COOKIE)?.startsWith(`${home.hash}.`) === true;
   return record?.pid === pid && isDaemonAlive(record);
 }
 
-/** The record of a daemon of this home that runs and is not on record; undefined when nothing proves that it is one. */
+/**
+ * The record of a running daemon of this home that is not in the records; undefined if nothing proves that it is one.
+ */
 export function recordOfDaemon(
   home: Home,
   pid: number,
@@ -108,7 +110,7 @@ export function recordOfDaemon(
   return { ...place, pid, cookie, boot_id: bootId() ?? null, started_at: timestamp(), ...unknown };
 }
 
-/** Ends the recorded process, if it is still that; whether it is gone. */
+/** Stops the recorded process if it is still the same; returns whether it is gone. */
 export async function stopDaemon(name: string, record: DaemonRecord): Promise<boolean> {
   const [report] = await createCookieProcesses(DAEMON_COOKIE).stop([{ name, ...markOf(record) }], {
     kill: 1500,
@@ -116,7 +118,7 @@ export async function stopDaemon(name: string, record: DaemonRecord): Promise<bo
   return report?.kind === 'gone';
 }
 
-/** Where environments can be seen, the cookie alone: a pid may be given away again within one tick of the clock. */
+/** The cookie alone where environments are visible: a pid may be reused within one clock tick. */
 function markOf({ pid, process_started_at, boot_id, cookie }: DaemonRecord): CookieTarget {
   const sameBoot = (boot_id ?? undefined) === bootId();
   const known = pid !== null && sameBoot && typeof process_started_at === 'number' && !showsEnvironments();
@@ -127,7 +129,7 @@ function showsEnvironments(): boolean {
   return existsSync('/proc/self/environ');
 }
 
-/** How `switchyard` is started: like this process, or it stands beside the program that uses it. */
+/** The command that starts `switchyard`: as this process was started, or the file next to the program that uses it. */
 function ownProgram(): readonly string[] {
   const script = realpathSync(process.argv[1]!);
   const beside = join(dirname(script), 'switchyard.js');
@@ -137,8 +139,8 @@ function ownProgram(): readonly string[] {
 const KEPT = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot', 'USERPROFILE', 'TEMP', 'TMP'];
 
 /**
- * Only what a Node process needs. It lives for days: the secrets of the shell that happened to start it do not belong to
- * it, nor do the marks by which others end the processes of a run.
+ * Only what a Node process needs. It lives for days, so it gets neither the secrets of the shell that happened to start
+ * it nor the marks by which others end the processes of a run.
  */
 function sparseEnvironment(): Record<string, string> {
   const env: Record<string, string> = {};

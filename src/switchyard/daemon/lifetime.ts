@@ -7,22 +7,22 @@ export interface DaemonLifetimeOptions {
   readonly home: Home;
   /** Ends it. Default: SIGTERM and SIGINT do. */
   readonly signal?: AbortSignal | undefined;
-  /** Takes a line for each thing that happened. Default: stdout, which is its log file. */
+  /** Gets one line per event. Default: stdout, which is its log file. */
   readonly log?: ((text: string) => void) | undefined;
 }
 
 export interface DaemonLifetime {
   readonly log: (text: string) => void;
-  /** Resolves, with the reason, when the daemon shall end. */
+  /** Resolves with the reason when the daemon must end. */
   readonly end: Promise<string>;
 }
 
-/** How often it is looked whether the home is still there, in milliseconds. */
+/** How often to check whether the home still exists, in milliseconds. */
 const POLL_MS = 30_000;
 
 /**
- * How long a daemon lives. The end of a terminal is nothing to it. Its home may be deleted under it; then there is
- * nothing left to serve.
+ * Decides how long a daemon lives. Ignores the end of its terminal. Ends if its home is deleted, because nothing is
+ * left to serve.
  */
 export function daemonLifetime({ home, signal, log = writeLine }: DaemonLifetimeOptions): DaemonLifetime {
   const end = new Promise<string>((resolve) => {
@@ -46,6 +46,6 @@ function writeLine(text: string): void {
   try {
     writeSync(process.stdout.fd, `${timestamp()} ${printableLine(text)}\n`);
   } catch {
-    // A full disk must not end what others rely on.
+    // A full disk must not end a daemon that others rely on.
   }
 }

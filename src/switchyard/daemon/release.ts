@@ -3,35 +3,35 @@ import { VERSION } from '../../shared/version.ts';
 import { sha256 } from '../sha256.ts';
 import type { DaemonRecord } from '../state/records.ts';
 
-/** What a daemon was started from. */
+/** The release that a daemon was started from. */
 export interface Release {
   readonly version: string;
-  /** Differs between two builds of one version. */
+  /** Differs between two builds of the same version. */
   readonly build: string;
 }
 
-/** Of a program of ours, by the command that runs it. */
+/** The release of a program of ours, by the command that runs it. */
 export function releaseOf(program: readonly string[]): Release {
   return { version: VERSION, build: sha256(entryOf(program)).slice(0, 16) };
 }
 
 /**
- * Whether a daemon is to be replaced by one of this release. Not by an older one: two installed versions that are used
- * in turns would replace each other's daemon every time.
+ * Whether a daemon must be replaced by this release. Never by an older one: otherwise two installed versions used in
+ * turns would keep replacing each other's daemon.
  */
 export function isOutdated(
   { version, build }: Pick<DaemonRecord, 'version' | 'build'>,
   ours: Release,
 ): boolean {
-  // Versions before this one did not write theirs down.
+  // Versions before this one did not record theirs.
   if (version === undefined) return true;
-  // Lost with the records; it may be as new as we are.
+  // Lost with the records; it may be as new as ours.
   if (version === null) return false;
   const order = compare(version, ours.version);
   return order < 0 || (order === 0 && build !== ours.build);
 }
 
-/** The names of the files it loads hold hashes of what is in them, so its first file stands for all of it. */
+/** The names of the files it loads contain content hashes, so its first file identifies the whole build. */
 function entryOf(program: readonly string[]): string {
   try {
     return readFileSync(program.at(-1) ?? '', 'utf8');
@@ -40,7 +40,7 @@ function entryOf(program: readonly string[]): string {
   }
 }
 
-/** By the numbers alone; what follows them makes no version older. */
+/** Compares only the numbers; suffixes are ignored. */
 function compare(one: string, other: string): number {
   const [left, right] = [one, other].map((version) => version.split(/[-+]/, 1)[0]!.split('.').map(Number));
   const at = left!.findIndex((number, index) => number !== right![index]);

@@ -1,6 +1,6 @@
-/** Something about a project or a machine that somebody should know. */
+/** A finding about a project or a machine. */
 export interface Finding {
-  /** `error`: something does not work; `warning`: something will surprise; `note`: good to know. */
+  /** `error`: something does not work; `warning`: something may surprise; `note`: good to know. */
   readonly level: 'error' | 'warning' | 'note';
   /** A sentence. */
   readonly what: string;

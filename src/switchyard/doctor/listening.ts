@@ -6,7 +6,7 @@ import { checkProxyHealth } from '../proxy/health.ts';
 import { observeServices } from '../services/observe.ts';
 import type { Finding } from './finding.ts';
 
-/** Who listens where we mean to. */
+/** Checks which processes listen on our ports. */
 export async function examineListening(context: YardContext): Promise<readonly Finding[]> {
   const [proxy, canonical] = await Promise.all([examineProxy(context), examineCanonicalPorts(context)]);
   return [...proxy, ...canonical];

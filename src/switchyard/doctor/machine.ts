@@ -9,12 +9,12 @@ import type { Finding } from './finding.ts';
 
 const OLDEST_NODE = 20;
 
-/** What can be said of a machine without any project. */
+/** Checks that need no project. */
 export function examineMachine(home: Home): readonly Finding[] {
   return [...examineNode(), ...examineHome(home)];
 }
 
-/** What the machine has to have for this project. */
+/** Checks whether the machine has what this project needs. */
 export async function examineNeeds(context: YardContext): Promise<readonly Finding[]> {
   return [...(await examineGit(context)), ...examineIpv6(context), ...examinePortRange(context)];
 }
@@ -25,7 +25,7 @@ function examineNode(): readonly Finding[] {
   return [{ level: 'error', what, next: 'Install a newer Node.' }];
 }
 
-/** Logs and copied env files are nobody else's business. */
+/** Logs and copied env files must not be readable by other users. */
 function examineHome({ root }: Home): readonly Finding[] {
   if (process.platform === 'win32') return [];
   const stat = statSync(root, { throwIfNoEntry: false });
@@ -79,7 +79,7 @@ function examineIpv6({ config }: YardContext): readonly Finding[] {
   return [{ level: 'note', what, next: 'Nothing to do, unless a program requires ::1.' }];
 }
 
-/** From this range the kernel takes ports for outgoing connections, and then they are not free. */
+/** The kernel uses ports of this range for outgoing connections, so they may be in use. */
 function examinePortRange({ config }: YardContext): readonly Finding[] {
   const { start, end } = config.ports;
   const [first, last] = ephemeralPorts();

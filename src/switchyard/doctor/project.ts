@@ -13,7 +13,7 @@ import { envWarnings } from '../worktrees/env.ts';
 import { listWorktrees } from '../worktrees/list.ts';
 import type { Finding } from './finding.ts';
 
-/** What `switchyard.toml` asks for and is not there, or says and does not mean anything. */
+/** Checks `switchyard.toml` for missing requirements and settings without effect. */
 export async function examineProject(context: YardContext): Promise<readonly Finding[]> {
   const { config, env } = context;
   const { worktree } = await resolveBranch(context);
@@ -33,7 +33,7 @@ export async function examineProject(context: YardContext): Promise<readonly Fin
   ];
 }
 
-/** Names that are not the one in the file and that nobody chose, and addresses that another project has too. */
+/** Reports names that differ from the file without the user's choice, and addresses that another project has too. */
 function examineName({ registry, config }: YardContext): readonly Finding[] {
   const state = registry.read();
   const why = localNameIn(state, config)?.chosen === false ? whyNamed(state, config) : undefined;
@@ -84,13 +84,13 @@ function examineCommand(service: ServiceDefinition, cwd: string, env: NodeJS.Pro
     ];
   }
   const [program = ''] = argv;
-  // What stands for a placeholder is known when it is started.
+  // Placeholders are known only at the start.
   if (program.includes('{') || findExecutable(program, { cwd, path }) !== undefined) return [];
   const where = program.includes('/') ? `in ${cwd}` : 'on its PATH';
   return [{ level: 'error', what: `The command of ${name}, "${program}", was not found ${where}.`, next }];
 }
 
-/** Worktrees that were deleted without our knowing. */
+/** Worktrees that were deleted by other means. */
 export async function examineWorktrees(context: YardContext): Promise<readonly Finding[]> {
   const missing = (await listWorktrees(context)).filter((worktree) => worktree.missing && !worktree.locked);
   return missing.map(({ branch, path }) => ({

@@ -8,7 +8,7 @@ import { observeServices, serviceProcesses, type Observed } from '../services/ob
 import type { State } from '../state/records.ts';
 import type { Finding } from './finding.ts';
 
-/** Where what is written down and what is there do not agree. */
+/** Compares the records with what exists. */
 export function examineRecords(context: YardContext): readonly Finding[] {
   const { registry, config } = context;
   const state = registry.read();
@@ -25,14 +25,14 @@ export function examineRecords(context: YardContext): readonly Finding[] {
         what: `${service} of ${branch} is checked out, but nothing forwards port ${listen_port}.`,
         next: `Run \`switchyard checkout ${shellWord(branch)} ${service}\` again, or \`switchyard uncheckout ${service} --branch ${shellWord(branch)}\`.`,
       })),
-    // A damaged state knows nobody; the next change finds them all.
+    // A damaged state knows no processes; the next change finds them all.
     ...(warnings.length > 0 ? [] : examineStrays(context, state, sighting)),
     ...examineLeases(context, state, sighting),
   ];
 }
 
 function examineState(what: string, state: State): Finding {
-  // A newer one is never written to, so that nothing can be started.
+  // A state of a newer version is never written, so nothing can be started.
   if (state.version > 1) return { level: 'error', what, next: 'Update Switchyard, or set SWITCHYARD_HOME.' };
   const next = 'Nothing to do: the next command that writes moves the file away and rebuilds it.';
   return { level: 'warning', what, next };
@@ -58,7 +58,7 @@ function examineService({ record, status }: Observed): readonly Finding[] {
   return [{ level: 'warning', what, next: `Run \`switchyard down --branch ${shellWord(branch)}\`.` }];
 }
 
-/** Processes that carry a cookie of this home and stand in no record. */
+/** Processes that carry a cookie of this home but are not in the records. */
 function examineStrays({ home }: YardContext, state: State, sighting: ProcessSnapshot): readonly Finding[] {
   const known = cookiesOf(state);
   return [...sighting.carriers()]
@@ -88,7 +88,7 @@ function examineLeases({ home }: YardContext, state: State, sighting: ProcessSna
   return [{ level: 'note', what, next: 'Nothing to do: they are reused when needed.' }];
 }
 
-/** Of the services of all projects. */
+/** The cookies of the services of all projects. */
 function cookiesOf(state: State): ReadonlySet<string | undefined> {
   const projects = Object.values(state.projects);
   return new Set(projects.flatMap(({ services }) => Object.values(services).map(({ cookie }) => cookie)));

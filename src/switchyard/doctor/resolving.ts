@@ -4,10 +4,10 @@ import { resolveBranch, type YardContext } from '../context.ts';
 import { hostName } from '../names.ts';
 import type { Finding } from './finding.ts';
 
-/** Without a network, some resolvers wait for many seconds before they give up. In milliseconds. */
+/** Without a network, some resolvers wait for many seconds. In milliseconds. */
 const TIMEOUT_MS = 3000;
 
-/** Whether programs that ask the system for an address, as most but browsers do, can use the names of services. */
+/** Whether programs that use the system resolver, as most except browsers do, can use the names of services. */
 export async function examineResolving(context: YardContext): Promise<readonly Finding[]> {
   const { name, proxy, services } = context.config;
   const { branch } = await resolveBranch(context);
@@ -24,7 +24,7 @@ export async function examineResolving(context: YardContext): Promise<readonly F
     ];
   }
   if (addresses.length > 0) return [];
-  // Browsers lead these to the loopback address without asking anybody.
+  // Browsers resolve these to the loopback address themselves.
   if (!/(?:^|\.)localhost$/.test(proxy.tld)) {
     return [
       {

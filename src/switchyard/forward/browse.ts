@@ -1,19 +1,19 @@
 import { get } from 'node:http';
 import { REFUSED_BY } from './refuse.ts';
 
-/** What somebody gets who opens a port in a browser. */
+/** The result of opening a port as a browser would. */
 export interface HttpVisit {
   readonly address: string;
-  /** Null when no HTTP came back: not every service speaks it. */
+  /** Null if the response was not HTTP, which not every service speaks. */
   readonly status: number | null;
-  /** Why there was no connection to a service at all. */
+  /** Why no connection to the service was possible. */
   readonly error?: string;
 }
 
-/** How long the first line of an answer may take, in milliseconds. Services of other protocols may stay silent. */
+/** How long the first line of a response may take, in milliseconds. Services with other protocols may stay silent. */
 const TIMEOUT_MS = 2000;
 
-/** Opens `http://localhost:PORT/` at each of these addresses, over a connection of its own. */
+/** Opens `http://localhost:PORT/` at each of these addresses, each over its own connection. */
 export function browse(port: number, addresses: readonly string[]): Promise<readonly HttpVisit[]> {
   return Promise.all(addresses.map((address) => visit(port, address)));
 }
@@ -23,7 +23,7 @@ function visit(port: number, address: string): Promise<HttpVisit> {
     const headers = { host: `localhost:${port}`, accept: 'text/html,*/*', connection: 'keep-alive' };
     const request = get({ host: address, port, path: '/', headers, agent: false, timeout: TIMEOUT_MS });
     request.on('response', (response) => {
-      // Nobody wants the body, however long it is.
+      // The body is not needed.
       response.destroy();
       const error = response.headers.server === REFUSED_BY ? 'connection refused by the service' : undefined;
       resolve({ address, status: response.statusCode ?? null, ...(error === undefined ? {} : { error }) });

@@ -17,7 +17,7 @@ import { heldAmong, restoreCheckouts, whoHas } from './restore.ts';
 export interface CheckoutOptions {
   /** Its name or its slug. */
   readonly branch: string;
-  /** Empty means all that run. */
+  /** Empty means all running services. */
   readonly services: readonly string[];
   /** Told while another command has the project. */
   readonly onEvent?: ((event: { readonly kind: 'waiting'; readonly text: string }) => void) | undefined;
@@ -27,19 +27,19 @@ export interface CheckoutOptions {
 }
 
 export interface CheckoutResult {
-  /** Whether all that was asked for leads there now; false too when nothing could be done. */
+  /** Whether everything requested points there now; also false if nothing could be done. */
   readonly ok: boolean;
   readonly action: 'checkout';
   readonly branch: string;
   readonly scope: 'branch';
-  /** As they were asked for. */
+  /** As requested. */
   readonly services: readonly string[];
   readonly messages: readonly string[];
 }
 
 /**
- * Lets the canonical ports lead to the services of a branch. A port that leads to another branch is switched without
- * being closed. What cannot be done is a message and makes it not ok: the others are done all the same.
+ * Points the canonical ports to the services of a branch. A port that points to another branch is switched without
+ * being closed. Failures are reported as messages and make it not ok; the rest is still done.
  */
 export async function checkout(context: YardContext, options: CheckoutOptions): Promise<CheckoutResult> {
   const { branch, services, onEvent, signal } = options;
@@ -84,7 +84,7 @@ async function takePorts(context: YardContext, options: CheckoutOptions): Promis
   return { ok: ok && verdicts.some(({ result }) => result !== 'none'), messages };
 }
 
-/** `due`: the port is to be led there; `done`: it leads there already; `none`: there is nothing to lead. */
+/** `due`: the port must be pointed there; `done`: it already is; `none`: there is nothing to point. */
 interface Verdict {
   readonly result: 'due' | 'done' | 'none' | 'failed';
   readonly mapping?: Mapping;
@@ -114,7 +114,7 @@ function checkServices(
   ];
 }
 
-/** Somebody who names a service wants its port; somebody who names none wants the ports that there are. */
+/** A named service must have a port; without names, only services with a port count. */
 function judgeService(record: ServiceRecord, running: boolean, named: boolean): Verdict {
   const { service, branch, desired_port: desired, port, backend_host } = record;
   const nothing = named || desired !== null ? 'failed' : 'none';
@@ -178,7 +178,7 @@ function connections(count: number): string {
   return count === 1 ? '1 connection' : `${count} connections`;
 }
 
-/** As much of where the port led as differs. */
+/** The previous target, as far as it differs. */
 function toldBefore(was: Mapping, now: Mapping): string {
   const service = was.service === now.service ? '' : `${was.service} of `;
   const project = was.project_root === now.project_root ? '' : ` in ${was.project_root}`;

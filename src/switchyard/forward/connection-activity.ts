@@ -2,13 +2,13 @@ import { followMessages, type HttpBody } from './http-messages.ts';
 
 /**
  * What a connection is doing:
- * - `idle`: nothing was asked, or everything was answered.
- * - `busy`: an answer is outstanding, or under way.
- * - `stream`: a WebSocket or an event stream. It never ends by itself, and its client opens a new one when it does.
+ * - `idle`: no request yet, or all requests have their response.
+ * - `busy`: a response is pending or incomplete.
+ * - `stream`: a WebSocket or an event stream. It never ends on its own, and its client reconnects when it is closed.
  */
 export type ActivityState = 'idle' | 'busy' | 'stream';
 
-/** Watches the bytes of a connection; never holds them back or changes them. */
+/** Observes the bytes of a connection, without delaying or changing them. */
 export interface ConnectionActivity {
   /** From the client. */
   readonly onRequestData: (chunk: Buffer) => void;
@@ -17,16 +17,13 @@ export interface ConnectionActivity {
   state(): ActivityState;
 }
 
-/**
- * How long a service must be silent until its answer counts as complete, in milliseconds, in a protocol that we do not
- * know.
- */
+/** How long a service must be silent until its response counts as complete, in milliseconds, for unknown protocols. */
 const SILENCE = 500;
 
 /** For protocols other than HTTP/1 the state depends on which side sent last, and how long ago. */
 export function trackActivity(now: () => number = () => performance.now()): ConnectionActivity {
   let kind: 'http' | 'websocket' | 'unknown' = 'http';
-  /** The methods of requests whose answers are not complete. */
+  /** The methods of the requests whose responses are not complete. */
   const waiting: string[] = [];
   let interim = false;
   let events = false;
@@ -55,7 +52,7 @@ export function trackActivity(now: () => number = () => performance.now()): Conn
       }
       if (method === 'CONNECT' && status < 300) throw new Error('a tunnel');
       interim = status < 200;
-      // What EventSource asks for. An answer to anything else that comes as events has an end.
+      // The request of EventSource. Other responses that arrive as events have an end.
       events = method === 'GET' && header(lines, 'content-type')?.startsWith('text/event-stream') === true;
       if (interim || method === 'HEAD' || status === 204 || status === 304) return 0;
       return bodyOf(lines) ?? 'rest';
@@ -70,7 +67,7 @@ export function trackActivity(now: () => number = () => performance.now()): Conn
     last = { from, at: now() };
     if (kind !== 'http') return;
     try {
-      // A service that speaks first does not speak HTTP.
+      // A service that sends first does not speak HTTP.
       if (from === 'service' && waiting.length === 0) throw new Error('nobody asked');
       (from === 'client' ? requests : answers).read(chunk);
     } catch {
@@ -89,7 +86,7 @@ export function trackActivity(now: () => number = () => performance.now()): Conn
   };
 }
 
-/** How the body is framed; undefined when the head does not say. */
+/** How the body is framed; undefined if the head does not say. */
 function bodyOf(lines: readonly string[]): HttpBody | undefined {
   const coding = header(lines, 'transfer-encoding');
   if (coding !== undefined) return /(?:^|,)\s*chunked$/i.test(coding) ? 'chunked' : 'rest';
@@ -99,7 +96,7 @@ function bodyOf(lines: readonly string[]): HttpBody | undefined {
   return Number(length);
 }
 
-/** The last one of that name. */
+/** The last header of that name. */
 function header(lines: readonly string[], name: string): string | undefined {
   for (let at = lines.length - 1; at > 0; at--) {
     const line = lines[at]!;

@@ -13,7 +13,7 @@ import type {
   UnmapAnswer,
 } from './protocol.ts';
 
-/** The forwarder of a home, as a command sees it. Every question is answered, or by undefined: nobody answers there. */
+/** The forwarder of a home, as a command uses it. Requests resolve to undefined if no forwarder responds. */
 export interface ForwarderLine {
   ping(): Promise<PingAnswer | undefined>;
   map(mapping: Mapping): Promise<MapAnswer | ForwardFailure | undefined>;
@@ -21,7 +21,7 @@ export interface ForwarderLine {
   list(): Promise<readonly OpenMapping[] | undefined>;
 }
 
-/** How long an answer may take, in milliseconds. The work itself takes one. */
+/** Response timeout, in milliseconds. The work itself takes one. */
 const TIMEOUT_MS = 3000;
 
 export function callForwarder(home: Home): ForwarderLine {

@@ -6,7 +6,7 @@ import { readLines } from './lines.ts';
 import { parseRequest, type ForwardAnswer, type ForwardRequest } from './protocol.ts';
 
 export interface ControlServer {
-  /** No more questions; answers that are written still arrive. */
+  /** Accepts no more requests; responses already written still arrive. */
   close(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export async function listenForControl(
   });
   return {
     async close() {
-      // Node removes the socket's file as well.
+      // Node also removes the socket file.
       const closed = new Promise((resolve) => server.close(resolve));
       for (const client of clients) client.destroySoon();
       await closed;

@@ -4,10 +4,10 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { sha256 } from '../sha256.ts';
 import type { Home } from '../state/home.ts';
 
-/** The kernel's limit is 108 bytes on Linux and 104 on macOS, with a zero at the end. */
+/** The kernel's limit is 108 bytes on Linux and 104 on macOS, including a NUL at the end. */
 const LONGEST_PATH = 100;
 
-/** Where the forwarder of a home is asked. Only its owner can reach it. Touches nothing. */
+/** The control socket of the forwarder of a home. Only its owner can reach it. Does not touch the file system. */
 export function controlSocket(home: Home): string {
   const name = sha256(home.root).slice(0, 16);
   if (process.platform === 'win32') return `\\\\.\\pipe\\switchyard-${name}`;
@@ -15,7 +15,7 @@ export function controlSocket(home: Home): string {
   return Buffer.byteLength(path) <= LONGEST_PATH ? path : join(shortDirectory(), `${name}.sock`);
 }
 
-/** Makes the directory of the socket, for its owner only. */
+/** Creates the directory of the socket, accessible only to its owner. */
 export function makeControlDirectory(home: Home): void {
   if (process.platform === 'win32') return;
   if (dirname(controlSocket(home)) !== shortDirectory()) {
@@ -24,7 +24,7 @@ export function makeControlDirectory(home: Home): void {
     return;
   }
   mkdirSync(shortDirectory(), { recursive: true, mode: 0o700 });
-  // Anybody can make a directory of this name before us.
+  // Another user may have created a directory of this name before us.
   const found = lstatSync(shortDirectory());
   if (!found.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o077) !== 0) {
     throw new SwitchboardError('CONTROL_SOCKET', `${shortDirectory()} is not a private directory of yours.`, {
@@ -33,7 +33,7 @@ export function makeControlDirectory(home: Home): void {
   }
 }
 
-/** Not the temporary directory of the environment: that may be another one for the next command. */
+/** Not the temporary directory of the environment, which may differ for the next command. */
 function shortDirectory(): string {
   return `/tmp/switchyard-${process.getuid?.() ?? 0}`;
 }

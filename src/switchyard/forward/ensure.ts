@@ -15,13 +15,13 @@ import {
 
 export interface EnsureForwarderOptions {
   readonly registry: Registry;
-  /** The port for which it is needed first. */
+  /** The first port it is needed for. */
   readonly port: number;
   /** Default: this program. */
   readonly program?: readonly string[] | undefined;
 }
 
-/** How long a new one may take until it answers, in milliseconds. */
+/** How long a new forwarder may take to respond, in milliseconds. */
 const START_TIME = 10_000;
 
 export function forwarderLog(home: Home): string {
@@ -29,8 +29,8 @@ export function forwarderLog(home: Home): string {
 }
 
 /**
- * A line to the forwarder of this home, which is started if it does not answer, and replaced if it is older than this
- * program. To be called under its lock.
+ * Connects to the forwarder of this home. Starts it if it does not respond, and replaces it if it is older than this
+ * program. Call it under the forwarder's lock.
  */
 export async function ensureForwarder({
   registry,
@@ -45,7 +45,7 @@ export async function ensureForwarder({
     const isOld = isDaemonOutdated(registry.read().forwarder, program);
     if (!isOld && (found.protocol ?? 1) >= PROTOCOL) return line;
   }
-  // One that is silent, or older than this command. What it did is done again from the records.
+  // It does not respond, or is older than this command. Its mappings are restored from the records.
   await endForwarder(registry);
   const logFile = forwarderLog(home);
   const started = await startDaemon({
@@ -77,7 +77,7 @@ async function adopt(registry: Registry, pid: number, port: number): Promise<voi
   if (record !== undefined) await registry.change((state) => (state.forwarder = record));
 }
 
-/** Ends the recorded forwarder. Whether there was one. */
+/** Stops the recorded forwarder. Returns whether there was one. */
 export async function endForwarder(registry: Registry): Promise<boolean> {
   const record = registry.read().forwarder;
   if (record === undefined || !isDaemonAlive(record)) return false;

@@ -4,18 +4,18 @@ import { trackActivity } from './connection-activity.ts';
 
 /** A connection from a client to a service, through us. */
 export interface ForwardedConnection {
-  /** Whether we have ended it: nothing passes any more. */
+  /** Whether we have ended it, so that nothing passes any more. */
   readonly ended: boolean;
   /**
-   * Ends it: now, or after the answer that is outstanding, or when the time is up. A client that has neither sent nor
-   * got anything is kept and handed to `onUnused`: for it nothing has happened yet.
+   * Ends it: now, after the pending response, or at the timeout. A client that has neither sent nor received anything
+   * is kept and passed to `onUnused`: nothing has happened for it yet.
    */
   retire(onUnused: () => void): void;
 }
 
-/** How long an answer may take after a switch, in milliseconds. */
+/** How long a pending response may take after a switch, in milliseconds. */
 export const RESPONSE_TIMEOUT_MS = 5000;
-/** How often a protocol that we do not know is looked at, in milliseconds. */
+/** How often to check connections with an unknown protocol, in milliseconds. */
 const POLL_MS = 50;
 
 export function openForwardedConnection(client: Socket, service: Socket): ForwardedConnection {
@@ -25,7 +25,7 @@ export function openForwardedConnection(client: Socket, service: Socket): Forwar
   let ended = false;
 
   const separate = join(client, service);
-  // After the listeners of the relay, which have passed the bytes on by now.
+  // Runs after the listeners of the relay, which have forwarded the bytes by now.
   const onAsked = (chunk: Buffer): void => {
     used = true;
     activity.onRequestData(chunk);
@@ -44,14 +44,14 @@ export function openForwardedConnection(client: Socket, service: Socket): Forwar
     client.off('data', onAsked);
     service.off('data', onAnswered);
     service.on('error', () => service.destroy());
-    // What else it sends is read away: closing over unread bytes resets a connection, which may lose what we sent.
+    // Discards further input: closing with unread bytes resets a connection, which may lose what we sent.
     service.resume();
     service.end();
   }
 
   function endIfDone(): void {
     const state = activity.state();
-    // A client that is slow to read keeps us from seeing whether more is to come.
+    // While a slow client blocks reading, we cannot tell whether more is coming.
     const done = state === 'stream' || (state === 'idle' && !service.isPaused());
     if (ended || !done) return;
     end();
@@ -61,7 +61,7 @@ export function openForwardedConnection(client: Socket, service: Socket): Forwar
   }
 
   function cut(): void {
-    // Half an answer must not look like a whole one.
+    // A partial response must not look complete.
     if (client.writableFinished) client.destroy();
     else client.resetAndDestroy();
     service.destroy();

@@ -9,13 +9,13 @@ import { refuse } from './refuse.ts';
 export interface ForwardedPort {
   readonly addresses: readonly string[];
   readonly mapping: Mapping;
-  /** Connections that are open now. */
+  /** Number of open connections. */
   readonly connections: number;
-  /** Those among them that still go to a previous target. */
+  /** Number of connections that still lead to a previous target. */
   readonly elsewhere: number;
   /** From now on new connections go there. Connections to the previous target end as soon as their pending response is complete. */
   retarget(mapping: Mapping): Promise<RetargetResult>;
-  /** Ends the port and every connection through it; resolves when the port is free. */
+  /** Closes the port and all its connections; resolves when the port is free. */
   close(): Promise<void>;
 }
 
@@ -26,17 +26,17 @@ export interface RetargetResult {
   readonly finishing: number;
 }
 
-/** Connections the kernel keeps for us while we are busy; the system's own limit may be lower. */
+/** Connections that the kernel queues while we are busy; the system's own limit may be lower. */
 const BACKLOG = 4096;
 
-/** A client, and what it is connected to once it is. */
+/** A client and its backend connection, once established. */
 interface Connection {
   readonly client: Socket;
   forwarded?: ForwardedConnection;
   to: Mapping;
 }
 
-/** Takes the port on both loopback addresses, or on none. Rejects with the error of the address that was refused. */
+/** Opens the port on both loopback addresses, or on neither. Rejects with the error of the address that failed. */
 export async function openForwardedPort(
   first: Mapping,
   onTrouble: (text: string) => void,
@@ -52,7 +52,7 @@ export async function openForwardedPort(
     const connection: Connection = { client, to: mapping };
     all.add(connection);
     client.on('close', () => all.delete(connection));
-    // Until it is joined, a client that goes away is only gone.
+    // A client that disconnects before it is joined needs no handling.
     client.on('error', () => undefined);
     void forward(connection);
   };
@@ -63,7 +63,7 @@ export async function openForwardedPort(
     const backend = await dial(target_host, target_port).catch(() => undefined);
     if (client.destroyed) backend?.destroy();
     else if (connection.to !== mapping) {
-      // The port was switched meanwhile, and nothing of the client was read yet.
+      // The port was switched meanwhile, and nothing from the client was read yet.
       backend?.destroy();
       await forward(connection);
     } else if (backend !== undefined) connection.forwarded = openForwardedConnection(client, backend);
@@ -105,7 +105,7 @@ export async function openForwardedPort(
     },
     async retarget(next) {
       mapping = next;
-      // Requests that have arrived by now are in flight: the second turn begins after all of them were read.
+      // Requests that have arrived by now are in flight: after two turns, all of them were read.
       for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
       const left = elsewhere();
       for (const connection of left) {
@@ -131,14 +131,14 @@ function listen(
     server.once('error', reject);
     server.listen({ host, port, backlog: BACKLOG, ipv6Only: host === '::1' }, () => {
       server.off('error', reject);
-      // Too many open files, for example: the port stays open, and the next connection may do better.
+      // For example too many open files: the port stays open, and the next connection may succeed.
       server.on('error', (error) => onTrouble(`${host}:${port} could not accept: ${error.message}`));
       resolve(server);
     });
   });
 }
 
-/** This machine has no IPv6. */
+/** Whether the error means that this machine has no IPv6. */
 function isMissing(error: unknown): boolean {
   return ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code ?? '');
 }

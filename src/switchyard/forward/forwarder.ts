@@ -3,7 +3,7 @@ import { openForwardedPort, type ForwardedPort } from './forwarded-port.ts';
 import { sameMapping, type Mapping } from './mapping.ts';
 import { PROTOCOL, type ForwardAnswer, type ForwardRequest } from './protocol.ts';
 
-/** All canonical ports of one home, by what it is asked to do. */
+/** All canonical ports of one home. */
 export interface Forwarder {
   /** Requests are handled one at a time, across all clients. */
   handle(request: ForwardRequest): Promise<ForwardAnswer>;
@@ -11,7 +11,7 @@ export interface Forwarder {
   close(): Promise<void>;
 }
 
-/** `log` takes a line for each thing that happened. */
+/** `log` gets one line per event. */
 export function createForwarder(log: (text: string) => void): Forwarder {
   const ports = new Map<number, ForwardedPort>();
   let last: Promise<unknown> = Promise.resolve();
@@ -23,7 +23,7 @@ export function createForwarder(log: (text: string) => void): Forwarder {
     }
     if (target_port === port)
       return { ok: false, code: 'BAD_REQUEST', error: 'a port cannot point to itself' };
-    // Two that lead to each other would pass one connection around until no descriptor is left.
+    // Two ports that point to each other would pass a connection around until no descriptor is left.
     if (ports.has(target_port))
       return { ok: false, code: 'BAD_REQUEST', error: `port ${target_port} is a canonical port itself` };
     const forwardedPort = ports.get(port);

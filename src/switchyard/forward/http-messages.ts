@@ -1,18 +1,18 @@
-/** What follows a head: that many bytes, chunks, or everything until the connection ends. */
+/** The body after a head: a number of bytes, chunks, or everything until the connection ends. */
 export type HttpBody = number | 'chunked' | 'rest';
 
 /** Finds where messages begin and end in one direction of an HTTP/1 connection. */
 export interface HttpMessages {
-  /** Takes the next bytes. Throws when they are not HTTP/1, or not as we understand it. */
+  /** Consumes the next bytes. Throws if they are not HTTP/1 as we understand it. */
   read(chunk: Buffer): void;
-  /** Whether a head has begun and is not complete. */
+  /** Whether a head has begun but is incomplete. */
   readonly inHead: boolean;
 }
 
-/** No head is longer, nor any line between chunks, in bytes. */
+/** Maximum length of a head, and of a line between chunks, in bytes. */
 const LONGEST_HEAD = 64 * 1024;
 
-/** Bodies are skipped by their length, so that large ones cost nothing. `onHead` gets the lines of a head. */
+/** Bodies are skipped by length, so large ones cost nothing. `onHead` gets the lines of a head. */
 export function followMessages(
   onHead: (lines: readonly string[]) => HttpBody,
   onEnd: () => void,

@@ -11,7 +11,7 @@ import { observeRecorded, restoreCheckouts } from './restore.ts';
 
 export interface KeepOptions {
   readonly branch: string;
-  /** Those of the branch that were just started. */
+  /** The services of the branch that were just started. */
   readonly services: readonly string[];
   readonly onEvent?: ((event: { readonly kind: 'waiting'; readonly text: string }) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -19,8 +19,8 @@ export interface KeepOptions {
 }
 
 /**
- * Brings the canonical ports of the project back to what is recorded: the machine may have rebooted, the forwarder may
- * have been killed, or a service may run on another port since. Says what was restored, and what was not and why.
+ * Restores the recorded canonical ports of the project: the machine may have rebooted, the forwarder may have been
+ * killed, or a service may run on another port now. Reports what was restored, and what was not and why.
  */
 export async function keepCheckouts(context: YardContext, options: KeepOptions): Promise<readonly string[]> {
   const project = projectRecord(context);
@@ -62,7 +62,7 @@ async function restore(
       { onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
     );
   } catch (error) {
-    // The services run all the same.
+    // The services run nevertheless.
     if (!(error instanceof SwitchboardError)) throw error;
     return [`could not restore what was checked out: ${error.explained}`];
   }

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 
-/** More than this in one line is not from us, in characters. */
+/** A longer line is not from us, in characters. */
 const LONGEST_LINE = 64 * 1024;
 
-/** Calls back for each line that arrives; a peer that sends an endless one is cut off. */
+/** Calls back for each line; disconnects a peer whose line never ends. */
 export function readLines(socket: Socket, onLine: (line: string) => void): void {
   let rest = '';
   socket.setEncoding('utf8');

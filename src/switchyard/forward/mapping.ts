@@ -1,4 +1,4 @@
-/** One canonical port and the service that answers there, as the forwarder is told it and tells it. */
+/** One canonical port and the service behind it, as sent to and from the forwarder. */
 export interface Mapping {
   readonly listen_port: number;
   readonly target_host: string;
@@ -9,7 +9,7 @@ export interface Mapping {
   readonly service: string;
 }
 
-/** Whether both lead to the same port for the same service. */
+/** Whether both point to the same port for the same service. */
 export function sameMapping(a: Mapping, b: Mapping): boolean {
   return (
     a.listen_port === b.listen_port &&

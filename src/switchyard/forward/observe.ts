@@ -4,11 +4,11 @@ import type { CheckoutRecord } from '../state/records.ts';
 import { isDaemonOf } from '../daemon/daemon.ts';
 
 export interface ObservedCheckout extends CheckoutRecord {
-  /** `running` when our forwarder listens on its port, by the word of the kernel. */
+  /** `running` if our forwarder listens on its port, according to the kernel. */
   readonly status: 'running' | 'stale';
 }
 
-/** The checkouts of this project, and whether they are real. */
+/** The checkouts of this project, and whether they work. */
 export function observeCheckouts({ home, registry, config }: YardContext): readonly ObservedCheckout[] {
   const { projects, forwarder } = registry.read();
   const checkouts = Object.values(projects[config.root]?.checkouts ?? {});

@@ -1,11 +1,11 @@
 import type { Mapping } from './mapping.ts';
 
-/** What a forwarder can do. Raised when commands rely on more; an older one is replaced. */
+/** The capabilities of a forwarder. Raised when commands rely on new ones; an older forwarder is replaced. */
 export const PROTOCOL = 2;
 
 /**
- * What the commands ask of the forwarder: one line of JSON, answered by one line, in order. Both ends are of this
- * program, but a forwarder may be older than the command that asks.
+ * A request to the forwarder: one line of JSON, answered by one line, in order. Both ends are of this program, but the
+ * forwarder may be older than the command.
  */
 export type ForwardRequest =
   | { readonly op: 'map'; readonly mapping: Mapping }
@@ -23,45 +23,45 @@ export type ForwardAnswer =
 export interface PingAnswer {
   readonly ok: true;
   readonly pid: number;
-  /** The first ones did not say. */
+  /** Missing in the first versions. */
   readonly protocol?: number;
 }
 
 export interface OpenMapping extends Mapping {
-  /** Where it listens. */
+  /** The addresses it listens on. */
   readonly addresses: readonly string[];
-  /** Open now. */
+  /** Number of open connections. */
   readonly connections: number;
-  /** Those that lead to where the port led before. The first forwarders did not say, and let all of them stay. */
+  /** Number of connections to a previous target. The first versions did not report it, and kept all of them. */
   readonly elsewhere?: number;
 }
 
 export interface MapAnswer {
   readonly ok: true;
   readonly kind: 'mapped' | 'switched' | 'same';
-  /** Where the port led before. */
+  /** The previous target of the port. */
   readonly was?: Mapping;
-  /** How many connections to there were ended. */
+  /** Number of connections to it that were ended. */
   readonly ended: number;
-  /** How many end as soon as they have their answer. */
+  /** Number of connections that end after their response. */
   readonly finishing: number;
 }
 
 export interface UnmapAnswer {
   readonly ok: true;
   readonly kind: 'unmapped' | 'unknown';
-  /** How many connections were cut. */
+  /** Number of connections that were closed. */
   readonly cut: number;
 }
 
 export interface ForwardFailure {
   readonly ok: false;
-  /** The system's code, for example EADDRINUSE, or BAD_REQUEST. */
+  /** The system's error code, for example EADDRINUSE, or BAD_REQUEST. */
   readonly code: string;
   readonly error: string;
 }
 
-/** The request in a line; throws when it is none, so that no port is opened and nobody dialled by mistake. */
+/** Parses a request; throws if it is invalid, so that no port is opened and no connection made by mistake. */
 export function parseRequest(line: string): ForwardRequest {
   const value = JSON.parse(line) as Partial<Record<string, unknown>> | null;
   if (typeof value !== 'object' || value === null) throw new Error('not an object');

@@ -5,7 +5,7 @@ import { timestamp } from '../state/timestamp.ts';
 import { forwarderLog } from './ensure.ts';
 import type { Mapping } from './mapping.ts';
 
-/** How a canonical port leads to the service as it runs now. */
+/** The mapping of a canonical port to the running service. */
 export function mappingOf(service: ServiceRecord, port: number): Mapping {
   return {
     listen_port: port,
@@ -19,8 +19,8 @@ export function mappingOf(service: ServiceRecord, port: number): Mapping {
 }
 
 /**
- * Writes down that these ports lead there, before they do: whatever becomes of us, nothing is open that nobody knows of.
- * A port has one record, whichever project had it before.
+ * Records the checkouts before they take effect: whatever happens to us, no open port is unrecorded. A port has one
+ * record, no matter which project had it before.
  */
 export function noteCheckouts(registry: Registry, mappings: readonly Mapping[]): Promise<void> {
   return registry.change((state) => {
@@ -48,7 +48,7 @@ export function noteCheckouts(registry: Registry, mappings: readonly Mapping[]):
   });
 }
 
-/** Forgets what was noted for these ports; with the last one, the forwarder too, which ends by itself then. */
+/** Removes the records of these ports; with the last one also that of the forwarder, which then exits on its own. */
 export function forgetCheckouts(registry: Registry, ports: readonly number[]): Promise<void> {
   return registry.change((state) => {
     for (const port of ports) forgetPort(state, port);
@@ -66,7 +66,7 @@ function branchBefore(replaced: CheckoutRecord, now: Mapping): string | undefine
   return replaced.branch === now.branch ? replaced.before : replaced.branch;
 }
 
-/** What was noted for the port. */
+/** Removes and returns the record of a port. */
 function forgetPort(state: State, port: number): CheckoutRecord | undefined {
   let found: CheckoutRecord | undefined;
   for (const project of Object.values(state.projects)) {

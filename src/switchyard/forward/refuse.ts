@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
-/** How long a client may take to show whether it speaks HTTP, in milliseconds. */
+/** How long a client may take to send an HTTP request, in milliseconds. */
 const TIMEOUT_MS = 2000;
-/** In the `Server` header of what we say ourselves. */
+/** The `Server` header of our own responses. */
 export const REFUSED_BY = 'switchyard-forwarder';
 const HTTP_REQUEST = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \S/;
 
@@ -28,6 +28,6 @@ export function refuse(client: Socket, why: string): void {
       'latin1',
     );
   });
-  // What else it sends is read away: closing over unread bytes would reset the connection, and the answer with it.
+  // Discards further input: closing with unread bytes would reset the connection, and lose the response.
   client.resume();
 }

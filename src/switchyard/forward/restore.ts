@@ -8,8 +8,8 @@ import type { OpenMapping } from './protocol.ts';
 import { allCheckouts, mappingOf, noteCheckouts } from './records.ts';
 
 /**
- * Brings the forwarder to what is noted for all projects of the home: it may have been killed, or a service may run on
- * another port since. Checkouts of services that do not run stay noted. To be called under the forwarder's lock.
+ * Makes the forwarder match the records of all projects of the home: it may have been killed, or a service may run on
+ * another port now. Checkouts of services that do not run stay recorded. Call it under the forwarder's lock.
  */
 export async function restoreCheckouts(
   registry: Registry,
@@ -35,7 +35,7 @@ export async function restoreCheckouts(
   return messages;
 }
 
-/** Writes down what the forwarder of this home does and the records have lost. To be called under its lock. */
+/** Records what the forwarder of this home does but the records have lost. Call it under its lock. */
 export async function noteUnrecorded(registry: Registry, open: readonly OpenMapping[]): Promise<void> {
   const known = new Set(allCheckouts(registry.read()).map((checkout) => checkout.listen_port));
   const unknown = open.filter((mapping) => !known.has(mapping.listen_port));
@@ -43,15 +43,15 @@ export async function noteUnrecorded(registry: Registry, open: readonly OpenMapp
 }
 
 /**
- * Which of these ports somebody listens on. To be asked before they are opened: some systems let us take a port in front
- * of somebody who listens on all addresses.
+ * Which of these ports have a listener. Check before opening them: some systems let us bind a port although another
+ * process listens on all addresses.
  */
 export function heldAmong(ports: readonly number[]): (port: number) => boolean {
   const found = listenersOn(ports);
   return (port) => (found.get(port) ?? []).length > 0;
 }
 
-/** Who keeps us from opening a port. */
+/** Describes the process that keeps us from opening a port. */
 export function whoHas(port: number): string {
   const found = listenersOn([port]).get(port) ?? [];
   if (found.length === 0) return 'the forwarder could not open the port';
@@ -64,7 +64,7 @@ function runningCheckouts(state: State): readonly Mapping[] {
   );
 }
 
-/** The checkouts of a project, each with where it should lead; undefined when its service does not run. */
+/** The checkouts of a project, each with its intended mapping; undefined if its service does not run. */
 export function observeRecorded({
   checkouts,
   services,

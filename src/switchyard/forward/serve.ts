@@ -4,14 +4,14 @@ import { listenForControl } from './control-server.ts';
 import { daemonLifetime, type DaemonLifetimeOptions } from '../daemon/lifetime.ts';
 import { createForwarder } from './forwarder.ts';
 
-/** A command that starts a forwarder and dies before it maps a port must not leave it behind, in milliseconds. */
+/** A command that starts a forwarder and dies before it maps a port must not leave it behind. In milliseconds. */
 const IDLE_TIME = 20_000;
 
-/** The process behind all canonical ports of a home. It ends with its last mapping. */
+/** The process behind all canonical ports of a home. It exits with its last mapping. */
 export async function serveForward(options: DaemonLifetimeOptions): Promise<void> {
   const { home } = options;
   const { log, end } = daemonLifetime(options);
-  // For as long as it lives, so that there is one in each home, whatever happens.
+  // Held for its lifetime, so that each home has only one.
   await withKernelLock(home.lockName('forwarder'), () => serve(home, log, end), {
     what: 'forwarding canonical ports',
     timeoutMs: 10_000,

@@ -10,14 +10,14 @@ import { allCheckouts, forgetCheckouts } from './records.ts';
 import { noteUnrecorded, restoreCheckouts } from './restore.ts';
 
 export interface UncheckoutOptions {
-  /** Default: the branch of the worktree we stand in, from the project's own directory all. */
+  /** Default: the branch of the current worktree; from the project's own directory, all. */
   readonly branch?: string | undefined;
   /** Empty means all. */
   readonly services: readonly string[];
-  /** Told while another command has the project. */
+  /** Called while another command holds the lock of the project. */
   readonly onEvent?: ((event: { readonly kind: 'waiting'; readonly text: string }) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** How the forwarder is started if it has to be. Default: with this program. */
+  /** How to start the forwarder if necessary. Default: with this program. */
   readonly program?: readonly string[] | undefined;
 }
 
@@ -27,12 +27,12 @@ export interface UncheckoutResult {
   /** A slug; null means all. */
   readonly branch: string | null;
   readonly scope: 'branch' | 'all';
-  /** As they were asked for. */
+  /** As requested. */
   readonly services: readonly string[];
   readonly messages: readonly string[];
 }
 
-/** Gives canonical ports back, and closes the connections through them. */
+/** Releases canonical ports and closes their connections. */
 export async function uncheckout(
   context: YardContext,
   options: UncheckoutOptions,
@@ -77,23 +77,23 @@ async function nothingFound(
 
 export interface DroppedCheckout {
   readonly record: CheckoutRecord;
-  /** Whether the port really led there until now. */
+  /** Whether the port really pointed there until now. */
   readonly wasOpen: boolean;
 }
 
-/** The same for services of this project by their keys, for commands that hold the lock of the project already. */
+/** The same for services of this project by key, for commands that already hold the lock of the project. */
 export async function dropCheckouts(
   context: YardContext,
   keys: readonly string[],
 ): Promise<readonly DroppedCheckout[]> {
-  // Most services were never checked out, and most commands never meet the forwarder.
+  // Most services were never checked out, and most commands do not need the forwarder.
   if (recorded(context, keys).length === 0) return [];
   return withForwarder(context.home, 'uncheckout', async () =>
     drop(context, keys, await callForwarder(context.home).list(), undefined),
   );
 }
 
-/** `open` is what the forwarder says of itself; undefined when it says nothing. */
+/** `open` is what the forwarder reports; undefined if it does not respond. */
 async function drop(
   context: YardContext,
   keys: readonly string[],
@@ -103,7 +103,7 @@ async function drop(
   const { registry, home } = context;
   const records = recorded(context, keys);
   if (records.length === 0) return [];
-  // One that runs and is silent holds the ports all the same; without it they are free.
+  // A forwarder that does not respond still holds the ports; without it they are free.
   const silenced = open === undefined && (await endForwarder(registry));
   const dropped: DroppedCheckout[] = [];
   for (const record of records) {
@@ -128,7 +128,7 @@ function recorded(context: YardContext, keys: readonly string[]): readonly Check
   return keys.flatMap((key) => checkouts[key] ?? []);
 }
 
-/** Whether the port still leads where the record says: another project may have switched it. */
+/** Whether the port still points to what the record says: another project may have switched it. */
 function isOf(mapping: OpenMapping, record: CheckoutRecord, root: string): boolean {
   return (
     mapping.listen_port === record.listen_port &&

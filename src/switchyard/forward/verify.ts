@@ -12,40 +12,40 @@ import { RESPONSE_TIMEOUT_MS } from './forwarded-connection.ts';
 import type { OpenMapping } from './protocol.ts';
 
 export interface VerifyOptions {
-  /** Which branch should answer. Default: the one that is checked out. */
+  /** The branch that should respond. Default: the one that is checked out. */
   readonly branch?: string | undefined;
-  /** Empty means all that have a canonical port. */
+  /** Empty means all services that have a canonical port. */
   readonly services: readonly string[];
   /**
-   * Whether to try it as a browser would: open the ports by HTTP, after giving connections that are finishing their time.
-   * Default false.
+   * Whether to open the ports over HTTP as a browser would, after waiting for connections that are finishing. Default
+   * false.
    */
   readonly browse?: boolean | undefined;
 }
 
-/** Who really answers on a canonical port: what the kernel says, not what we once wrote down. */
+/** What really listens on a canonical port, according to the kernel instead of the records. */
 export interface Verification {
   readonly service: string;
   readonly port: number;
-  /** Whether the branch that should answer does. */
+  /** Whether the expected branch responds. */
   readonly ok: boolean;
   readonly expected: string | null;
-  /** `forwarder`: ours; `service`: one of ours, directly. */
+  /** `forwarder`: ours; `service`: one of our services, directly. */
   readonly held_by: 'forwarder' | 'service' | 'stranger' | 'nobody';
-  /** Of the service that answers in the end; null when none of ours does. */
+  /** The branch of the service that responds in the end; null if it is not one of ours. */
   readonly branch: string | null;
   readonly listeners: readonly Listener[];
-  /** Where the forwarder leads. */
+  /** Where the forwarder points. */
   readonly target: {
     readonly host: string;
     readonly port: number;
     readonly listeners: readonly Listener[];
   } | null;
-  /** Connections that lead to where the port led before; null when nobody can say. */
+  /** Number of connections to the previous target; null if unknown. */
   readonly elsewhere: number | null;
-  /** What a browser gets at each address; null when that was not tried. A status of null: it does not speak HTTP. */
+  /** What a browser gets at each address; null if not tried. A null status means that it does not speak HTTP. */
   readonly http: readonly HttpVisit[] | null;
-  /** All this as one sentence. */
+  /** A summary in one sentence. */
   readonly text: string;
 }
 
@@ -72,7 +72,7 @@ export async function verify(context: YardContext, options: VerifyOptions): Prom
       const owner = found.owner?.record;
       const expected = expectedBranch(context, state, service, options.branch);
       const here = owner?.project_root === context.config.root && slug(owner.service) === service;
-      // Where no branch should answer, anybody may, but no port of ours may lead nowhere.
+      // If no branch is expected, any may respond, but no port of ours may point nowhere.
       const right =
         expected === null
           ? owner !== undefined || found.heldBy !== 'forwarder'
@@ -103,7 +103,7 @@ export async function verify(context: YardContext, options: VerifyOptions): Prom
   );
 }
 
-/** What the forwarder says of itself; when it has had time to end old connections on these ports. */
+/** What the forwarder reports, after it had time to end old connections on these ports. */
 async function mappingsOf(
   home: Home,
   settling: readonly { readonly port: number }[],
@@ -120,11 +120,11 @@ async function mappingsOf(
 function elsewhereOf(mappings: readonly OpenMapping[], port: number): number | null {
   const mapping = mappings.find((each) => each.listen_port === port);
   if (mapping === undefined) return 0;
-  // One that does not say lets them stay.
+  // A forwarder that does not report this keeps them.
   return mapping.elsewhere ?? (mapping.connections === 0 ? 0 : null);
 }
 
-/** At the addresses of `localhost` that somebody listens on. */
+/** At the addresses of `localhost` that have a listener. */
 async function visitAll(port: number, listeners: readonly Listener[]): Promise<readonly HttpVisit[]> {
   const addresses = listeners.map(({ address }) => (/^::1?$/.test(address) ? '::1' : '127.0.0.1'));
   const { browse } = await import('./browse.ts');
@@ -135,7 +135,7 @@ interface Answering {
   readonly heldBy: Verification['held_by'];
   readonly target: Verification['target'];
   readonly owner: Observed | undefined;
-  /** The process at the end of the way. */
+  /** The process at the end of the chain. */
   readonly last: Listener | undefined;
   readonly forwarder: Listener | undefined;
 }

@@ -10,7 +10,7 @@ export interface TextParts {
   readonly link: readonly string[];
 }
 
-/** A `switchyard.toml` for somebody who sees one for the first time. */
+/** A `switchyard.toml` for first-time users. */
 export function configText({ name, service, link }: TextParts): string {
   const project = slug(name);
   const url = urlOf(hostName(service.name, 'main', project, DEFAULT_PROXY.tld), DEFAULT_PROXY.port);
@@ -69,7 +69,7 @@ export function configText({ name, service, link }: TextParts): string {
   return lines.join('\n');
 }
 
-/** What one could not guess. */
+/** Settings that users could not guess. */
 const FURTHER = [
   '# Other settings of a service:',
   '#   health = "/health"       a path that responds once it is ready',
@@ -94,7 +94,7 @@ function list(paths: readonly string[]): string {
   return `[${paths.map(toml).join(', ')}]`;
 }
 
-/** Nothing that gets here holds a character that TOML would want escaped and JSON would not. */
+/** JSON escaping is enough: no character here needs escaping only in TOML. */
 function toml(text: string): string {
   return JSON.stringify(text);
 }

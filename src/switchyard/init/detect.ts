@@ -4,34 +4,34 @@ import { detectPython } from './python-project.ts';
 import { detectRails } from './rails-project.ts';
 import { detectStatic } from './static-site.ts';
 
-/** How a project seems to be started. */
+/** How a project is probably started. */
 export interface DetectedService {
   readonly name: 'web';
   readonly command: string;
-  /** The port that people who work on it are used to. */
+  /** The usual port of the project. */
   readonly port: number;
-  /** What was seen, as a sentence. */
+  /** What was found, as a sentence. */
   readonly reason: string;
-  /** What git does not carry and the command needs. Default none. */
+  /** Files outside git that the command needs. Default none. */
   readonly link?: readonly string[];
-  /** What else a new worktree needs before the command can run there, as a sentence. */
+  /** What else a new worktree needs before the command can run, as a sentence. */
   readonly worktreeNote?: string;
-  /** Whether it refuses its named address, so that it has to be asked as if by its own. Default false. */
+  /** Whether it rejects its named address and needs a rewritten Host header. Default false. */
   readonly refusesNames?: boolean;
   readonly env?: Readonly<Record<string, string>>;
-  /** In seconds, where the usual time is too short. */
+  /** In seconds, if the default is too short. */
   readonly readyTimeout?: number;
 }
 
-/** Where a project stands, and the PATH on which its programs are looked for. */
+/** The directory of a project, and the PATH of its programs. */
 export interface DetectInput {
   readonly root: string;
   readonly path: string | undefined;
 }
 
 /**
- * The service of a project, by the first sign that is found. A `dev` script is the clearest one. `start` may serve what
- * was built long ago, so it counts only when nothing else is there; a directory of files can always be served.
+ * Detects the service of a project by the first match. A `dev` script is the clearest sign. `start` may serve an old
+ * build, so it is a fallback; serving the files of the directory is the last resort.
  */
 export function detectService(input: DetectInput): DetectedService {
   return (

@@ -1,27 +1,29 @@
 /** A program that serves a front end and takes its port as a flag. */
 export interface DevTool {
-  /** As people call it. */
+  /** Its display name. */
   readonly name: string;
   readonly programs: readonly string[];
-  /** What may follow the program's name so that it serves. An empty one: it serves without any. */
+  /** Subcommands that serve. An empty string: it serves without one. */
   readonly verbs: readonly string[];
   readonly flags: string;
-  /** Its own default. */
+  /** Its default port. */
   readonly port: number;
-  /** Whether a second `--port` is refused or ignored, instead of being the one that counts. Default false. */
+  /** Whether a second `--port` is rejected or ignored instead of overriding the first. Default false. */
   readonly oncePort?: boolean;
-  /** What is different with older releases of a package. Default nothing. */
+  /** Differences of older releases of a package. Default none. */
   readonly older?: {
     readonly package: string;
-    /** The first major release that takes `flags`, and what those before it take. */
+    /** The first major release that takes `flags`, and the flags for earlier ones. */
     readonly flagsSince: number;
     readonly flags: string;
-    /** The first release that serves names below localhost; those before it refuse them. */
+    /** The first release that accepts names below localhost; earlier ones reject them. */
     readonly namesSince: readonly [number, number];
   };
 }
 
-/** The page's own address for its WebSocket: by default that is --host and --port, where its Origin is refused. */
+/**
+ * Makes the page open its WebSocket at its own address. The default is --host and --port, where its Origin is rejected.
+ */
 const WEBPACK = {
   name: 'webpack-dev-server',
   flags: '--port {port} --host {host} --client-web-socket-url auto://0.0.0.0:0/ws',
@@ -72,19 +74,19 @@ const DEV_TOOLS: readonly DevTool[] = [
   { ...WEBPACK, programs: ['webpack-dev-server'], verbs: [''], oncePort: true },
 ];
 
-/** What a script of package.json runs, as far as it concerns the port. */
+/** What a script of package.json runs, as far as it affects the port. */
 export interface ScriptReading {
   readonly tool: DevTool | undefined;
-  /** The port that the script itself asks for. */
+  /** The port that the script itself sets. */
   readonly port: number | undefined;
-  /** The command that flags at the end of the script go to, without its own flags for port and host. */
+  /** The command that receives flags appended to the script, without its own port and host flags. */
   readonly bareCommand: string;
-  /** Whether it sets PORT itself, so that the PORT we give it never arrives. */
+  /** Whether it sets PORT itself, so that our PORT has no effect. */
   readonly fixesPort: boolean;
 }
 
 export function readScript(script: string): ScriptReading {
-  // Flags that are appended to a script reach only the last of its commands.
+  // Flags appended to a script reach only its last command.
   const last = script.split(/&&|\|\||[;|&]/).at(-1)!;
   const words = withoutWrappers(last.trim().split(/\s+/));
   const tool = DEV_TOOLS.find((each) => serves(each, words));

@@ -16,7 +16,7 @@ export function detectGo({ root }: DetectInput): DetectedService | undefined {
   };
 }
 
-/** The root, or the one below cmd/; of several the one that is called like a server. */
+/** The root, or the program below cmd/; if there are several, the one named like a server. */
 function findProgram(files: ProjectFiles): string | undefined {
   if (isMain(files, '.')) return '.';
   const programs = files

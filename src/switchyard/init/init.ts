@@ -8,11 +8,11 @@ import { detectService } from './detect.ts';
 
 export interface InitOptions {
   readonly cwd: string;
-  /** Overwrite a file that is there. Default false. */
+  /** Overwrite an existing file. Default false. */
   readonly force?: boolean;
-  /** Write nothing, only say what would be written. Default false. */
+  /** Write nothing, only report what would be written. Default false. */
   readonly dryRun?: boolean;
-  /** For git, and for the PATH on which programs are looked for. Default: ours. */
+  /** For git, and to find programs on the PATH. Default: ours. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -25,7 +25,7 @@ export interface InitResult {
   readonly created_config: boolean;
   readonly overwrote_config: boolean;
   readonly created_local_state: boolean;
-  /** Only a dry run tells this; otherwise it is thrown. */
+  /** Only for a dry run; otherwise the error is thrown. */
   readonly would_fail: boolean;
   readonly failure_reason: string | null;
   readonly root: string;
@@ -44,7 +44,7 @@ export interface InitResult {
   readonly config_text: string;
 }
 
-/** Writes a `switchyard.toml` for the repository we stand in, or for the directory where there is no git. */
+/** Writes a `switchyard.toml` for the current repository, or for the directory without git. */
 export async function initProject(options: InitOptions): Promise<InitResult> {
   const { cwd, force = false, dryRun = false, env = process.env } = options;
   const { root, commonDirectory } = await findRoot(cwd, env);
@@ -83,7 +83,7 @@ export async function initProject(options: InitOptions): Promise<InitResult> {
   if (blocked) throw alreadyThere(config);
 
   if (needsLocalState) write(join(localState, '.gitignore'), '*\n!.gitignore\n', 'w');
-  // Exclusive, so that a file that appears in this moment is not lost.
+  // Exclusive, so that a file created in this moment is not overwritten.
   write(config, text, force ? 'w' : 'wx');
   if (exclude?.lacksEntry === true) addToExclude(exclude);
   return {
@@ -98,7 +98,7 @@ export async function initProject(options: InitOptions): Promise<InitResult> {
   };
 }
 
-/** For what belongs to one machine only. */
+/** For state that belongs to one machine. */
 const LOCAL_STATE = '.switchyard';
 const NOTHING_DONE = {
   written: false,
@@ -135,20 +135,20 @@ function excludeFile(commonDirectory: string): ExcludeFile {
   try {
     text = readFileSync(path, 'utf8');
   } catch {
-    // It is made when it is missing.
+    // The file is created if it is missing.
   }
   const lacksEntry = !text.split('\n').some((line) => /^\/?\.switchyard\/?$/.test(line.trim()));
   return { path, text, lacksEntry };
 }
 
-/** A convenience only: the directory ignores its own content anyway. */
+/** Only a convenience: the directory ignores its own content anyway. */
 function addToExclude({ path, text }: ExcludeFile): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
     const front = text === '' || text.endsWith('\n') ? '' : '\n';
     writeFileSync(path, `${front}${LOCAL_STATE}/\n`, { flag: 'a' });
   } catch {
-    // A repository that cannot be written to is still a project.
+    // A read-only repository is still a project.
   }
 }
 

@@ -5,7 +5,7 @@ import { filesOf, type ProjectFiles } from './project-files.ts';
 
 const USUAL_PORT = 3000;
 
-/** A script of package.json, by the first of these names. */
+/** The first script of package.json with one of these names. */
 export function detectNodeScript(input: DetectInput, names: readonly string[]): DetectedService | undefined {
   const files = filesOf(input.root);
   const manifest = readManifest(files.text('package.json'));
@@ -13,11 +13,11 @@ export function detectNodeScript(input: DetectInput, names: readonly string[]): 
   if (manifest === undefined || name === undefined) return undefined;
   const manager = packageManagerOf(files, manifest.packageManager);
   const { tool, port, bareCommand, fixesPort } = readScript(manifest.scripts[name] as string);
-  // Not linked for them: branches may need different packages, and tools keep caches in there.
+  // Not linked: branches may need different packages, and tools keep caches there.
   const worktreeNote = `A new worktree has no node_modules: run "${manager} install" in it once.`;
   const seen = `package.json has a script "${name}"`;
   if (tool === undefined) {
-    // Servers of unknown make read PORT, and many stop at a flag they do not know.
+    // Unknown servers read PORT, and many fail on an unknown flag.
     const advice = fixesPort
       ? `, which sets PORT itself: remove that, or all branches use the same port.`
       : ', which must listen on the port in the variable PORT.';
@@ -38,7 +38,7 @@ interface ForRelease {
   readonly refusesNames: boolean;
 }
 
-/** By the release that is installed; else by the major one that package.json asks for, of which npm takes the last. */
+/** By the installed release; otherwise by the major release in package.json, of which npm installs the latest. */
 function forRelease(files: ProjectFiles, { asked }: Manifest, { flags, older }: DevTool): ForRelease {
   if (older === undefined) return { flags, refusesNames: false };
   const installed = objectIn(files.text(`node_modules/${older.package}/package.json`))?.version;
@@ -52,7 +52,7 @@ function forRelease(files: ProjectFiles, { asked }: Manifest, { flags, older }: 
   };
 }
 
-/** A file that Node can run: `main` of package.json, or one that is called as servers are. */
+/** A file that Node can run: `main` of package.json, or a file with a usual server name. */
 export function detectNodeEntry(input: DetectInput): DetectedService | undefined {
   const files = filesOf(input.root);
   const manifest = readManifest(files.text('package.json'));
@@ -68,18 +68,18 @@ export function detectNodeEntry(input: DetectInput): DetectedService | undefined
   return { name: 'web', command: `node ${entry}`, port: USUAL_PORT, reason };
 }
 
-/** Needs no quotes in a command line, and is not a flag. */
+/** Needs no quotes on a command line, and is not a flag. */
 const PLAIN_FILE = /^[\w@][\w@./-]*\.[cm]?js$/;
 
 interface Manifest {
   readonly scripts: Readonly<Record<string, unknown>>;
   readonly main: unknown;
   readonly packageManager: unknown;
-  /** Packages and the versions that are asked for. */
+  /** Packages and their requested versions. */
   readonly asked: Readonly<Record<string, unknown>>;
 }
 
-/** Undefined for a file that is missing or broken: then other signs count. */
+/** Undefined if the file is missing or broken. */
 function readManifest(text: string): Manifest | undefined {
   const value = objectIn(text);
   if (value === undefined) return undefined;

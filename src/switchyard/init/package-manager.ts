@@ -2,7 +2,7 @@ import type { ProjectFiles } from './project-files.ts';
 
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
 
-/** The one that package.json asks for, else the one whose lockfile is there. */
+/** The one requested in package.json, otherwise the one whose lockfile exists. */
 export function packageManagerOf(files: ProjectFiles, asked: unknown): PackageManager {
   const name = typeof asked === 'string' ? asked.split('@', 1)[0] : undefined;
   const known = (['npm', 'pnpm', 'yarn', 'bun'] as const).find((each) => each === name);
@@ -12,7 +12,7 @@ export function packageManagerOf(files: ProjectFiles, asked: unknown): PackageMa
   return files.has('bun.lock') || files.has('bun.lockb') ? 'bun' : 'npm';
 }
 
-/** The command line that runs a script. npm takes flags for itself unless `--` stands first; pnpm would hand that on. */
+/** The command line that runs a script. npm keeps flags for itself unless `--` comes first; pnpm would pass that on. */
 export function scriptCommand(manager: PackageManager, script: string, flags: string): string {
   const command = `${manager} run ${script}`;
   if (flags === '') return command;

@@ -1,11 +1,11 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The files of a project, for looking only: what is not there or cannot be read is empty. */
+/** Read-only access to the files of a project; missing or unreadable files are empty. */
 export interface ProjectFiles {
   has(path: string): boolean;
   isFile(path: string): boolean;
-  /** The first part of it, which is all of any file that people write by hand. */
+  /** The beginning of the file, which is all of any hand-written file. */
   text(path: string): string;
   /** Names in a directory, sorted. */
   names(directory: string): readonly string[];
@@ -36,7 +36,7 @@ const MOST_BYTES = 256 * 1024;
 
 function firstPart(file: string): string {
   try {
-    // A pipe or a device would keep us waiting.
+    // Reading a pipe or a device would block.
     if (!statSync(file).isFile()) return '';
     const opened = openSync(file, 'r');
     try {

@@ -19,7 +19,7 @@ export function detectPython(input: DetectInput): DetectedService | undefined {
 }
 
 interface Framework {
-  /** What follows `python`. */
+  /** The arguments of `python`. */
   readonly args: string;
   readonly port: number;
   readonly reason: string;
@@ -34,7 +34,7 @@ function fastApi(files: ProjectFiles): Framework | undefined {
   if (!needs(files, 'fastapi')) return undefined;
   const app = findApp(files, 'FastAPI');
   if (app === undefined) return undefined;
-  // uvicorn imports as if it stood in this directory.
+  // uvicorn imports relative to this directory.
   const place = app.directory === 'src' ? ' --app-dir src' : '';
   const module = place === '' && app.directory !== '' ? `${app.directory}.${app.module}` : app.module;
   return {
@@ -55,7 +55,7 @@ function flask(files: ProjectFiles): Framework | undefined {
   };
 }
 
-/** Whether one of the files that list packages names this one. */
+/** Whether one of the dependency files names this package. */
 function needs(files: ProjectFiles, name: string): boolean {
   const lists = ['pyproject.toml', 'Pipfile', 'setup.cfg', 'setup.py'];
   lists.push(...files.names('.').filter((each) => /^requirements.*\.(?:txt|in)$/.test(each)));
@@ -71,7 +71,7 @@ interface App {
   readonly variable: string;
 }
 
-/** At most so many files are looked into: the application stands near the top, or cannot be guessed. */
+/** Maximum number of files to read: the application is near the top, or cannot be guessed. */
 const MOST_FILES = 200;
 
 /** The module with `app = FastAPI(…)`: in the root or one directory below it. */

@@ -2,16 +2,16 @@ import { findExecutable } from '../../process/index.ts';
 import type { DetectInput } from './detect.ts';
 import { filesOf } from './project-files.ts';
 
-/** How Python is called in a project. */
+/** How to run Python in a project. */
 export interface Python {
   readonly command: string;
-  /** The virtual environment that the command lies in, which git does not carry. */
+  /** The virtual environment of the command, which git does not contain. */
   readonly link: readonly string[];
-  /** Whether there is any on this machine, as far as can be told. */
+  /** Whether Python was found on this machine. */
   readonly found: boolean;
 }
 
-/** By the project's own tool, else its virtual environment, else the machine's. */
+/** The project's own tool, otherwise its virtual environment, otherwise the system's Python. */
 export function pythonOf(input: DetectInput): Python {
   const files = filesOf(input.root);
   const tool = TOOLS.find(([lockfile]) => files.has(lockfile));
@@ -35,5 +35,5 @@ const TOOLS = [
   ['Pipfile', 'pipenv'],
 ] as const;
 
-/** Without it, what a program prints waits in a buffer while nobody reads the log on a terminal. */
+/** Without it, Python buffers output when stdout is not a terminal, and the log lags behind. */
 export const UNBUFFERED = { PYTHONUNBUFFERED: '1' } as const;

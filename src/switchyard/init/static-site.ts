@@ -2,7 +2,7 @@ import type { DetectedService, DetectInput } from './detect.ts';
 import { filesOf } from './project-files.ts';
 import { pythonOf } from './python.ts';
 
-/** The files themselves, served by what nearly every machine has. The last resort, so it always finds something. */
+/** Serves the files with a program that nearly every machine has. The last resort, so it always finds something. */
 export function detectStatic(input: DetectInput): DetectedService {
   const files = filesOf(input.root);
   const directory = files.isFile('index.html')

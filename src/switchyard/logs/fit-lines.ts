@@ -1,6 +1,6 @@
 import { CUT } from './read-backwards.ts';
 
-/** The last lines that fit into this many bytes, newlines counted; of one that is too long alone, its beginning. */
+/** The last lines that fit into this many bytes, including newlines; if a single line is too long, its beginning. */
 export function lastThatFit(lines: readonly string[], bytes: number): readonly string[] {
   let first = lines.length;
   let left = bytes;
@@ -13,7 +13,7 @@ export function lastThatFit(lines: readonly string[], bytes: number): readonly s
   return [beginningOf(lines.at(-1)!, bytes)];
 }
 
-/** How much each may have when all together may have `bytes`: who needs less than an even share leaves it to others. */
+/** Divides `bytes`: those that need less than an even share leave the rest to the others. */
 export function shareOut(needs: readonly number[], bytes: number): readonly number[] {
   const shares = [...needs];
   let left = bytes;
@@ -26,7 +26,7 @@ export function shareOut(needs: readonly number[], bytes: number): readonly numb
   return shares;
 }
 
-/** What a line takes when it is printed, in bytes. */
+/** The size of a printed line, in bytes. */
 export function sizeOf(line: string): number {
   return Buffer.byteLength(line) + 1;
 }
@@ -35,6 +35,6 @@ function beginningOf(line: string, bytes: number): string {
   const room = bytes - sizeOf(CUT);
   if (room <= 0) return CUT;
   const kept = Buffer.from(line).subarray(0, room);
-  // Half a character at the end is left out.
+  // Omits a partial character at the end.
   return new TextDecoder().decode(kept, { stream: true }) + CUT;
 }

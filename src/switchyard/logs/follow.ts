@@ -5,27 +5,27 @@ import { readLog } from './read.ts';
 import { stripAnsi } from './strip.ts';
 
 export interface FollowOptions {
-  /** The logs; one that does not exist yet is waited for. */
+  /** The logs; missing ones are waited for. */
   readonly files: readonly string[];
-  /** How many of the lines that are already there to tell first, for each log. Default 0. */
+  /** Number of existing lines to report first, for each log. Default 0. */
   readonly lines?: number | undefined;
-  /** Of the lines that are already there only those since then, see `readLog`. */
+  /** Of the existing lines, only those since then, see `readLog`. */
   readonly since?: number | undefined;
-  /** Only lines with this pattern, see `createMatcher`. */
+  /** Only lines that match this pattern, see `createMatcher`. */
   readonly grep?: string | undefined;
   /** Whether the pattern is plain text. Default false. */
   readonly fixed?: boolean | undefined;
   /** Ends it. */
   readonly signal: AbortSignal;
-  /** New lines of one log, without colours. Nothing more is read until it is done with them. */
+  /** New lines of one log, without color codes. Nothing more is read until it resolves. */
   readonly onLines: (file: string, lines: readonly string[]) => void | Promise<void>;
-  /** How often to look where the system does not tell of changes, in milliseconds. Default 1000. */
+  /** Polling interval where the system does not report changes, in milliseconds. Default 1000. */
   readonly poll?: number;
 }
 
 /**
- * Tells what is added to logs, until it is aborted. A log that became shorter, or was replaced by that of a new run, is
- * told from its beginning.
+ * Reports lines added to logs until aborted. A log that was truncated or replaced by a new run is reported from its
+ * beginning.
  */
 export async function followLogs(options: FollowOptions): Promise<void> {
   const { files, signal, onLines, lines = 0, since, grep, fixed, poll = 1000 } = options;

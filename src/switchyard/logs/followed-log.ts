@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { decodeLine, LINE_LIMIT } from './read-backwards.ts';
 
-/** How much of one log is read before the next one has its turn, in bytes. */
+/** How much of one log is read before the next one gets its turn, in bytes. */
 const BLOCK = 256 * 1024;
 const NEWLINE = 0x0a;
 
@@ -10,9 +10,9 @@ export class FollowedLog {
   readonly file: string;
   #descriptor: number | undefined;
   #position = 0;
-  /** What was read of a line that has not ended yet. */
+  /** The part of an incomplete line that was read. */
   #begun = Buffer.alloc(0);
-  /** Whether the beginning of that line was told already. */
+  /** Whether the beginning of that line was already reported. */
   #toldBeginning = false;
 
   constructor(file: string) {
@@ -20,14 +20,14 @@ export class FollowedLog {
     if (this.#open()) this.#position = lastLineEnd(this.#descriptor!);
   }
 
-  /** What lies before it was there at the start, or has been told. */
+  /** Everything before it existed at the start or was reported. */
   get position(): number {
     return this.#position;
   }
 
   /**
-   * Lines that were added. With `all`, also one that has no end yet and has not grown since the last time, such as a
-   * question that waits for an answer.
+   * Lines that were added. With `all`, also an incomplete line that has not grown since the last call, such as a
+   * prompt.
    */
   more(all: boolean): string[] {
     if (this.#descriptor === undefined && !this.#open()) return [];
@@ -39,7 +39,7 @@ export class FollowedLog {
       if (lines.length > 0) return lines;
     }
     if (this.#replaced()) {
-      // Whatever the old one still had to say was read above.
+      // The rest of the old file was read above.
       const last = this.#take();
       this.close();
       return [...last, ...this.more(all)];
@@ -65,7 +65,7 @@ export class FollowedLog {
 
   #read(): Buffer {
     const { size } = fstatSync(this.#descriptor!);
-    // It was shortened by us, perhaps in the middle of a line: what was begun goes on at its start.
+    // We trimmed it, perhaps in the middle of a line, whose rest continues at the start of the file.
     if (size < this.#position) this.#position = 0;
     const length = Math.min(size - this.#position, BLOCK);
     if (length === 0) return Buffer.alloc(0);
@@ -86,7 +86,7 @@ export class FollowedLog {
       this.#toldBeginning = false;
       start = newline + 1;
     }
-    // Of a long line only the beginning is shown, so no more of it is kept.
+    // Only the beginning of a long line is shown, so no more of it is kept.
     this.#begun = Buffer.concat([this.#begun, bytes.subarray(start)]).subarray(0, LINE_LIMIT + 1);
     return lines;
   }
@@ -107,7 +107,7 @@ export class FollowedLog {
   }
 }
 
-/** A line that is still being written belongs to what is added. */
+/** A line that is still being written counts as added. */
 function lastLineEnd(descriptor: number): number {
   const { size } = fstatSync(descriptor);
   const block = Buffer.alloc(Math.min(size, LINE_LIMIT));

@@ -2,14 +2,14 @@ import { Script } from 'node:vm';
 import { SwitchboardError } from '../../shared/errors.ts';
 
 export interface GrepOptions {
-  /** Whether the pattern is plain text. Default false: a regular expression, or plain text when it is not a valid one. */
+  /** Whether the pattern is plain text. Default false: a regular expression, or plain text if it is not a valid one. */
   readonly fixed?: boolean | undefined;
-  /** How long all the matching may take, in milliseconds. Default 2000. */
+  /** Time limit for all matching, in milliseconds. Default 2000. */
   readonly timeoutMs?: number;
 }
 
 export interface Matcher {
-  /** Those of the lines in which the pattern occurs. A pattern without capitals ignores case. */
+  /** The lines that contain the pattern. A pattern without capitals ignores case. */
   matching(lines: readonly string[]): readonly string[];
 }
 
@@ -23,8 +23,8 @@ export function createMatcher(
     matching(lines) {
       const began = performance.now();
       try {
-        // There are expressions that take years on one line. Only a script with a time limit can be interrupted.
-        // Made when it is needed: every command loads this file, and few search.
+        // Some expressions take years on one line, and only a script with a time limit can be interrupted. Created on
+        // demand, because every command loads this file but few search.
         filter ??= new Script('lines.filter((line) => expression.test(line))');
         return filter.runInNewContext(
           { lines, expression },
@@ -49,13 +49,13 @@ export function createMatcher(
 let filter: Script | undefined;
 
 function compile(pattern: string, fixed: boolean): RegExp {
-  // `\S` is no capital letter of the text that is looked for.
+  // `\S` is not a capital letter of the search text.
   const flags = /\p{Lu}/u.test(fixed ? pattern : pattern.replace(/\\./g, '')) ? '' : 'i';
   if (!fixed) {
     try {
       return new RegExp(pattern, flags);
     } catch {
-      // "foo(" is no expression, but a thing that people look for.
+      // "foo(" is not a valid expression, but a common search.
     }
   }
   return new RegExp(pattern.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), flags);

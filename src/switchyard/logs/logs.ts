@@ -11,19 +11,19 @@ import { KEPT_RUNS, runFile } from './run-files.ts';
 import { parseSince } from './since.ts';
 
 export interface LogsOptions {
-  /** Default all services of the branch. */
+  /** Default: all services of the branch. */
   readonly service?: string | undefined;
-  /** Default the branch of the worktree, else the one that git has checked out. */
+  /** Default: the branch of the worktree, otherwise the one that git has checked out. */
   readonly branch?: string | undefined;
-  /** How many lines of each log; the last ones count. Default 80. */
+  /** Maximum lines per log, counted from the end. Default 80. */
   readonly lines?: number | undefined;
-  /** A regular expression, or plain text when it is not a valid one. Without capitals it ignores case. */
+  /** A regular expression, or plain text if it is not a valid one. Without capitals it ignores case. */
   readonly grep?: string | undefined;
   /** Whether the pattern is plain text. Default false. */
   readonly fixed?: boolean | undefined;
   /** A duration such as `10m`, or an ISO time. */
   readonly since?: string | undefined;
-  /** How much all lines together may take, in bytes. Default no limit; agents should get `AGENT_BYTES`. */
+  /** Maximum size of all lines together, in bytes. Default no limit; agents should get `AGENT_BYTES`. */
   readonly maxBytes?: number | undefined;
   /** How many runs ago, 0 to 3. Default 0, the current or last one. */
   readonly run?: number | undefined;
@@ -34,22 +34,22 @@ export interface ServiceLog {
   readonly branch: string;
   readonly log_file: string;
   readonly lines: readonly string[];
-  /** Whether there is more that answers the question than is shown. */
+  /** Whether more lines match than are returned. */
   readonly truncated: boolean;
-  /** Stands there when `since` could not be applied because no line of the log says its time. */
+  /** Set if `since` could not be applied because no line has a timestamp. */
   readonly undated?: true;
 }
 
 export interface LogsResult {
-  /** How many lines were asked for. */
+  /** Number of lines requested. */
   readonly lines: number;
   readonly logs: readonly ServiceLog[];
 }
 
-/** What an agent can read without losing sight of its task, in bytes. */
+/** What an agent can read without losing focus, in bytes. */
 export const AGENT_BYTES = 8192;
 
-/** What the services of a branch wrote. */
+/** The output of the services of a branch. */
 export async function logs(context: YardContext, options: LogsOptions): Promise<LogsResult> {
   const { lines = 80, grep, fixed, maxBytes = Infinity } = options;
   check(options);
@@ -63,16 +63,16 @@ export async function logs(context: YardContext, options: LogsOptions): Promise<
 
 export interface FollowLogsOptions extends Omit<LogsOptions, 'maxBytes' | 'run'> {
   readonly signal: AbortSignal;
-  /** Nothing more is read until it is done with these lines. */
+  /** Nothing more is read until it resolves. */
   readonly onLines: (
     from: { readonly service: string; readonly branch: string },
     lines: readonly string[],
   ) => void | Promise<void>;
-  /** Called once, before any lines: whose logs these are. */
+  /** Called once before any lines, with the services of the logs. */
   readonly onStart?: (services: readonly string[]) => void;
 }
 
-/** The same, and then what they go on writing, until it is aborted. */
+/** The same, and then new output, until aborted. */
 export async function followServices(context: YardContext, options: FollowLogsOptions): Promise<void> {
   const { lines = 80, grep, fixed, signal, onLines, onStart } = options;
   check(options);
@@ -109,7 +109,7 @@ interface Source {
   readonly began: number | undefined;
 }
 
-/** The logs that a question is about, in the order of the configuration. */
+/** The requested logs, in the order of the configuration. */
 async function chosen(
   context: YardContext,
   { service, branch: wanted, run = 0 }: LogsOptions,
@@ -139,7 +139,7 @@ async function nextStep(
   return `Start it first: \`switchyard up ${words.join(' ')}\`.`;
 }
 
-/** The service names that have a record, or could have left a log before it was dropped, with where it stands. */
+/** The services that have a record, or may have left a log before it was dropped, with their log files. */
 function known(context: YardContext, branch: string): readonly Source[] {
   const { config, home } = context;
   const records = Object.values(projectRecord(context)?.services ?? {}).filter(
@@ -158,7 +158,7 @@ function known(context: YardContext, branch: string): readonly Source[] {
   });
 }
 
-/** A record is a file's word; with a path of somebody's choice it must not make us read anything else. */
+/** The record comes from a file: a path that was changed there must not make us read other files. */
 function confined(context: YardContext, file: string): string {
   if (insideLogs(context.home, file)) return file;
   throw new SwitchboardError(
@@ -175,7 +175,7 @@ function timeOf(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Fits them into the bytes that all may have together. */
+/** Fits the logs into their total size. */
 function cutTo(answers: readonly ServiceLog[], maxBytes: number): readonly ServiceLog[] {
   const needs = answers.map(({ lines }) => lines.reduce((sum, line) => sum + sizeOf(line), 0));
   const shares = shareOut(needs, maxBytes);

@@ -1,33 +1,33 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 
 export interface BackwardsOptions {
-  /** How much is read at once, in bytes. Default 64 KB. */
+  /** Read size, in bytes. Default 64 KB. */
   readonly blockSize?: number;
-  /** Where the first of the files ends for us, in bytes. Default its end. */
+  /** Where to treat the first file as ended, in bytes. Default: its end. */
   readonly upTo?: number | undefined;
-  /** Called when there would be more to read, but not for us. */
+  /** Called if reading stops at the limit although there is more. */
   readonly onLimit?: () => void;
 }
 
-/** A line longer than this is shown by its beginning, in bytes. */
+/** Longer lines are truncated to their beginning, in bytes. */
 export const LINE_LIMIT = 16 * 1024;
 
-/** Nobody reads further back than this, in bytes: a service that never stops talking must not fill our memory. */
+/** How far back to read at most, in bytes: an endless log must not fill our memory. */
 const SCAN_LIMIT = 32 * 1024 * 1024;
 
-/** What stands at the end of a line that was cut. */
+/** Ends a truncated line. */
 export const CUT = '…';
 
 /**
- * The lines of a log from the last to the first, as they are in the file but for bytes that are no UTF-8, which are
- * replaced. `files` are read as one text that begins in the last of them; one that does not exist is empty.
+ * The lines of a log from last to first, unchanged except that invalid UTF-8 is replaced. `files` are read as one text
+ * that begins in the last of them; missing files are empty.
  */
 export function* linesBackwards(files: readonly string[], options: BackwardsOptions = {}): Generator<string> {
   const line = createPieces();
   let begun = false;
   for (const block of blocksBackwards(files, options)) {
     let end = block.length;
-    // The newline at the very end ends the last line; it does not begin another.
+    // The newline at the very end ends the last line; it does not begin another one.
     if (!begun && block[end - 1] === NEWLINE) end -= 1;
     begun = true;
     let newline: number;
@@ -42,10 +42,10 @@ export function* linesBackwards(files: readonly string[], options: BackwardsOpti
 }
 
 const NEWLINE = 0x0a;
-/** Systems that cannot ask for it have no such number. */
+/** Some systems do not define O_NOFOLLOW. */
 const NO_LINK = constants.O_RDONLY | ((constants.O_NOFOLLOW as number | undefined) ?? 0);
 
-/** The line whose beginning is not found yet. */
+/** Collects a line whose beginning was not found yet. */
 function createPieces(): { prepend(piece: Buffer): void; take(): string } {
   let pieces: Buffer[] = [];
   let size = 0;
@@ -53,7 +53,7 @@ function createPieces(): { prepend(piece: Buffer): void; take(): string } {
     prepend(piece) {
       pieces.unshift(piece);
       size += piece.length;
-      // Only its beginning will be shown, with one byte more to know that it goes on.
+      // Only the beginning is shown, plus one byte to know that there is more.
       while (pieces.length > 1 && size - pieces.at(-1)!.length > LINE_LIMIT) size -= pieces.pop()!.length;
     },
     take() {
@@ -65,7 +65,7 @@ function createPieces(): { prepend(piece: Buffer): void; take(): string } {
   };
 }
 
-/** The text of a line; of a long one its beginning, never with half a character at the end. */
+/** Decodes a line; truncates a long one, never in the middle of a character. */
 export function decodeLine(bytes: Buffer): string {
   if (bytes.length <= LINE_LIMIT) return bytes.toString('utf8');
   let end = LINE_LIMIT;
@@ -78,10 +78,10 @@ function* blocksBackwards(files: readonly string[], options: BackwardsOptions): 
   let left = SCAN_LIMIT;
   for (const file of files) {
     let descriptor: number;
-    // Mostly there is no earlier part, and an error takes longer to make than a look.
+    // Usually there is no earlier part, and an error is slower than a check.
     if (!existsSync(file)) continue;
     try {
-      // We have made the further parts ourselves, and they are no links.
+      // The other parts are created by us and are not links.
       descriptor = openSync(file, file === files[0] ? 'r' : NO_LINK);
     } catch {
       continue;
@@ -99,7 +99,7 @@ function* blocksBackwards(files: readonly string[], options: BackwardsOptions): 
         left -= length;
         const block = Buffer.allocUnsafe(length);
         const got = readSync(descriptor, block, 0, length, position);
-        // Less than asked for: the file was truncated under us.
+        // Fewer bytes than requested: the file was truncated meanwhile.
         if (got > 0) yield got === length ? block : block.subarray(0, got);
       }
     } finally {

@@ -7,32 +7,32 @@ import { lineTime } from './since.ts';
 import { stripAnsi } from './strip.ts';
 
 export interface LogQuery {
-  /** How many lines at most; the last ones count. Default all. */
+  /** Maximum lines, counted from the end. Default all. */
   readonly lines?: number | undefined;
-  /** Only lines with this pattern, see `createMatcher`. */
+  /** Only lines that match this pattern, see `createMatcher`. */
   readonly grep?: string | undefined;
   /** Whether the pattern is plain text. Default false. */
   readonly fixed?: boolean | undefined;
-  /** Only what was written since this moment, in milliseconds since the epoch. */
+  /** Only lines written since then, in milliseconds since the epoch. */
   readonly since?: number | undefined;
-  /** When the run began, in milliseconds since the epoch. Default: when the file was made. */
+  /** When the run began, in milliseconds since the epoch. Default: the creation time of the file. */
   readonly began?: number | undefined;
-  /** How much all lines may take, in bytes. Default no limit. */
+  /** Maximum size of all lines, in bytes. Default no limit. */
   readonly maxBytes?: number | undefined;
-  /** Where the log ends for us, in bytes. Default its end. */
+  /** Where to treat the log as ended, in bytes. Default: its end. */
   readonly upTo?: number | undefined;
 }
 
 export interface LogQueryResult {
-  /** Oldest first, without colours. */
+  /** Oldest first, without color codes. */
   readonly lines: readonly string[];
-  /** Whether there is more that answers the question than is shown. */
+  /** Whether more lines match than are returned. */
   readonly truncated: boolean;
-  /** Whether `since` could not be applied because no line says its time; the lines may be older then. */
+  /** Whether `since` could not be applied because no line has a timestamp; lines may then be older. */
   readonly undated: boolean;
 }
 
-/** The lines of a log that answer a question. No lines when there is no such file. */
+/** The lines of a log that match a query. Empty if the file does not exist. */
 export function readLog(file: string, question: LogQuery = {}): LogQueryResult {
   const { lines: most = Infinity, maxBytes = Infinity } = question;
   const age = { undated: false };
@@ -60,10 +60,10 @@ function* plainLines(file: string, options: BackwardsOptions): Generator<string>
 }
 
 /**
- * Lines carry no time of their own, so this is what we go by. A run that began since is wanted whole; of a file that was
- * not written to since, nothing is. Between the two, a line that says its time has that time, one that does not has that
- * of the nearest line above it that does, and the first lines have the time at which the run began. When no line says
- * its time we cannot know, and keep all.
+ * Log lines have no time of their own, so it is inferred. If the run began since then, all lines match; if the file was
+ * not written since then, none do. Otherwise a line with a timestamp has that time, a line without one has the time of
+ * the nearest line above it that has one, and the first lines have the start time of the run. If no line has a
+ * timestamp, the time is unknown and all lines are kept.
  */
 function* writtenSince(
   file: string,
@@ -97,7 +97,7 @@ function* writtenSince(
   yield* below;
 }
 
-/** A look at many lines at once costs hardly more than a look at one. */
+/** Checking many lines at once costs hardly more than checking one. */
 const BATCH = 1000;
 
 function* matching(lines: Iterable<string>, matcher: Matcher): Generator<string> {

@@ -2,16 +2,16 @@ import { CUT } from './read-backwards.ts';
 import { tailLog } from './tail.ts';
 
 export interface RecentErrorsOptions {
-  /** How long a line may be, in characters. Default 400. */
+  /** Maximum length of a line, in characters. Default 400. */
   readonly width?: number;
-  /** How many at most; the last ones count. Default 8. */
+  /** Maximum number, counted from the end. Default 8. */
   readonly most?: number;
 }
 
-/** How far back it looks, in lines. */
+/** How many lines to look back. */
 const LOOK_BACK = 200;
 
-/** The lines near the end of a log that look like trouble, oldest first. */
+/** The lines near the end of a log that look like errors, oldest first. */
 export function recentErrors(file: string, { width = 400, most = 8 }: RecentErrorsOptions = {}): string[] {
   return tailLog(file, LOOK_BACK)
     .filter(looksLikeTrouble)
@@ -20,7 +20,7 @@ export function recentErrors(file: string, { width = 400, most = 8 }: RecentErro
 }
 
 function looksLikeTrouble(line: string): boolean {
-  // Compilers and test runners count what did not happen: "Found 0 errors".
+  // Compilers and test runners also count errors that did not occur: "Found 0 errors".
   return TROUBLE.test(line) && TROUBLE.test(line.replace(NONE_OF_IT, ''));
 }
 
@@ -31,5 +31,5 @@ function cutTo(line: string, width: number): string {
   return line.length <= width ? line : line.slice(0, width - CUT.length).replace(LONE_HALF, '') + CUT;
 }
 
-/** The first half of a character that takes two places. */
+/** The first half of a surrogate pair. */
 const LONE_HALF = /[\ud800-\udbff]$/;

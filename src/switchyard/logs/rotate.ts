@@ -6,7 +6,7 @@ import { earlierPart, KEPT_RUNS, runFile } from './run-files.ts';
  * it continues in the renamed file, so that two runs never mix.
  */
 export function rotateForRun(file: string): void {
-  // A run that said nothing, or was never started, must not push out one that did.
+  // A run without output, or that was never started, must not displace one with output.
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
   for (let run = KEPT_RUNS; run > 0; run--) {
     move(runFile(file, run - 1), runFile(file, run));
@@ -15,13 +15,13 @@ export function rotateForRun(file: string): void {
 }
 
 function move(from: string, to: string): void {
-  // Most are not there, and to be refused takes longer than to ask.
+  // Most do not exist, and a failed rename is slower than a check.
   if (existsSync(from) && moved(from, to)) return;
-  // Otherwise a part of an older run would be taken for one of this run.
+  // Otherwise a part of an older run would count as part of this one.
   if (existsSync(to)) rmSync(to, { force: true });
 }
 
-/** False when it has gone meanwhile. */
+/** False if it disappeared meanwhile. */
 function moved(from: string, to: string): boolean {
   try {
     renameSync(from, to);

@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 
-/** The moment that `10m`, `1h30m` (that long ago) or an ISO time means, in milliseconds since the epoch. */
+/** Parses `10m`, `1h30m` (that long ago) or an ISO time, to milliseconds since the epoch. */
 export function parseSince(text: string, now = Date.now()): number {
   const trimmed = text.trim();
   const moment = DURATION.test(trimmed) ? now - durationOf(trimmed) : isoTime(trimmed);
@@ -24,14 +24,13 @@ function durationOf(text: string): number {
 
 function isoTime(text: string): number | undefined {
   if (!/^\d{4}-\d{2}-\d{2}/.test(text)) return undefined;
-  // A day alone would be read as one of UTC; people mean their own.
+  // A date without a time would be read as UTC; users mean local time.
   return Date.parse(text.length === 10 ? `${text}T00:00:00` : text);
 }
 
 /**
- * The time that a line of a log begins with, in milliseconds since the epoch: ISO and its relatives, the form of web
- * servers, and the usual members of a JSON line. A time without a zone is a local one. The hour alone is no time: the
- * day is missing.
+ * The timestamp at the start of a log line, in milliseconds since the epoch: ISO and similar forms, the form of web
+ * servers, and the usual members of a JSON line. Without a zone it is local time. A time without a date is ignored.
  */
 export function lineTime(line: string): number | undefined {
   const time = byNumbers(line) ?? byWebServer(line) ?? byJson(line);

@@ -2,7 +2,7 @@ import { linesBackwards, type BackwardsOptions } from './read-backwards.ts';
 import { partsOf } from './run-files.ts';
 import { stripAnsi } from './strip.ts';
 
-/** The last lines of a log, oldest first, without colours. None when there is no such file. */
+/** The last lines of a log, oldest first, without color codes. Empty if the file does not exist. */
 export function tailLog(file: string, lines: number, options?: BackwardsOptions): string[] {
   const last: string[] = [];
   if (lines < 1) return last;

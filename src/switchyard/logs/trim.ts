@@ -12,10 +12,10 @@ import {
 } from 'node:fs';
 import { earlierPart } from './run-files.ts';
 
-/** How long a log may become, in bytes. */
+/** Maximum length of a log, in bytes. */
 const LOG_CAP = 10 * 1024 * 1024;
 
-/** A copy that is older than this was left behind by somebody who died over it, in milliseconds. */
+/** An older copy was left by a process that died, in milliseconds. */
 const ABANDONED = 60_000;
 
 const BLOCK = 256 * 1024;
@@ -26,7 +26,7 @@ const BLOCK = 256 * 1024;
  * trimmed.
  */
 export function trimLog(file: string, cap = LOG_CAP): boolean {
-  // A link may lead to a file of somebody else, who would lose what is in it.
+  // A link may point to another user's file, which must not be truncated.
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found?.isFile() !== true || found.size <= cap) return false;
   const part = earlierPart(file);
@@ -55,7 +55,7 @@ function openAlone(file: string): number | undefined {
   }
 }
 
-/** Copies the end of the log and empties it, unless somebody else has shortened it meanwhile. */
+/** Copies the end of the log and truncates it, unless another process has trimmed it meanwhile. */
 function moveEnd(file: string, copy: number, cap: number): boolean {
   const log = openSync(file, 'r+');
   try {
@@ -65,14 +65,14 @@ function moveEnd(file: string, copy: number, cap: number): boolean {
     const block = Buffer.allocUnsafe(BLOCK);
     let position = size - half;
     let got: number;
-    // The service goes on writing; one that is faster than we are is not waited for.
+    // The service keeps writing; do not wait for one that is faster than we are.
     while (position < size + half / 2 && (got = readSync(log, block, 0, BLOCK, position)) > 0) {
       // The copy begins with a whole line, if there is one.
       const from = position === size - half ? block.subarray(0, got).indexOf(0x0a) + 1 : 0;
       writeAll(copy, block.subarray(from, got));
       position += got;
     }
-    // What is written between the end of the copy and this call is lost, so nothing stands between them.
+    // Output between the end of the copy and this call is lost, so nothing may come between them.
     ftruncateSync(log, 0);
     return true;
   } finally {

@@ -2,12 +2,12 @@ import { watch, type FSWatcher } from 'node:fs';
 import { dirname } from 'node:path';
 
 export interface FileChanges {
-  /** Resolves when something changed, when it is time to look anyway, or at the abort. Tells whether all was quiet. */
+  /** Resolves on a change, at the polling interval, or on abort. Returns whether nothing changed. */
   next(): Promise<boolean>;
   close(): void;
 }
 
-/** Directories are watched, not files: a watch on a file stays with it when it is renamed. */
+/** Watches directories, not files: a watch on a file follows it when it is renamed. */
 export function watchFiles(files: readonly string[], poll: number, signal: AbortSignal): FileChanges {
   let changed = false;
   let wake: (() => void) | undefined;
@@ -42,7 +42,9 @@ export function watchFiles(files: readonly string[], poll: number, signal: Abort
   };
 }
 
-/** The poll does its work where there is no watch: no such directory yet, or no more watches to be had. */
+/**
+ * Polling takes over if watching is impossible: the directory does not exist yet, or the limit of watches is reached.
+ */
 function tryWatch(directory: string, tell: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(directory, tell);

@@ -4,7 +4,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { CONFIG_FILE } from '../config/find.ts';
 import type { State } from '../state/records.ts';
 
-/** The root of the project that was registered under a name. It must hold the file itself: nobody looks further up. */
+/** The root of the project registered under a name. The root itself must contain the file; parents are not searched. */
 export function rootOfAlias(state: State, alias: string): string {
   refuseAlias(alias);
   const root = Object.hasOwn(state.project_aliases, alias) ? state.project_aliases[alias] : undefined;
@@ -22,7 +22,7 @@ export function rootOfAlias(state: State, alias: string): string {
   );
 }
 
-/** Throws for a name under which no project can be registered. */
+/** Throws if no project can be registered under this name. */
 export function refuseAlias(name: string): void {
   if (isAlias(name)) return;
   throw new SwitchboardError(
@@ -31,7 +31,7 @@ export function refuseAlias(name: string): void {
   );
 }
 
-/** Whether a project can be registered under such a name. */
+/** Whether a project can be registered under this name. */
 export function isAlias(name: string): boolean {
   return /^[A-Za-z0-9_-]+$/.test(name);
 }

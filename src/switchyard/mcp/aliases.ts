@@ -12,18 +12,18 @@ export interface Registration {
   readonly alias: string;
   /** The project, without symbolic links. */
   readonly root: string;
-  /** Whether a name that leads to another project is taken from it. Default false. */
+  /** Whether to take over a name that points to another project. Default false. */
   readonly force?: boolean;
-  /** Names the state home. */
+  /** Determines the state home. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Throws where the name cannot be had. Only reads. Returns whether another project loses it. */
+/** Throws if the name is not available. Only reads. Returns whether another project loses it. */
 export function checkAlias({ alias, root, force = false, env }: Registration): boolean {
   return replaces(openRegistry(homeOf(env)).read(), { alias, root, force });
 }
 
-/** From now on the name leads to the project. */
+/** Makes the name point to the project. */
 export async function registerAlias({ alias, root, force = false, env }: Registration): Promise<void> {
   await openRegistry(homeOf(env)).change((state) => {
     replaces(state, { alias, root, force });
@@ -31,7 +31,7 @@ export async function registerAlias({ alias, root, force = false, env }: Registr
   });
 }
 
-/** From now on the name leads nowhere. Gives the root it led to. */
+/** Removes the name. Returns the root it pointed to. */
 export async function unregisterAlias(alias: string, env: NodeJS.ProcessEnv): Promise<string> {
   refuseAlias(alias);
   return openRegistry(homeOf(env)).change(({ project_aliases: aliases }) => {
@@ -66,13 +66,13 @@ export interface AliasList {
   readonly projects: readonly {
     readonly name: string;
     readonly root: string;
-    /** Null where the project has no file any more. */
+    /** Null if the project no longer has the file. */
     readonly config: string | null;
     readonly status: 'ok' | 'missing';
   }[];
 }
 
-/** All names that lead to projects, in order. Only reads. */
+/** All registered names, sorted. Only reads. */
 export function listAliases(env: NodeJS.ProcessEnv): AliasList {
   const home = homeOf(env);
   const { project_aliases: aliases } = openRegistry(home).read();

@@ -2,25 +2,25 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 
-/** An argument of a tool: its part of the schema, and what it is checked against. */
+/** An argument of a tool: its part of the schema, and how it is validated. */
 export type ArgumentSpec = { readonly description: string; readonly required?: true } & (
   | { readonly kind: 'text' | 'texts' | 'flag' }
   | {
       readonly kind: 'number';
       readonly least: number;
       readonly most: number;
-      /** What is taken where none is given. */
+      /** The default. */
       readonly usual: number;
     }
 );
 
 export type ArgumentSpecs = Readonly<Record<string, ArgumentSpec>>;
 
-/** The arguments of a call, checked. */
+/** The validated arguments of a call. */
 export interface CheckedArguments {
-  /** Undefined where none was given. */
+  /** Undefined if not given. */
   text(key: string): string | undefined;
-  /** Empty where none was given. */
+  /** Empty if not given. */
   texts(key: string): readonly string[];
   flag(key: string): boolean;
   number(key: string): number;
@@ -54,8 +54,8 @@ function propertyOf(argument: ArgumentSpec): JsonObject {
 }
 
 /**
- * Checks what a call was given. An empty text is none, and so is null, which some clients write for everything they leave
- * out. Errors name the argument.
+ * Validates the arguments of a call. An empty string counts as missing, and so does null, which some clients send for
+ * every omitted argument. Errors name the argument.
  */
 export function readArguments(given: JsonObject, known: ArgumentSpecs): CheckedArguments {
   const unknown = Object.keys(given).filter((key) => !Object.hasOwn(known, key));

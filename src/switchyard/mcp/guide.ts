@@ -1,4 +1,4 @@
-/** How an agent works with a project, as a page. */
+/** The guide for agents, on one page. */
 export const GUIDE = `# Working with Switchyard
 
 Switchyard knows which services of this repository run, for which branch, and where. Use it instead of scanning ports, inspecting processes or reading terminals.

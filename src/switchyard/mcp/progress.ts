@@ -3,16 +3,16 @@ import { Client, SERVER_SHAPE } from '../../protocol/index.ts';
 import { Message } from '../../wire/index.ts';
 import type { OnEvent } from '../services/events.ts';
 
-/** How often a client hears what is still waited for, in milliseconds. Hosts give up what is silent for long. */
+/** Progress interval, in milliseconds. Hosts give up on calls that stay silent for long. */
 const EVERY = 2000;
 
 export interface ProgressReporter {
   readonly onEvent: OnEvent;
-  /** Nothing more is told. */
+  /** Stops reporting. */
   end(): void;
 }
 
-/** Tells the client of a call how far it is, if it wants to hear that. */
+/** Reports the progress of a call, if the client requested it. */
 export function reportProgress(call: Call): ProgressReporter {
   const token = tokenOf(call);
   if (token === undefined) return { onEvent: () => undefined, end: () => undefined };

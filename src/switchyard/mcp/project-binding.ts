@@ -15,32 +15,32 @@ import { checkoutOf, prefixOf } from '../worktrees/repository.ts';
 import { innermost, currentWorktree, worktreesWith } from '../worktrees/current-worktree.ts';
 import { isAlias, rootOfAlias } from './alias.ts';
 
-/** The project that a server is for, as long as it runs. Paths are absolute and without symbolic links. */
+/** The project that a server serves for its lifetime. Paths are absolute and without symbolic links. */
 export interface BoundProject {
-  /** Nothing outside of it and its worktrees can be reached. */
+  /** Nothing outside the root and its worktrees is reachable. */
   readonly root: string;
-  /** Where calls are made that do not say where. */
+  /** The default directory of calls. */
   readonly cwd: string;
-  /** Whether there is a `switchyard.toml`. Where there is none yet, there may be one later. */
+  /** Whether `switchyard.toml` exists. If not, it may be created later. */
   readonly found: boolean;
 }
 
-/** Which project a server is for. At most one of `alias` and `project` is given. */
+/** Selects the project of a server. At most one of `alias` and `project` is given. */
 export interface ProjectSelector {
-  /** Where the server was started, or is configured: its project, where none is named. */
+  /** The directory where the server was started or is configured; selects the project by default. */
   readonly directory: string;
-  /** The name of a project that was registered. */
+  /** The name of a registered project. */
   readonly alias?: string | undefined;
-  /** A path, relative to the directory, or such a name. What is there in the file system comes first. */
+  /** A path relative to the directory, or such a name. An existing path takes precedence. */
   readonly project?: string | undefined;
   /**
-   * Whether commands of the project's file are run only where somebody has registered the project. A host may have started
-   * us in a repository that was only just cloned. Default false.
+   * Whether to run commands of the project's file only if the project is registered. A host may have started us in a
+   * repository that was just cloned. Default false.
    */
   readonly onlyRegistered?: boolean | undefined;
 }
 
-/** Throws where commands of a project must not be run for an agent: nobody has registered the project. */
+/** Throws if commands of a project must not be run for an agent, because the project is not registered. */
 export function refuseUnregistered(
   { onlyRegistered }: ProjectSelector,
   { root }: BoundProject,
@@ -59,8 +59,8 @@ export function refuseUnregistered(
 }
 
 /**
- * Finds the project of a server. Started in a worktree, it is for the project that the worktree belongs to, and calls
- * are made in the worktree.
+ * Finds the project of a server. If started in a worktree, it serves the project of the worktree, and calls default to
+ * the worktree.
  */
 export function bindProject(
   { directory, alias, project }: ProjectSelector,
@@ -93,9 +93,9 @@ function bindDirectory(state: State, directory: string): BoundProject {
 }
 
 export interface BoundCall {
-  /** Where the call is made; relative to where calls are made that do not say it, which is the default. */
+  /** The directory of the call, relative to the default directory. Default: that directory. */
   readonly cwd?: string | undefined;
-  /** Whether what the records know of the project will do, where its file is broken or gone. Default false. */
+  /** Whether to fall back to the records if the file is broken or gone. Default false. */
   readonly orRecorded?: boolean | undefined;
 }
 
@@ -124,7 +124,7 @@ export function openBoundProject(
   }
 }
 
-/** The directory of a call, if it is one of the project or of its worktrees. */
+/** The directory of a call, if it belongs to the project or one of its worktrees. */
 function confine({ root, cwd }: BoundProject, state: State, given: string | undefined): string {
   const wanted = given === undefined ? cwd : realPath(resolve(cwd, expandHome(given)));
   if (!isInside(root, wanted) && !isInWorktree(state, root, wanted)) {
@@ -149,13 +149,16 @@ function noProject(root: string): SwitchboardError {
   });
 }
 
-/** A worktree of the very project: one of our own, or one that git itself lists for the same repository. */
+/** A worktree of this project: one of ours, or one that git lists for the same repository. */
 function isInWorktree(state: State, root: string, directory: string): boolean {
   const current = currentWorktree({ cwd: directory, config: { root } }, state.projects[root]);
   return current !== undefined && (current.registered || isKnownToGit(current.path));
 }
 
-/** Anybody can write a `.git` that names this repository. Git believes it only where the repository names it, too. */
+/**
+ * Any process can write a `.git` file that names this repository. Git accepts it only if the repository lists the
+ * worktree too.
+ */
 function isKnownToGit(top: string): boolean {
   const checkout = checkoutOf(top);
   if (checkout === undefined) return false;
@@ -167,7 +170,10 @@ function isKnownToGit(top: string): boolean {
   }
 }
 
-/** A worktree whose project is gone would otherwise count as a project of its own: git has put a copy of the file there. */
+/**
+ * Rejects a worktree whose project is gone: it would count as a project of its own, because git checked out a copy of
+ * the file there.
+ */
 function refuseOrphan(state: State, start: string, file: string | undefined): void {
   const worktrees = worktreesWith(state, start);
   // Projects of one repository share their worktrees: it is an orphan for those that had the file.

@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
 
-/** A ready-made beginning of a conversation. It only says what to do; nothing happens by it. */
+/** A predefined prompt. It only contains instructions and has no effect itself. */
 export interface YardPrompt {
   readonly name: string;
   readonly title: string;
@@ -63,7 +63,7 @@ export const PROMPTS: readonly YardPrompt[] = [
   },
 ];
 
-/** The answer to `prompts/get`. */
+/** The result of `prompts/get`. */
 export function getPrompt(name: string, given: unknown): JsonObject {
   const prompt = PROMPTS.find((each) => each.name === name);
   if (prompt === undefined) throw wrong(`unknown prompt: ${name.slice(0, 200)}`);

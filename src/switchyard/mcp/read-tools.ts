@@ -53,7 +53,7 @@ export const doctorTool: YardTool = {
   run: async (yard) => ({ data: await diagnosisOf(yard) }),
 };
 
-/** What `doctor` finds, in one level. */
+/** The findings of `doctor`, flattened. */
 export async function diagnosisOf(yard: YardContext): Promise<object> {
   const { ok, switchyard, node, home, project, proxy, services, profiles, env_warnings, findings } =
     await examine(yard);
@@ -91,7 +91,7 @@ export const statusTool: YardTool = {
   },
 };
 
-/** Where nothing was found, that may be because there is no such branch. */
+/** An empty result may mean that the branch does not exist. */
 async function doubtsAbout(
   yard: YardContext,
   branch: string | undefined,
@@ -100,7 +100,7 @@ async function doubtsAbout(
   return branch === undefined || found.length > 0 ? [] : unknownNames(yard, { branch });
 }
 
-/** What only we need, to know a process again. */
+/** Internal fields that identify a process. */
 const IDENTITY: readonly string[] = [
   'cookie',
   'boot_id',
@@ -248,7 +248,7 @@ function checkTime(since: string): void {
   }
 }
 
-/** As a person reads them; whose lines they are is said where they are several services'. */
+/** The lines as text; with several services, each has a title. */
 function tailOf({ logs: found }: LogsResult): string {
   return found
     .flatMap(({ service, branch, lines, truncated }) => [

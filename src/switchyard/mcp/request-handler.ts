@@ -19,10 +19,10 @@ import { dataInToolWords, errorInToolWords, inToolWords } from './tool-words.ts'
 import { CWD_ARGUMENT, type ToolCallHooks, type ToolOutput, type YardTool } from './tool.ts';
 import { YARD_TOOLS } from './tools.ts';
 
-/** How long a client may keep our lists, in milliseconds: they change with the program only. */
+/** How long a client may cache our lists, in milliseconds: they change only with the program. */
 const FRESH_MS = 5 * 60_000;
 
-/** Everything that agents can ask of one project. */
+/** Handles all MCP requests for one project. */
 export class YardRequestHandler {
   readonly #project: ProjectSelector;
   readonly #env: NodeJS.ProcessEnv;
@@ -72,14 +72,14 @@ export class YardRequestHandler {
     if (tool === undefined) throw new SwitchboardError('TOOL_UNKNOWN', `Unknown tool: ${name.slice(0, 200)}`);
     if (!isJsonObject(args)) throw new SwitchboardError('PARAMS_INVALID', 'arguments must be an object');
     try {
-      // Before anything is looked for: what was asked wrongly is not asked of any project.
+      // Invalid arguments are rejected before the project is opened.
       const given = readArguments(args, argumentsOf(tool));
       const yard = this.#open({ cwd: given.text('cwd'), orRecorded: tool.orRecorded });
       if (tool.runsCommands === true) refuseUnregistered(this.#project, this.#bound!, this.#env);
       return resultOf(await tool.run(yard, given, hooks), warningsOf(yard));
     } catch (error) {
       if (!(error instanceof SwitchboardError)) throw error;
-      // Without structured content: that has a schema, and clients refuse what does not fit it.
+      // Without structured content, because clients reject content that does not match the schema.
       const said = error.hint === undefined ? error.message : `${error.message}\n${error.hint}`;
       return { content: [{ type: 'text', text: printable(inToolWords(said)) }], isError: true };
     }
@@ -98,7 +98,7 @@ export class YardRequestHandler {
   }
 
   #open(call: BoundCall): YardContext {
-    // Once it is found it stays the same, whatever happens around it.
+    // Once found, the project stays the same.
     if (this.#bound?.found !== true) this.#bound = bindProject(this.#project, this.#env);
     return openBoundProject(this.#bound, this.#env, call);
   }
@@ -130,7 +130,7 @@ function listingOf(items: readonly (readonly [key: string, value: JsonObject])[]
   };
 }
 
-/** What was wrong with the file or with the records, though the call could be made. */
+/** Problems with the file or the records that did not prevent the call. */
 function warningsOf({ problem, registry }: YardContext): readonly string[] {
   const broken = problem === undefined ? [] : [`${problem.message} The last known records are used instead.`];
   return [...broken, ...registry.warnings];

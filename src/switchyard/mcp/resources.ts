@@ -5,14 +5,14 @@ import { diagnosisOf } from './read-tools.ts';
 import { sortedText } from './sorted-text.ts';
 import { dataInToolWords } from './tool-words.ts';
 
-/** Something to read before a tool is chosen. Reading changes nothing. */
+/** A resource to read before choosing a tool. Reading changes nothing. */
 export interface YardResource {
   readonly uri: string;
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly mimeType: string;
-  /** `open` gives the project; the text may need none. */
+  /** `open` opens the project, which not every text needs. */
   text(open: () => YardContext): Promise<string>;
 }
 

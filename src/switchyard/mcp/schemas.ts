@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../protocol/index.ts';
 import { SERVICE_STATES } from '../services/state.ts';
 
-/** An object of which all members are named. What stands in `optional` may be missing. */
+/** An object without additional members. Those in `optional` may be missing. */
 export function closed(members: JsonObject, optional: JsonObject = {}): JsonObject {
   return {
     type: 'object',
@@ -11,7 +11,7 @@ export function closed(members: JsonObject, optional: JsonObject = {}): JsonObje
   };
 }
 
-/** The same where others may come in a later version. */
+/** The same, but later versions may add members. */
 function open(members: JsonObject, optional: JsonObject = {}): JsonObject {
   return { ...closed(members, optional), additionalProperties: true };
 }
@@ -42,7 +42,7 @@ const STATE: JsonObject = {
     'the others do not work, and note says why.',
 };
 
-/** A service as it is known from its record and from looking at it. */
+/** A service, from its record and its process. */
 const SERVICE_FACTS: JsonObject = {
   service: TEXT,
   branch: TEXT,
@@ -56,7 +56,7 @@ const SERVICE_FACTS: JsonObject = {
 };
 export const SERVICE = open(SERVICE_FACTS, { note: TEXT });
 
-/** The same for one service, with the address to use. */
+/** The same for one service, with the working address. */
 export const SERVICE_LOCATION = open(
   {
     ...SERVICE_FACTS,

@@ -10,14 +10,14 @@ import { bindProject } from './project-binding.ts';
 export interface SmokeOptions {
   /** The project, relative to `cwd`. */
   readonly project: string;
-  /** A directory below the project to start from. Default the project itself. */
+  /** A directory below the project to start from. Default: the project itself. */
   readonly nested?: string | undefined;
   readonly name: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** How this program is started. */
+  /** The command that starts this program. */
   readonly program: readonly string[];
-  /** Reads the entry of a server out of the text of a Codex file. */
+  /** Reads the entry of a server from the text of a Codex file. */
   readonly entryIn: (text: string, name: string) => unknown;
 }
 
@@ -33,12 +33,12 @@ export interface SmokeResult {
   readonly used_runtime: boolean;
 }
 
-/** Each step has so long, in milliseconds. */
+/** Timeout of each step, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 
 /**
- * Does once what a person does to let an agent use a project, with the real program, in a state home and a Codex home of
- * its own that are gone afterwards: register, look, try, install, and start what was installed from elsewhere.
+ * Performs the steps that let an agent use a project once, with the real program, in a temporary state home and Codex
+ * home: register, list, dry run, install, and start the installed entry from another directory.
  */
 export async function smokeTest(options: SmokeOptions): Promise<SmokeResult> {
   const { name, env, program } = options;
@@ -148,7 +148,7 @@ async function tryInstall({ root, temporary, call }: Steps, cwd: string, name: s
   expectAlias(await call(temporary, 'mcp', 'projects'), name, root);
 }
 
-/** Starts exactly what stands in the Codex file, from elsewhere, and reads the brief through it. */
+/** Starts exactly the entry in the Codex file, from another directory, and reads the brief through it. */
 async function tryServer(entry: InstalledEntry, cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
   const params = {
     protocolVersion: '2024-11-05',
@@ -203,7 +203,7 @@ function expectAlias(listed: Answer, alias: string, root: string): void {
   );
 }
 
-/** An entry that names a directory works only there. */
+/** An entry that contains a project path would work only there. */
 function refusePaths(text: string, root: string): void {
   for (const word of ['cwd =', '--cwd', root])
     expect(!text.includes(word), `the entry contains ${JSON.stringify(word)}`);

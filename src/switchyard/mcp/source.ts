@@ -9,15 +9,15 @@ import type { YardRequestHandler } from './request-handler.ts';
 import type { ProjectSelector } from './project-binding.ts';
 
 export interface YardSourceOptions {
-  /** What the source is called in its catalog. */
+  /** Its name in the catalog. */
   readonly name: string;
-  /** Which project it is for. */
+  /** The project it serves. */
   readonly project: ProjectSelector;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
 }
 
-/** What Switchyard says of itself. */
+/** How Switchyard identifies itself. */
 export const YARD_SOURCE_INFO: SourceInfo = {
   protocolVersion: MODERN_VERSION,
   serverInfo: { name: 'switchyard', title: 'Switchyard', version: VERSION },
@@ -26,8 +26,8 @@ export const YARD_SOURCE_INFO: SourceInfo = {
 };
 
 /**
- * The runtime of one project as a source: no process stands behind it, so there is nothing to start or to lose. A gateway
- * waits for its own start, so what the answers need is loaded with the first of them.
+ * The runtime of one project as a source. No process is behind it, so there is nothing to start or to lose. The gateway
+ * waits for its own start, so code is loaded with the first request.
  */
 export function createYardSource({ name, project, env, log }: YardSourceOptions): Source {
   const since = Date.now();
@@ -86,7 +86,7 @@ export function createYardSource({ name, project, env, log }: YardSourceOptions)
       });
     },
     start: () => Promise.resolve(),
-    // Nothing is asked of it that it has not declared.
+    // Only declared methods are requested.
     ask: (method) =>
       Promise.resolve(
         answerWith({ error: { code: RpcCode.methodNotFound, message: `Method not found: ${method}` } }),
@@ -109,7 +109,7 @@ export function createYardSource({ name, project, env, log }: YardSourceOptions)
       for (const [call, controller] of running) {
         log.debug('gave up a call', { server: name, method: call.method });
         call.fail(new SwitchboardError('SERVER_STOPPED', `${call.subject()} was not finished: ${reason}`));
-        // What was begun goes on; only nobody waits for it any more.
+        // The work continues, but its result is no longer awaited.
         controller.abort();
       }
     },

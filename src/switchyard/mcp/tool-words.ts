@@ -3,8 +3,8 @@ import type { YardTool } from './tool.ts';
 import { YARD_TOOLS } from './tools.ts';
 
 /**
- * A text for an agent: a command such as `switchyard up main web`, which our texts put between backticks, becomes the tool
- * that does the same, with its arguments. A command that has no tool stays, because only a person can run it.
+ * Adapts a text for agents: a command in backticks such as `switchyard up main web` becomes the equivalent tool with
+ * its arguments. A command without a tool stays, because only a user can run it.
  */
 export function inToolWords(text: string): string {
   return text.replace(COMMAND, (span, line: string) => asToolCall(line) ?? span);
@@ -21,7 +21,7 @@ export function errorInToolWords(error: SwitchboardError): SwitchboardError {
   });
 }
 
-/** The same for all texts in some data, but for those that are not ours. */
+/** The same for all strings in some data, except those that are not ours. */
 export function dataInToolWords<T>(data: T): T;
 export function dataInToolWords(data: unknown): unknown {
   if (typeof data === 'string') return inToolWords(data);
@@ -32,7 +32,7 @@ export function dataInToolWords(data: unknown): unknown {
   );
 }
 
-/** What services wrote, and what a person has written in the file. */
+/** Output of services, and commands from the file. */
 const VERBATIM = new Set(['lines', 'line', 'recent_errors', 'command']);
 
 function asToolCall(line: string): string | undefined {
@@ -41,13 +41,13 @@ function asToolCall(line: string): string | undefined {
   const given = tool === undefined ? undefined : argumentsIn(tool, rest);
   if (tool === undefined || given === undefined) return undefined;
   const isWhole = Object.keys(tool.arguments).every((key) => !tool.arguments[key]!.required || key in given);
-  // A command without what it needs only stands for itself.
+  // An incomplete command is only a mention of the command.
   return Object.keys(given).length === 0 || !isWhole
     ? `\`${tool.name}\``
     : `\`${tool.name} ${JSON.stringify(given)}\``;
 }
 
-/** The arguments of the tool that mean the same; undefined where it has none for a flag or a word. */
+/** The equivalent arguments of the tool; undefined if it has none for a flag or a word. */
 function argumentsIn(
   { arguments: known, words: places = [] }: YardTool,
   line: readonly string[],
@@ -67,7 +67,7 @@ function argumentsIn(
     if (value === undefined) return undefined;
     given[key] = kind === 'number' ? Number(value) : value;
   }
-  // What a flag has said is not said by a word.
+  // A value given by a flag is not given again by a word.
   for (const place of places.filter((key) => !(key in given))) {
     if (words.length === 0) break;
     given[place] = known[place]!.kind === 'texts' ? words.splice(0) : words.shift();
@@ -75,7 +75,7 @@ function argumentsIn(
   return words.length === 0 ? given : undefined;
 }
 
-/** The words of a command line in which names are quoted as by `shellWord`; undefined where a quote is left open. */
+/** Splits a command line whose names are quoted as by `shellWord`; undefined if a quote is not closed. */
 function wordsIn(line: string): readonly string[] | undefined {
   const words = line.match(/(?:'[^']*'|\\'|[^\s'\\])+/g) ?? [];
   if (words.join(' ') !== line) return undefined;

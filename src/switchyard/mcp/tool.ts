@@ -3,26 +3,26 @@ import type { YardContext } from '../context.ts';
 import type { OnEvent } from '../services/events.ts';
 import type { ArgumentSpec, ArgumentSpecs, CheckedArguments } from './arguments.ts';
 
-/** Something an agent can ask of a project. */
+/** A tool for agents, acting on one project. */
 export interface YardTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly hints: ToolHints;
-  /** Without `cwd`, which all of them take. */
+  /** Without `cwd`, which all tools take. */
   readonly arguments: ArgumentSpecs;
-  /** Which of them the command of the same name takes as words, in order. Default none. */
+  /** Which of them the command of the same name takes as positional arguments, in order. Default none. */
   readonly words?: readonly string[];
-  /** The schema of what it returns. */
+  /** The schema of its result. */
   readonly output: JsonObject;
-  /** Whether it does its work also where the file of the project is broken or gone. Default false. */
+  /** Whether it also works if the file of the project is broken or gone. Default false. */
   readonly orRecorded?: true;
   /** Whether it runs commands of the project's file. Default false. */
   readonly runsCommands?: true;
   run(yard: YardContext, given: CheckedArguments, hooks: ToolCallHooks): Promise<ToolOutput>;
 }
 
-/** What a client may know of a tool before it lets a model use it. */
+/** What clients know about a tool before they let a model use it. */
 export interface ToolHints {
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;
@@ -30,24 +30,24 @@ export interface ToolHints {
   readonly openWorldHint: boolean;
 }
 
-/** What goes on while a tool runs. */
+/** Hooks of a running tool. */
 export interface ToolCallHooks {
-  /** Aborted when nobody waits for the answer any more. It ends the waiting, not what was begun. */
+  /** Aborted when the result is no longer awaited. Stops the waiting, not the work. */
   readonly signal: AbortSignal;
   readonly onEvent: OnEvent;
 }
 
 export interface ToolOutput {
   readonly data: object;
-  /** The same for a reader. Default: the data as JSON. */
+  /** The result as text. Default: the data as JSON. */
   readonly text?: string;
-  /** What a reader of the data alone would get wrong, a sentence each. Default nothing. */
+  /** Warnings that the data alone does not show, one sentence each. Default none. */
   readonly notes?: readonly string[];
-  /** Whether it did not do all it should. Default false. */
+  /** Whether a part of the request failed. Default false. */
   readonly failed?: boolean;
 }
 
-/** Nothing is changed by looking. */
+/** For tools that change nothing. */
 export const READ_ONLY: ToolHints = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -62,14 +62,14 @@ export const CWD_ARGUMENT: ArgumentSpec = {
     'It defaults to the server launch cwd.',
 };
 
-/** For tools that are about one branch. */
+/** For tools that act on one branch. */
 export const BRANCH_ARGUMENT: ArgumentSpec = {
   kind: 'text',
   description:
     'The branch, by its name or its slug. Default: the registered worktree branch, else the one git has checked out.',
 };
 
-/** For tools that may be about all branches. */
+/** For tools that may act on all branches. */
 export const SCOPE_ARGUMENT: ArgumentSpec = {
   kind: 'text',
   description:

@@ -16,7 +16,7 @@ import {
 } from './schemas.ts';
 import { BRANCH_ARGUMENT, SCOPE_ARGUMENT, SERVICES_ARGUMENT, type ToolHints, type YardTool } from './tool.ts';
 
-/** Changes what is on this machine, and can undo what somebody wants to keep. */
+/** For tools that change this machine, and may undo something the user wants to keep. */
 const LOCAL: ToolHints = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -133,7 +133,7 @@ export const checkoutTool: YardTool = {
   },
 };
 
-/** What stopping tools have in common. */
+/** The common output of tools that stop something. */
 const STOPPED = closed({
   branch: { ...TEXT_OR_NULL, description: 'null: all branches.' },
   services: TEXTS_OR_NULL,
@@ -182,7 +182,7 @@ export const downTool: YardTool = {
   },
 };
 
-/** None named means all. */
+/** Null, for all, if none is named. */
 function asked(services: readonly string[]): readonly string[] | null {
   return services.length === 0 ? null : services;
 }

@@ -6,31 +6,31 @@ import { readLease, releaseLease, removeLease, takeLease, type Lease } from './l
 import { isPortFree } from './probe.ts';
 
 export interface PortRequest {
-  /** The service, as it is called in the records of its project. */
+  /** The key of the service in the records of its project. */
   readonly key: string;
-  /** Of the start that the port is for. */
+  /** The cookie of the start that the port is for. */
   readonly cookie: string;
-  /** The port it had last time; it gets it again if it can. */
+  /** The previous port, which is preferred. */
   readonly before: number | undefined;
 }
 
 export interface PortRules {
   readonly home: Home;
-  /** The project. Its lock is held: nobody else takes or gives back ports for it. */
+  /** The project. Its lock is held, so no other process takes or releases ports for it. */
   readonly root: string;
-  /** Both ends count. */
+  /** Both inclusive. */
   readonly range: { readonly start: number; readonly end: number };
-  /** Ports that belong to somebody, whether they listen at the moment or not. */
+  /** Ports that belong to something, whether it listens at the moment or not. */
   readonly avoid: ReadonlySet<number>;
-  /** Whether nobody will ever use this lease again. */
+  /** Whether a lease will never be used again. */
   readonly isAbandoned: (lease: Lease) => boolean;
 }
 
 /**
- * A port for each wish, leased. The same service of the same branch prefers the same port every time, so that addresses
- * stay what they were; when that one is taken, the next one behind it.
+ * Leases a port for each request. A service of a branch prefers the same port every time, so that addresses stay the
+ * same; if it is taken, it gets the next free one.
  *
- * One process at a time: an abandoned lease can be replaced only while nobody else judges it too.
+ * Only one process at a time: an abandoned lease may be replaced only while no other process checks it too.
  */
 export async function allocatePorts(
   wishes: readonly PortRequest[],
@@ -80,7 +80,7 @@ async function findPort(
     const { key, cookie } = wish;
     const lease = { key, root: rules.root, cookie, holder: ownIdentity(), at: Date.now() };
     if (takeLease(rules.home, port, lease)) return port;
-    // What lies there is the lease that nobody needs any more.
+    // The existing file is the abandoned lease.
     removeLease(rules.home, port);
     if (takeLease(rules.home, port, lease)) return port;
   }
@@ -101,7 +101,7 @@ function* candidates({ key, before }: PortRequest, { root, range }: PortRules): 
 function mayTake(port: number, { key }: PortRequest, { home, root, isAbandoned }: PortRules): boolean {
   const lease = readLease(home, port);
   if (lease === undefined || lease === 'broken') return true;
-  // An earlier start of this very service. Its record is stale, or it would not be started again.
+  // From an earlier start of the same service, whose record must be stale, because the service is being started again.
   if (lease.root === root && lease.key === key) return true;
   return isAbandoned(lease);
 }

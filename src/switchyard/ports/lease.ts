@@ -4,29 +4,28 @@ import type { ProcessIdentity } from '../../process/index.ts';
 import { homeNotWritable, type Home } from '../state/home.ts';
 
 /**
- * A claim on a port, as a file of its own: from the moment the port is chosen, through the time in which nobody listens
- * on it yet, until `down`.
+ * A claim on a port, stored as a file: from the moment the port is chosen, before anything listens on it, until `down`.
  */
 export interface Lease {
-  /** The service, as it is called in the records of its project. */
+  /** The key of the service in the records of its project. */
   readonly key: string;
   /** The project. */
   readonly root: string;
   readonly cookie: string;
-  /** The command that took it. It speaks for the lease until there is a record. */
+  /** The command that took it. It stands for the lease until there is a record. */
   readonly holder: ProcessIdentity;
-  /** When, in milliseconds since the epoch. */
+  /** When it was taken, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** False when somebody has the port already. */
+/** Returns false if the port is already leased. */
 export function takeLease(home: Home, port: number, lease: Lease): boolean {
   try {
     writeFileSync(fileOf(home, port), `${JSON.stringify(lease)}\n`, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    // The file may be there by now and only its content have found no room; as a broken one it is free to take.
+    // The file may exist while its content did not fit on the disk; as a broken lease it can be taken over.
     throw homeNotWritable(fileOf(home, port), error);
   }
 }
@@ -54,7 +53,7 @@ export function readLease(home: Home, port: number): Lease | 'broken' | undefine
   }
 }
 
-/** Gives the port back, if the lease is still the one of this start. */
+/** Releases the port, if the lease is still that of this start. */
 export function releaseLease(home: Home, port: number, cookie: string | undefined): void {
   const lease = readLease(home, port);
   if (lease !== undefined && lease !== 'broken' && lease.cookie === cookie) removeLease(home, port);

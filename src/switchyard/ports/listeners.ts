@@ -1,7 +1,7 @@
 import { describeProcess, environmentOf, portHolders } from '../../process/index.ts';
 import { printableLine } from '../../shared/printable.ts';
 
-/** Somebody who listens on a port of this machine, as the kernel tells it. */
+/** A process that listens on a port of this machine, according to the kernel. */
 export interface Listener {
   /** As bound, for example `127.0.0.1` or `::`. */
   readonly address: string;
@@ -11,7 +11,7 @@ export interface Listener {
   readonly cwd: string | null;
 }
 
-/** Who answers a connection to `localhost` on each of these ports. */
+/** The listeners that a connection to `localhost` reaches on each of these ports. */
 export function listenersOn(
   ports: readonly number[],
   among?: Iterable<number>,
@@ -39,7 +39,7 @@ const REACHED_BY_LOCALHOST = new Set([
   '::ffff:0.0.0.0',
 ]);
 
-/** Whether who is bound to this address answers a connection to `localhost`. */
+/** Whether a listener on this address is reached by a connection to `localhost`. */
 export function reachedByLocalhost(address: string): boolean {
   return REACHED_BY_LOCALHOST.has(address);
 }
@@ -51,12 +51,12 @@ export function describeHolder({ pid, command, cwd }: Listener, more = ''): stri
   return `pid ${pid} (${shortened(command)}${cwd === null ? '' : `, in ${cwd}`}${more})`;
 }
 
-/** The same of somebody who is in the way: it may be a service of ours. */
+/** The same, with its service if it is one of ours. */
 export function describeListener(listener: Listener): string {
   return describeHolder(listener, listener.pid === null ? '' : tellService(listener.pid));
 }
 
-/** A service that does not listen on the port it was given, but on the one in its own configuration. */
+/** A service may listen on the port in its own configuration instead of the assigned one. */
 function tellService(pid: number): string {
   const { SWITCHYARD_SERVICE: service, SWITCHYARD_BRANCH: branch } = environmentOf(pid) ?? {};
   return service === undefined || branch === undefined

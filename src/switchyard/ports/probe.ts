@@ -1,13 +1,13 @@
 import { createServer, type AddressInfo } from 'node:net';
 
 /**
- * Whether nobody listens on the port, on any address that a connection to loopback may reach. A listener on the
- * wildcard does not always refuse a second one on a single address, nor the other way round; so all four are tried.
+ * Whether the port is free on all addresses that a connection to loopback may reach. A wildcard listener does not
+ * always prevent a second one on a single address, nor vice versa, so all four are tried.
  */
 export async function isPortFree(port: number): Promise<boolean> {
-  // Where one socket serves both families, Linux lets nobody listen beside anybody on any address of the port.
+  // On Linux, a dual-stack socket can only be bound if no other socket listens on any address of the port.
   if (process.platform === 'linux' && (await canListen(port)) === true) return true;
-  // One after the other: the wildcards collide with the rest, and with each other.
+  // One after the other, because the wildcards conflict with the rest and with each other.
   for (const host of ['127.0.0.1', '::1', '0.0.0.0', '::']) {
     if ((await canListen(port, host)) === false) return false;
   }
@@ -15,8 +15,8 @@ export async function isPortFree(port: number): Promise<boolean> {
 }
 
 /**
- * Undefined on a machine that lacks the family: nobody listens there. Without a host both families are meant, and Node
- * has no address to take apart, which costs more than all the rest.
+ * Undefined if the machine lacks the address family. Without a host it covers both families, and Node has no address to
+ * parse, which would be the slowest part.
  */
 function canListen(port: number, host?: string): Promise<boolean | undefined> {
   return new Promise((resolve) => {
@@ -26,7 +26,7 @@ function canListen(port: number, host?: string): Promise<boolean | undefined> {
     });
     server.listen({ port, host, exclusive: true }, () => {
       const both = host !== undefined || (server.address() as AddressInfo).family === 'IPv6';
-      // The port is free again at once; what is told later is only that nobody is connected.
+      // The port is free immediately; the later callback only reports the end of connections.
       server.close();
       resolve(both ? true : undefined);
     });

@@ -2,8 +2,8 @@ import type { ProjectConfig } from '../config/definition.ts';
 import type { State } from '../state/records.ts';
 
 /**
- * Ports that belong to somebody, whether anybody listens there at the moment or not: what services and checkouts of all
- * projects have, what a checkout of theirs or of this project would take, and the proxies.
+ * Ports that belong to something, whether it listens at the moment or not: those of services and checkouts of all
+ * projects, the canonical ports of running projects and this one, and the proxies.
  */
 export function takenPorts(
   state: State,

@@ -7,7 +7,7 @@ import { namedHere } from '../state/project-name.ts';
 import type { ProjectRecord } from '../state/records.ts';
 import type { Registry } from '../state/registry.ts';
 
-/** A project that is on record, as if a command was called at its root. */
+/** The context of a recorded project, as if a command was called at its root. */
 export function contextOf(record: ProjectRecord, registry: Registry, env: NodeJS.ProcessEnv): YardContext {
   const base = { home: registry.home, registry, cwd: record.root, env };
   // A missing directory is no problem to report: the caller named this project in spite of it.

@@ -13,13 +13,16 @@ import { openRegistry } from '../state/registry.ts';
 import { contextOf } from './context-of.ts';
 
 export interface NamedProject {
-  /** The name of a project, or a path in it, relative to `cwd`. Without a slash or a dot at its start, it is a name. */
+  /**
+   * The name of a project, or a path in it, relative to `cwd`. Treated as a name unless it contains a slash or starts
+   * with a dot.
+   */
   readonly project: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Opens a project of this machine from anywhere, also when its directory is gone. Only reads. */
+/** Opens a project of this machine from any directory, even if its directory is gone. Only reads. */
 export function openProject({ project, cwd, env }: NamedProject): YardContext {
   const registry = openRegistry(homeOf(env));
   return contextOf(findProject(registry.read(), project, cwd), registry, env);
@@ -34,7 +37,7 @@ function findProject(state: State, given: string, cwd: string): ProjectRecord {
     throw unknown(`No recorded project contains ${path}.`, undefined);
   }
   const [found, ...others] = all.filter((each) => slug(each.name) === slug(given));
-  // Only records of an earlier version have two of one name.
+  // Only records of an earlier version contain duplicate names.
   if (others.length > 0) {
     const places = [found!, ...others].map(({ root }) => root);
     throw new SwitchboardError(

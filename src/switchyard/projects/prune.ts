@@ -13,7 +13,9 @@ export interface PrunedProjects {
   readonly messages: readonly string[];
 }
 
-/** Forgets projects whose directory is gone and of which nothing runs. Deletes no file and stops nobody. */
+/**
+ * Forgets projects whose directory is gone and that have no running services. Deletes no files and stops no processes.
+ */
 export async function pruneProjects(
   env: NodeJS.ProcessEnv,
   options: Pick<ProjectLockOptions, 'onWait'> = {},
@@ -44,7 +46,7 @@ export async function pruneProjects(
   };
 }
 
-/** Says why it is kept, if it is. */
+/** Returns why the project is kept, or undefined. */
 async function forgetProject(
   registry: Registry,
   root: string,

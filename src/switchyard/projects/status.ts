@@ -16,13 +16,13 @@ export interface ProjectStatus extends YardStatus {
 
 export interface AllProjects {
   readonly home: string;
-  /** By name. */
+  /** Sorted by name. */
   readonly projects: readonly ProjectStatus[];
-  /** What is wrong with the records, as sentences. */
+  /** Problems with the records, as sentences. */
   readonly warnings: readonly string[];
 }
 
-/** Every project that this home knows, with what runs. Only reads. */
+/** All projects of this home, with their services. Only reads. */
 export async function allProjects(env: NodeJS.ProcessEnv): Promise<AllProjects> {
   const registry = openRegistry(homeOf(env));
   const state = registry.read();

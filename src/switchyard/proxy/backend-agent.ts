@@ -2,7 +2,7 @@ import { Agent, type ClientRequest, type ClientRequestArgs } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { dial } from '../sockets/dial.ts';
 
-/** Connections to services, by either loopback address. */
+/** Connections to services, over either loopback address. */
 class BackendAgent extends Agent {
   override createConnection(
     options: ClientRequestArgs,
@@ -17,8 +17,8 @@ class BackendAgent extends Agent {
 }
 
 /**
- * A connection that the service ends while nobody uses it stays half open, since ours may; a request on it would wait
- * forever. So it goes at once.
+ * An idle connection that the service ends would stay half open, because ours allow that, and a request on it would
+ * hang. So it is closed immediately.
  */
 class KeptAgent extends BackendAgent {
   override keepSocketAlive(socket: Duplex): boolean {
@@ -38,7 +38,7 @@ function destroyIt(this: Duplex): void {
   this.destroy();
 }
 
-/** Says that it would keep the connection, so that the service does not close it over a body it has not read. */
+/** Sends `keep-alive`, so that the service does not close the connection before it has read the body. */
 class FreshAgent extends BackendAgent {
   override keepSocketAlive(): boolean {
     return false;
@@ -46,7 +46,7 @@ class FreshAgent extends BackendAgent {
 }
 
 export interface BackendAgents {
-  /** Uses a connection again. The service may close it at the very moment we do, so only for what can be repeated. */
+  /** Reuses connections. The service may close one at the same moment, so only for requests that can be repeated. */
   readonly kept: Agent;
   /** A new connection for each request. */
   readonly fresh: Agent;

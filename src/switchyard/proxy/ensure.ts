@@ -16,12 +16,12 @@ export interface EnsuredProxy {
   readonly started: boolean;
 }
 
-/** How long a new one may take until it answers, in milliseconds. */
+/** How long a new proxy may take to respond, in milliseconds. */
 const START_TIME = 5000;
 
 /**
- * Sees to it that the proxy of this home listens where the project wants it, and is not of an older version. `program`
- * is ours by default.
+ * Ensures that the proxy of this home listens where the project expects it, and is not an older version. `program` is
+ * ours by default.
  */
 export async function ensureProxy(
   context: YardContext,
@@ -47,7 +47,7 @@ export async function ensureProxy(
       let text = `started proxy on ${host}:${port}`;
       if (await isThere()) {
         const old = outdated();
-        // Another command may have started it while we waited.
+        // Another command may have started it meanwhile.
         if (old === undefined) return RUNNING;
         if (!(await stopDaemon('proxy', old))) return notReplaced(old);
         text = `replaced ${releaseText(old)} on ${host}:${port}`;
@@ -80,7 +80,7 @@ export async function ensureProxy(
   );
 }
 
-/** Ends a proxy of ours that runs but does not answer. Whether there was one. */
+/** Stops a proxy of ours that runs but does not respond. Returns whether there was one. */
 async function endSilentProxy({ registry, config }: YardContext): Promise<boolean> {
   const { port } = config.proxy;
   const record = registry.read().proxies[String(port)];
@@ -95,7 +95,7 @@ export function proxyLog(home: Home, port: number): string {
 
 const RUNNING: EnsuredProxy = { text: 'proxy already running', started: false };
 
-/** The addresses still work, so this is no reason to fail. */
+/** The addresses still work, so this is not an error. */
 function notReplaced(old: DaemonRecord): EnsuredProxy {
   const pid = old.pid ?? 'unknown';
   return { text: `${releaseText(old)} still runs: could not stop pid ${pid}`, started: false };

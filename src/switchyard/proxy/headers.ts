@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { ServiceRecord } from '../state/records.ts';
 
-/** Names and values in turn, as Node gives and takes them: nothing is merged or lost. */
+/** Alternating names and values, as in Node: nothing is merged or lost. */
 export type RawHeaders = readonly string[];
 
-/** These speak about one connection, not about the message. */
+/** Headers of one connection, not of the message. */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -18,19 +18,19 @@ const HOP_BY_HOP = [
 ];
 const OURS = ['x-forwarded-host', 'x-forwarded-proto', 'x-switchyard-service', 'x-switchyard-branch'];
 
-/** What goes on to the other side. */
+/** The headers to pass on. */
 export function endToEnd(headers: RawHeaders): string[] {
   const dropped = new Set(HOP_BY_HOP);
   for (const name of namedByConnection(headers)) {
-    // Without it the other side would not know where the body ends.
+    // Without it, the other side would not know where the body ends.
     if (name !== 'content-length') dropped.add(name);
   }
   return without(headers, dropped);
 }
 
 /**
- * What a service learns about where a request comes from. Host and Origin stay the browser's: otherwise redirects and
- * cookies would leave the named address, and checks for requests from other sites would refuse the service's own pages.
+ * Tells a service where a request comes from. Host and Origin stay the browser's: otherwise redirects and cookies would
+ * leave the named address, and cross-site checks would reject the service's own pages.
  */
 export function withOrigin(headers: RawHeaders, route: ServiceRecord, host: string): string[] {
   const own = without(headers, new Set(OURS));
@@ -39,20 +39,20 @@ export function withOrigin(headers: RawHeaders, route: ServiceRecord, host: stri
     ...['X-Forwarded-Host', host],
     ...['X-Forwarded-Proto', 'http'],
     ...['X-Switchyard-Service', encodeURI(route.service)],
-    // Git allows names that a header does not.
+    // Git allows names that headers do not.
     ...['X-Switchyard-Branch', encodeURI(route.branch)],
   ];
 }
 
 /**
- * For an answer to a client that waited for a word before it sends its body, and gets this answer instead: whether the
- * body still comes, nobody knows, so nothing can follow on this connection.
+ * For a response to a client that waits for `100 Continue` and gets this response instead: it is unknown whether the
+ * body still comes, so the connection cannot be reused.
  */
 export function closeAfter({ headers }: IncomingMessage): readonly string[] {
   return headers.expect === undefined ? [] : ['Connection', 'close'];
 }
 
-/** Two by two. */
+/** The headers as pairs. */
 export function pairs(headers: RawHeaders): [string, string][] {
   const found: [string, string][] = [];
   for (let at = 0; at + 1 < headers.length; at += 2) found.push([headers[at]!, headers[at + 1]!]);
@@ -70,7 +70,7 @@ function namedByConnection(headers: RawHeaders): string[] {
     .map((name) => name.trim());
 }
 
-/** As if the browser had asked for the backend itself. An Origin that is another site's stays that. */
+/** As if the browser had requested the backend itself. An Origin of another site stays. */
 function rewritten(headers: RawHeaders, authority: string, host: string): string[] {
   return pairs(headers).flatMap(([name, value]) => {
     const isOrigin =

@@ -70,7 +70,7 @@ interface Done {
   readonly messages: readonly string[];
 }
 
-/** The action, followed by the proof; without proof it has not worked. */
+/** The action followed by the proof; a failed proof is a failure. */
 function verified(done: Done, proofs: readonly Verification[]): CommandOutcome {
   const ok = done.ok && proofs.every((proof) => proof.ok);
   return {

@@ -110,7 +110,7 @@ function textOf({ logs: found }: LogsResult): string {
     .join('');
 }
 
-/** What a reader of the lines alone would get wrong. */
+/** Warnings that the lines alone do not show. */
 function remarksOn({ logs: found }: LogsResult, { maxBytes, since }: LogsOptions): string | undefined {
   const remarks = found.flatMap(({ service, truncated, undated }) => [
     ...(truncated && maxBytes !== undefined ? [`${service}: output truncated to --max-bytes`] : []),

@@ -39,7 +39,7 @@ export const yardMcpInstallCommand: YardCommand = {
   async run(given, invocation) {
     const dryRun = given.flags.has('dry-run');
     const force = given.flags.has('force');
-    // A file that cannot be parsed is found out about before anything is registered.
+    // Report a file that cannot be parsed before anything is registered.
     const target = installTarget(given, invocation, textOf(clientLocation(given, invocation).file));
     const { name, root, at, entry, launch, homeEnv: env } = target;
     const registration = { alias: name, root, env, force };
@@ -49,7 +49,7 @@ export const yardMcpInstallCommand: YardCommand = {
       name,
       entry,
       notes: at.format === 'toml' ? launch.comments : undefined,
-      // The name is the name of the project: whatever stands under it is about this server.
+      // The name is that of the project, so any entry under it is for this server.
       isOurs: () => true,
       stateDirectory: stateDirectory(invocation.env),
       dryRun,
@@ -112,7 +112,7 @@ function dryOutcome(
   };
 }
 
-/** The text of the client's file; undefined where there is none. */
+/** The text of the client's file; undefined if it does not exist. */
 function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

@@ -37,7 +37,7 @@ export const yardMcpCommand: YardCommand = {
       alias,
       onlyRegistered: alias === undefined && env.SWITCHBOARD_ALLOW_PROJECT !== '1',
     };
-    // What is wrong with it is known now, and not with the first call.
+    // Reports problems with the project now, not with the first call.
     const bound = bindProject(project, env);
     process.chdir(bound.cwd);
     const exitCode = await serve({ project, env });
@@ -45,7 +45,7 @@ export const yardMcpCommand: YardCommand = {
   },
 };
 
-/** What was received before the end of the input is answered; services may take their time to become ready. */
+/** Requests received before the end of the input still get a response; services may take a while to become ready. */
 const DRAIN_MS = 10 * 60_000;
 
 async function serve({ project, env }: Pick<YardServerOptions, 'project' | 'env'>): Promise<number> {

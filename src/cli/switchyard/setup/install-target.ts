@@ -18,7 +18,7 @@ import { hostEnvironment } from '../../host-entries.ts';
 import type { YardInvocation } from '../command.ts';
 import { launchOf, type Launch } from './launch.ts';
 
-/** What is to stand in the file of a client, and where. */
+/** The entry for the file of a client, and where it goes. */
 export interface InstallTarget {
   /** The name of the server there, and of the project in our records. */
   readonly name: string;
@@ -26,11 +26,11 @@ export interface InstallTarget {
   readonly launch: Launch;
   readonly at: HostLocation;
   readonly entry: Entry;
-  /** The state home that the server will use: the one that stands in the entry already, or ours. */
+  /** The state home that the server will use: the one in an existing entry, or ours. */
   readonly homeEnv: NodeJS.ProcessEnv;
   /** The variables of the entry. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The entry as a text of its own. */
+  /** The entry on its own, as text. */
   readonly text: string;
 }
 
@@ -45,7 +45,7 @@ export const CLIENT_FLAG: Flag = {
   value: 'CLIENT',
   summary: `${HOSTS.map(({ name }) => name).join(', ')} (default codex)`,
 };
-/** Only for tests and for other programs: people stand where they mean. */
+/** For tests and other programs only; users run the command in the project. */
 export const CWD_FLAG: Flag = {
   name: 'cwd',
   value: 'DIR',
@@ -53,7 +53,7 @@ export const CWD_FLAG: Flag = {
   summary: 'the directory to start in',
 };
 
-/** The client that is meant. */
+/** The selected client. */
 export function clientLocation(
   { flags }: ParsedArguments,
   invocation: Pick<YardInvocation, 'cwd' | 'env'>,
@@ -61,7 +61,10 @@ export function clientLocation(
   return locationOf(findHost(flags.get('client') ?? 'codex'), 'user', hostEnvironment(invocation));
 }
 
-/** Works out what `config` shows and `install` writes. `present` is the text of the client's file, where that counts. */
+/**
+ * Determines what `config` shows and `install` writes. `present` is the current text of the client's file, if it
+ * matters.
+ */
 export function installTarget(
   given: ParsedArguments,
   invocation: Pick<YardInvocation, 'cwd' | 'env'>,
@@ -98,7 +101,7 @@ export function installTarget(
   };
 }
 
-/** Time for ten services to become ready, and a person who is asked before anything is changed. */
+/** Enough time for ten services to become ready, and approval before changes. */
 const FOR_CODEX = {
   startup_timeout_sec: 10,
   tool_timeout_sec: 60,
@@ -115,7 +118,7 @@ function rootFor({ cwd, env }: Pick<YardInvocation, 'cwd' | 'env'>, given: strin
   );
 }
 
-/** What stands there stays, the state home with its full path; one that is set now is added. Sorted. */
+/** Keeps existing variables, with the full path of the state home; adds a state home that is set now. Sorted. */
 function variablesOf(present: unknown, env: NodeJS.ProcessEnv): Record<string, string> {
   const { env: table } = (plainEntry(present) ?? {}) as { env?: unknown };
   const stored = Object.entries((table ?? {}) as Record<string, unknown>).filter(
@@ -127,7 +130,7 @@ function variablesOf(present: unknown, env: NodeJS.ProcessEnv): Record<string, s
   return Object.fromEntries([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What `--json` tells of a target; the key of another language is kept, because programs read it. */
+/** The `--json` output for a target. */
 export function installTargetData({
   name,
   at,

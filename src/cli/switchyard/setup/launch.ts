@@ -3,18 +3,18 @@ import { basename, delimiter, isAbsolute, relative, resolve } from 'node:path';
 import { findCommand } from '../../find-command.ts';
 import { isTemporaryInstall, isTemporaryPath, ownLaunch } from '../../own-launch.ts';
 
-/** How a client of a project starts our MCP server for it, from anywhere. */
+/** How a client starts the MCP server of a project, from any directory. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
-  /** What a person who reads the entry should know. */
+  /** Notes for people who read the entry. */
   readonly comments: readonly string[];
-  /** Whether the interpreter is named, because no program of our name was found. */
+  /** Whether the entry names the interpreter, because no `switchyard` command was found. */
   readonly usesInterpreter: boolean;
 }
 
 export interface LaunchOptions {
-  /** The project. Nothing inside of it is named: the entry is for a client that may start anywhere. */
+  /** The project. The entry contains no path inside it, because a client may start it anywhere. */
   readonly root: string;
   /** The name of the project. */
   readonly alias: string;
@@ -24,10 +24,7 @@ export interface LaunchOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/**
- * Our own program by its full path, if it lies outside of the project and will be there tomorrow; else what comes next to
- * it.
- */
+/** Our own program by its full path, if it is permanent and outside the project; otherwise the closest alternative. */
 export function launchOf({ root, alias, script, node, env }: LaunchOptions): Launch {
   const words = ['mcp', '--project', alias];
   const comments: string[] = [];
@@ -60,12 +57,12 @@ export function launchOf({ root, alias, script, node, env }: LaunchOptions): Lau
   };
 }
 
-/** How npx starts us. */
+/** The npx command that starts us. */
 const LAUNCH = 'npx -y -p mcp-switchboard switchyard';
 
 const PROGRAMS = new Set(['switchyard', 'sy']);
 
-/** The first program of our name on the PATH that lies outside of the project, and that a client will find there, too. */
+/** The first `switchyard` on the PATH that is outside the project, and that a client will find there too. */
 function onPath(root: string, env: NodeJS.ProcessEnv, usable: (file: string) => boolean): string | undefined {
   const directories = (env.PATH ?? '')
     .split(delimiter)
@@ -77,7 +74,7 @@ function onPath(root: string, env: NodeJS.ProcessEnv, usable: (file: string) => 
   return undefined;
 }
 
-/** Also where only what a link leads to lies inside. */
+/** Also true if only the target of a link is inside. */
 function isWithin(root: string, file: string): boolean {
   return [file, realOf(file)].some((path) => {
     const way = relative(root, path);
