@@ -14,7 +14,10 @@ const SMALL_BLOCK_BYTES = 8 * 1024;
 const LOOP_BELOW = 64;
 const LOOP_TEXT_BELOW = 32;
 
-const NO_BLOCK = Buffer.allocUnsafeSlow(0);
+const NO_BLOCK: Buffer = Buffer.allocUnsafeSlow(0);
+
+/** A block that no wire uses at the moment: an idle wire keeps none. With 50 servers that saves 3 MB. */
+let spareBlock: Buffer | undefined;
 
 /** Faster than queueMicrotask, which creates an async resource for every call. */
 const SOON = Promise.resolve();
@@ -128,12 +131,12 @@ export class Outbox {
       for (const buffer of ready) stream.write(buffer);
       stream.uncork();
     }
-    if (this.#takesCopies && stream.writableLength === 0) this.#blockStart = this.#blockEnd = 0;
-    // Otherwise the output of a turn that begins near the end of a block would need two writes.
-    else if (this.#block.length - this.#blockEnd < this.#block.length / 4) {
-      this.#block = NO_BLOCK;
-      this.#blockStart = this.#blockEnd = 0;
+    if (this.#takesCopies && stream.writableLength === 0) {
+      if (this.#block.length === BLOCK_BYTES) spareBlock = this.#block;
+      this.#dropBlock();
     }
+    // Otherwise the output of a turn that begins near the end of a block would need two writes.
+    else if (this.#block.length - this.#blockEnd < this.#block.length / 4) this.#dropBlock();
   }
 
   /** Writes a range of a message with its edits from the given one on; returns the index of the next edit. */
@@ -220,8 +223,18 @@ export class Outbox {
   #reserve(bytes: number): void {
     if (this.#block.length - this.#blockEnd >= bytes) return;
     this.#closeBlock();
+    this.#dropBlock();
+    if (this.#takesCopies && spareBlock !== undefined && bytes <= BLOCK_BYTES) {
+      this.#block = spareBlock;
+      spareBlock = undefined;
+      return;
+    }
     const usual = this.#takesCopies ? BLOCK_BYTES : SMALL_BLOCK_BYTES;
     this.#block = Buffer.allocUnsafeSlow(Math.max(usual, bytes));
+  }
+
+  #dropBlock(): void {
+    this.#block = NO_BLOCK;
     this.#blockStart = this.#blockEnd = 0;
   }
 
