@@ -39,7 +39,7 @@ const wanted = options.only?.split(',') ?? DEV_SERVERS.map(({ name }) => name);
 const unknown = wanted.find((name) => !DEV_SERVERS.some((server) => server.name === name));
 if (unknown !== undefined) {
   console.error(
-    `No server is called ${unknown}. There are: ${DEV_SERVERS.map(({ name }) => name).join(', ')}.`,
+    `No server is called ${unknown}. Available: ${DEV_SERVERS.map(({ name }) => name).join(', ')}.`,
   );
   process.exit(2);
 }

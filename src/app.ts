@@ -159,8 +159,8 @@ export function createApp(options: AppOptions): App {
     startHint: `${definedIn(server)}${
       options.startHint ??
       (program === 'mcpmux'
-        ? 'Run its command by hand to see what it does.'
-        : `${program} doctor --start shows how it starts and everything it prints.`)
+        ? 'Run its command in a terminal to see its output.'
+        : `${program} doctor --start starts it and shows its output.`)
     }`,
     identity: () => ({
       clientInfo: { name: program, version: VERSION },
@@ -257,7 +257,7 @@ export function createApp(options: AppOptions): App {
     const names = sources.map((each) => each.name);
     const hint =
       didYouMean(name, names) ??
-      (names.length === 0 ? 'No server is configured.' : `There are: ${names.join(', ')}.`);
+      (names.length === 0 ? 'No server is configured.' : `Available: ${names.join(', ')}.`);
     throw new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
   };
 

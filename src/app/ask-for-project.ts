@@ -63,7 +63,7 @@ export class AskForProject {
       call.fail(
         error instanceof SwitchboardError
           ? error
-          : new SwitchboardError('INTERNAL', 'The project could not be allowed.', { cause: error }),
+          : new SwitchboardError('INTERNAL', 'Could not allow the project.', { cause: error }),
       );
     }
   }
@@ -75,7 +75,7 @@ function isSame(one: NotAllowed, other: NotAllowed): boolean {
 }
 
 function declined(problem: SwitchboardError): SwitchboardError {
-  return new SwitchboardError('PROJECT_NOT_ALLOWED', `${problem.message} The user did not allow it.`, {
+  return new SwitchboardError('PROJECT_NOT_ALLOWED', `${problem.message} The user declined.`, {
     hint: problem.hint,
   });
 }
@@ -84,7 +84,7 @@ function declined(problem: SwitchboardError): SwitchboardError {
 function question({ directory, files, runs }: NotAllowed): string {
   const listed = (lines: readonly string[]): string[] => lines.map((line) => `- ${printableLine(line)}`);
   return [
-    `Allow the MCP servers of the project ${printableLine(directory)}? Say yes only if you trust it.`,
+    `Allow the MCP servers of the project ${printableLine(directory)}? Accept only if you trust it.`,
     'They would run:',
     ...listed(runs),
     'Defined in:',

@@ -185,7 +185,7 @@ function hasLanguageModel(server: ConfiguredServer): boolean {
 
 /** How a model speaks to the one before a server, at once and in few tokens. */
 const INVITATION = {
-  text: `Say in natural language what you want: action 'call', subtool '${NATURAL_LANGUAGE}', args {query}.`,
+  text: `Takes requests in natural language: action 'call', subtool '${NATURAL_LANGUAGE}', args {query}.`,
   unless: NATURAL_LANGUAGE,
 };
 

@@ -56,7 +56,7 @@ export function createManagementTools(options: {
               const { file } = config();
               if (origin.file !== '' && origin.file !== file)
                 throw new SwitchboardError('CONFIG_NOT_EDITABLE', `It is defined in ${origin.file}.`, {
-                  hint: 'Remove it there, or it comes back when the configuration is reloaded.',
+                  hint: 'Remove it there, or it returns when the configuration is reloaded.',
                 });
               await edit((text) => withoutServer(text, name));
               persisted(name, undefined);
@@ -79,7 +79,7 @@ function withoutTaken(text: string, name: string): string {
   if (withoutServer(text, name) === text) return text;
   throw new SwitchboardError(
     'SERVER_EXISTS',
-    `The configuration already has a server named ${JSON.stringify(name)}, which is disabled or cannot be used.`,
+    `The configuration already has a server named ${JSON.stringify(name)}, which is disabled or not available.`,
     { hint: 'Choose another name.' },
   );
 }
@@ -91,7 +91,7 @@ export function adviceOnRemoval(server: string, why: RemovalReason): string {
     case 'removed':
       return 'add_server can add it again. Call tools/list to see the available tools.';
     case 'crashed':
-      return `reload_server ${named} brings it back.`;
+      return `reload_server ${named} restores it.`;
     case 'changed':
       return 'Call tools/list to see the available tools.';
   }

@@ -26,10 +26,10 @@ export function setupTool(
   ];
   const what =
     unusable.length > 0
-      ? `No MCP server can be used here: ${unusable.map(({ name }) => name).join(', ')}.`
+      ? `No MCP server is available: ${unusable.map(({ name }) => name).join(', ')}.`
       : said.length > 0
-        ? 'No MCP server can be used here: the configuration has an error.'
-        : `No MCP server is configured here. ${next}`;
+        ? 'No MCP server is available: the configuration has an error.'
+        : `No MCP server is configured. ${next}`;
   const description = printableLine(`${what} Call this tool for details.`);
   const presented = {
     names: ['switchboard_setup'],
@@ -41,7 +41,7 @@ export function setupTool(
         annotations: { readOnlyHint: true, openWorldHint: false },
       }),
     run: (call: Parameters<ReturnType<OverallExposure['present']>[number]['run']>[0]) => {
-      const lines = [what, ...problems, 'Servers were searched for in:', ...looked()];
+      const lines = [what, ...problems, 'Searched for servers in:', ...looked()];
       const text = printable(`${lines.join('\n')}\nThen reload: \`${program} reload\`, or restart the host.`);
       call.succeed({ content: [{ type: 'text', text }] });
     },

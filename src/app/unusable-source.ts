@@ -4,7 +4,7 @@ import { SwitchboardError } from '../shared/errors.ts';
 
 /** A server that cannot be used as it is defined, as a source: it starts nothing, and every call fails with the reason. */
 export function unusableSource({ name, reason, nextStep }: UnusableServer): Source {
-  const problem = new SwitchboardError('SERVER_UNUSABLE', `Server '${name}' cannot be used: ${reason}.`, {
+  const problem = new SwitchboardError('SERVER_UNUSABLE', `Server '${name}' is not available: ${reason}.`, {
     hint: nextStep,
   });
   const state: SourceState = { kind: 'unusable', error: problem };

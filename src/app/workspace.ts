@@ -132,7 +132,7 @@ function keptDefinitions(
     if (server.kind !== 'unusable' || server.notAllowed === true) return server;
     const before = manager.find(server.name);
     if (before === undefined || before.kind === 'unusable') return server;
-    log.warn('keeps its old definition: the new one cannot be used', { server: server.name });
+    log.warn('keeping the old definition: the new one is not valid', { server: server.name });
     return before;
   });
 }

@@ -55,9 +55,9 @@ describe('where the last words are the command of another program', () => {
   });
 
   test.each([
-    [['name', 'npx', '-y', 'x'], /whose flag "-y" is.*name -- npx …$/],
-    [['name', 'npx', '--json'], /whose flag "--json" is/],
-    [['name', 'npx', '--token=secret'], /whose flag "--token" is/],
+    [['name', 'npx', '-y', 'x'], /flag "-y" is ambiguous.*name -- npx …$/],
+    [['name', 'npx', '--json'], /flag "--json" is ambiguous/],
+    [['name', 'npx', '--token=secret'], /flag "--token" is ambiguous/],
     [['name', 'npx', '--', '-y'], /Put -- directly before the command/],
     [['--', 'npx'], /Put -- directly before the command/],
   ])('%j is refused', (argv, message) => {
@@ -77,7 +77,7 @@ describe('mistakes', () => {
     [['--config='], '--config needs a value.'],
     [['--config', '--json'], '--config needs a value.'],
     [['--json=yes'], '--json takes no value.'],
-    [['--config', 'a', '--config=b'], '--config is given twice. Leave one of them out.'],
+    [['--config', 'a', '--config=b'], '--config is given twice. Remove one of them.'],
     [['--json', 'x', '--json'], '--json is given twice.'],
     [['-h', '--help'], '--help is given twice.'],
   ])('%j', (argv, message) => {

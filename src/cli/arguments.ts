@@ -35,7 +35,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
     name: 'config',
     short: 'c',
     value: 'PATH',
-    summary: 'the one configuration file to read (default: $DEFAULT)',
+    summary: 'read only this configuration file (default: $DEFAULT)',
   },
   {
     name: 'log-level',
@@ -44,13 +44,13 @@ export const COMMON_FLAGS: readonly Flag[] = [
   },
   {
     name: 'log-time',
-    summary: 'begin log lines with the time on a terminal too; elsewhere they always do',
+    summary: 'start log lines with the time on a terminal too; otherwise they always do',
   },
   {
     name: 'allow-project',
-    summary: 'use the files of this project without asking; also SWITCHBOARD_ALLOW_PROJECT=1',
+    summary: "use this project's files without asking; also SWITCHBOARD_ALLOW_PROJECT=1",
   },
-  { name: 'json', summary: 'print JSON for a program to read' },
+  { name: 'json', summary: 'print JSON' },
   { name: 'help', short: 'h', summary: 'show this help' },
 ];
 
@@ -64,10 +64,10 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
     value: '[HOST:]PORT',
     optional: true,
     forHttp: true,
-    summary: 'serve clients that connect, over Streamable HTTP and SSE (default 127.0.0.1:3006)',
+    summary: 'serve clients over Streamable HTTP and SSE (default 127.0.0.1:3006)',
   },
   { name: 'sse', value: '[HOST:]PORT', optional: true, forHttp: true, summary: 'the same as --http' },
-  { name: 'allow-remote', forHttp: true, summary: 'with --http: let other machines connect too' },
+  { name: 'allow-remote', forHttp: true, summary: 'with --http: accept connections from other machines' },
   { name: 'show-token', forHttp: true, summary: 'with --http: print the token that clients need' },
   { name: 'version', short: 'v', summary: 'print the version' },
 ];
@@ -104,7 +104,7 @@ export function parseArguments(
     if (words.length > commandAt) {
       const line = [...words.slice(0, commandAt), '--', words[commandAt], '…'].join(' ');
       throw usage(
-        `It is not clear whose flag ${JSON.stringify(nameOf(word))} is, ours or that of the command.`,
+        `The flag ${JSON.stringify(nameOf(word))} is ambiguous: it could be ours or the command's.`,
         `Put -- before the command, and our own flags before that: ${line}`,
       );
     }
@@ -143,12 +143,12 @@ export function refuseContradictions(
 ): void {
   const both = pairs.find(([one, other]) => flags.has(one) && flags.has(other));
   if (both !== undefined)
-    throw usage(`--${both[0]} and --${both[1]} exclude each other.`, 'Leave one of them out.');
+    throw usage(`--${both[0]} and --${both[1]} cannot be combined.`, 'Remove one of them.');
 }
 
 /** Nobody could tell which of the two was meant. */
 export function repeatedFlag(flag: string): SwitchboardError {
-  return usage(`--${flag} is given twice.`, 'Leave one of them out.');
+  return usage(`--${flag} is given twice.`, 'Remove one of them.');
 }
 
 /** What stands behind the `=` may be a secret. */
@@ -169,5 +169,5 @@ function findFlag(word: string, known: readonly Flag[]): { flag: Flag; given: st
     name,
     known.map((each) => `--${each.name}`),
   );
-  throw usage(`Unknown flag ${JSON.stringify(name)}.`, guess ?? 'Add --help to see which there are.');
+  throw usage(`Unknown flag ${JSON.stringify(name)}.`, guess ?? 'Add --help to list the flags.');
 }

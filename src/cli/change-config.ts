@@ -12,9 +12,9 @@ import { redactConfig } from './redact-config.ts';
 /** Flags of the commands that change the configuration file. */
 export const CHANGE_FLAGS: readonly Flag[] = [
   ...TARGET_FLAGS,
-  { name: 'dry-run', summary: 'show what would change in the file, and change nothing' },
-  { name: 'no-backup', summary: 'do not keep the old text in the state directory' },
-  { name: 'no-reload', summary: 'do not tell running gateways to read the file again' },
+  { name: 'dry-run', summary: 'show the changes without making them' },
+  { name: 'no-backup', summary: 'do not write a backup to the state directory' },
+  { name: 'no-reload', summary: 'do not reload running gateways' },
 ];
 
 /** What became of the configuration file. */
@@ -86,7 +86,7 @@ export function backupText({ backup, schema }: ConfigChange): string {
 /** Says that a change is one for every project, to a person who did not ask for that. */
 export function everywhereText({ scope }: ConfigChange, { flags }: ParsedArguments, instead = ''): string {
   if (scope !== 'user' || flags.has('user')) return '';
-  return `That is your own file, so this applies in all your projects.${instead}\n`;
+  return `This is your own file, so it applies to all your projects.${instead}\n`;
 }
 
 function previewOf({ file, before, after }: EditedConfig, style: Style): string {

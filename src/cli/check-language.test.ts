@@ -17,7 +17,7 @@ test.each<[string, object | true, Record<string, string>, string]>([
   ['a key is set', true, { ANTHROPIC_API_KEY: 'sk-123456' }, 'claude-haiku-5-5 (anthropic)'],
   ['another one is named', { model: 'm', apiKey: 'k-123456' }, {}, 'm (openai)'],
   ['one runs on this machine', { model: 'm', baseUrl: 'http://localhost:1' }, {}, 'm (openai)'],
-  ['there is no key', true, {}, "the client's own: the client has to support sampling with tools"],
+  ['there is no key', true, {}, "the client's own: the client must support sampling with tools"],
 ])('the model is told where %s', async (_, language, env, line) => {
   expect(await looked(language, env)).toMatchObject({ line, problems: [] });
 });
@@ -36,8 +36,8 @@ test('instructions that cannot be read are a problem', async () => {
   const { problems, dir } = await looked(language, env);
   expect(problems).toEqual([
     {
-      message: `the instructions of its model, ${dir}/CLAUDE.md, cannot be read`,
-      hint: 'Write that file, or correct "instructionsFile".',
+      message: `cannot read the instructions of its model, ${dir}/CLAUDE.md`,
+      hint: 'Create that file, or correct "instructionsFile".',
     },
   ]);
   expect((await looked(language, env, { 'CLAUDE.md': 'Be kind.' })).problems).toEqual([]);

@@ -17,8 +17,8 @@ export function languageProblems(
   const file = language?.instructionsFile;
   if (file !== undefined && !isReadable(file)) {
     problems.push({
-      message: `the instructions of its model, ${file}, cannot be read`,
-      hint: 'Write that file, or correct "instructionsFile".',
+      message: `cannot read the instructions of its model, ${file}`,
+      hint: 'Create that file, or correct "instructionsFile".',
     });
   }
   return problems;
@@ -29,7 +29,7 @@ export function modelLine(language: ResolvedModel): string {
   if ('problem' in language) return 'none';
   const { provider, model } = language;
   return provider === 'host'
-    ? "the client's own: the client has to support sampling with tools"
+    ? "the client's own: the client must support sampling with tools"
     : `${model} (${provider})`;
 }
 

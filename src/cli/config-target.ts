@@ -14,11 +14,11 @@ export interface ConfigTarget {
 }
 
 export const TARGET_FLAGS: readonly Flag[] = [
-  { name: 'user', forLayers: true, summary: 'change your own configuration, which holds in every project' },
+  { name: 'user', forLayers: true, summary: 'change your own configuration, which applies to every project' },
   {
     name: 'project',
     forLayers: true,
-    summary: "change the project's configuration (default where there is one)",
+    summary: "change the project's configuration (default if there is one)",
   },
 ];
 
@@ -29,18 +29,18 @@ export function configTarget(
   { cwd, env, variant }: Pick<Context, 'cwd' | 'env' | 'variant'>,
 ): ConfigTarget {
   const [asked, other] = (['user', 'project'] as const).filter((scope) => flags.has(scope));
-  if (other !== undefined) throw usage('--user and --project name two files.', 'Leave one of them out.');
+  if (other !== undefined) throw usage('--user and --project cannot be combined.', 'Remove one of them.');
   if (config.search === undefined) {
     if (asked === undefined) return { scope: 'explicit', file: config.file, directory: config.directory };
     throw flags.has('config')
-      ? usage(`--config names the file already, so --${asked} has no meaning.`, 'Leave one of them out.')
-      : usage(`${variant.program} has one configuration, so there is no --${asked}.`, 'Leave it out.');
+      ? usage(`--config already names the file, so --${asked} has no effect.`, 'Remove one of them.')
+      : usage(`${variant.program} has only one configuration, so --${asked} does not apply.`, 'Remove it.');
   }
   const scope = asked ?? (config.files.some((file) => file.scope === 'project') ? 'project' : 'user');
   const { file, directory } = locateConfig(scope, { cwd, userDirectory: userConfigDirectory(env) });
   if (asked === undefined && config.notAllowed?.files.some(({ path }) => path === file))
-    throw new SwitchboardError('PROJECT_NOT_ALLOWED', `${file!} is not allowed yet, so it is not changed.`, {
-      hint: `Check it with \`${variant.program} allow\` first, or change your own file with --user.`,
+    throw new SwitchboardError('PROJECT_NOT_ALLOWED', `${file!} is not allowed yet, so it was not changed.`, {
+      hint: `Review it with \`${variant.program} allow\` first, or change your own file with --user.`,
     });
   return { scope, file, directory };
 }

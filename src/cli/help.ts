@@ -19,20 +19,20 @@ export function programHelp(variant: CliVariant): string {
     '',
     ...columns(
       [
-        [`Usage: ${program} [flags]`, 'serve the host that starts it, on stdin and stdout'],
+        [`Usage: ${program} [flags]`, 'serve the host that starts it, over stdin and stdout'],
         ...(variant.listens
-          ? [[`       ${program} --http [PORT]`, 'serve clients that connect, on this machine'] as const]
+          ? [[`       ${program} --http [PORT]`, 'serve clients on this machine over HTTP'] as const]
           : []),
-        [`       ${program} <command> [flags]`, 'inspect the configuration, or use a server, without a host'],
+        [`       ${program} <command> [flags]`, 'manage servers, or use them without a host'],
       ],
       '',
     ),
     '',
     ...about.flatMap((paragraph) => [...wrapText(paragraph, 100), '']),
-    requiresConfigFlag(variant) ? 'Commands, about the servers of a file that --config names:' : 'Commands:',
+    requiresConfigFlag(variant) ? 'Commands (they need --config FILE):' : 'Commands:',
     ...columns([
       ...commandsOf(variant).map(({ name, words, summary }) => [`${name} ${words}`.trim(), summary] as const),
-      ['help <command>', 'how to use a command, with examples'],
+      ['help <command>', 'show the help of a command, with examples'],
     ]),
     '',
     'Flags:',
@@ -50,25 +50,22 @@ export function programHelp(variant: CliVariant): string {
     ...columns(exitRows(CALL_EXIT)),
     '',
     ...(variant.listens ? [...httpExits(variant.listens), ''] : []),
-    'Only what was asked for goes to stdout, with --json also errors, as {"error":{"code","message","hint"}};',
-    'messages, progress and logs go to stderr.',
+    'Results go to stdout; messages, progress and logs go to stderr.',
+    'With --json, errors go to stdout too, as {"error":{"code","message","hint"}}.',
     '',
   ];
   return expandPlaceholders(variant, lines.join('\n'));
 }
 
 function examplesOf(variant: CliVariant): (readonly [string, string])[] {
-  const launch = [
-    `claude mcp add $0 -- ${variant.launch}`,
-    'let Claude Code use it in this project',
-  ] as const;
-  if (requiresConfigFlag(variant)) return [launch, ['$0 --config FILE', 'begin with the servers of a file']];
+  const launch = [`claude mcp add $0 -- ${variant.launch}`, 'add it to Claude Code in this project'] as const;
+  if (requiresConfigFlag(variant)) return [launch, ['$0 --config FILE', 'start with the servers of a file']];
   return [
     launch,
     ['$0 add files -- npx -y @modelcontextprotocol/server-filesystem .', 'add a server'],
-    ['$0 --dry-run', 'see what a host would see'],
+    ['$0 --dry-run', 'show what a host would see'],
     ['$0 call files list_directory path=.', 'use a server without a host'],
-    ['$0 --http 3006', 'serve many clients, and print what to paste into them'],
+    ['$0 --http 3006', 'serve many clients, and print their configuration'],
   ];
 }
 
@@ -115,11 +112,11 @@ function exampleFor(variant: CliVariant, line: string): string {
 }
 
 const SHARED_EXITS: readonly (readonly [number, string])[] = [
-  [Exit.ok, 'all went well'],
-  [Exit.failed, 'something that was tried failed: a tool, a server, a reload'],
-  [Exit.usage, 'the command line is wrong: a command, flag, server, tool or argument'],
+  [Exit.ok, 'success'],
+  [Exit.failed, 'an operation failed: a tool call, a server, a reload'],
+  [Exit.usage, 'usage error: unknown or invalid command, flag, server, tool or argument'],
   [Exit.bug, 'a bug in Switchboard'],
-  [Exit.config, 'the configuration cannot be used'],
+  [Exit.config, 'the configuration is invalid'],
   [130, 'stopped by Ctrl-C (143 by SIGTERM, 129 by SIGHUP)'],
 ];
 
@@ -131,8 +128,8 @@ function exitRows(special: readonly (readonly [number, string])[]): (readonly [s
 function httpExits({ stayVariable }: ListenSettings): string[] {
   const ended = stayVariable === undefined ? 'a signal ended it' : 'a signal or the last client ended it';
   return [
-    `With --http: 0 when ${ended}, 1 where it cannot listen at that address, 78 where the configuration or`,
-    'the token cannot be used. A second signal ends it at once, with 1.',
+    `With --http: 0 if ${ended}, 1 if it cannot listen on that address, 78 if the configuration or`,
+    'the token is invalid. A second signal ends it immediately with exit code 1.',
   ];
 }
 

@@ -50,8 +50,8 @@ export function ourProgram(
 function withinProject(file: string, project: string): string {
   const path = relative(project, file);
   if (!path.startsWith('..') && !isAbsolute(path)) return path.replaceAll('\\', '/');
-  throw new SwitchboardError('USAGE', `${file} is not in this project, so others do not have it.`, {
-    hint: 'Leave out --config, name a file of the project, or leave out --scope.',
+  throw new SwitchboardError('USAGE', `${file} is outside this project, so others would not have it.`, {
+    hint: 'Omit --config, name a file inside the project, or omit --scope.',
   });
 }
 
@@ -61,9 +61,9 @@ export function ourAddress(host: Host, url: string): Entry {
   if (entry !== undefined) return entry;
   throw new SwitchboardError(
     'USAGE',
-    `${host.title} has no entry for an address whose token comes from the environment.`,
+    `${host.title} does not support remote servers with a token from the environment.`,
     {
-      hint: 'Leave out --http, and it starts the program itself; or add the address as a connector in its settings.',
+      hint: 'Omit --http, so that it starts the program itself, or add the address as a connector in its settings.',
     },
   );
 }
@@ -75,8 +75,8 @@ export function variableNotes(
 ): string[] {
   if (passes !== 'little' || variables.length === 0) return [];
   return [
-    `${title} passes little of your environment on, and the configuration refers to ${variables.join(', ')}: ` +
-      'write them into "env" of the entry.',
+    `${title} passes on few environment variables, and the configuration uses ${variables.join(', ')}: ` +
+      'set them in "env" of the entry.',
   ];
 }
 

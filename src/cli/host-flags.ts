@@ -7,19 +7,19 @@ const USUAL_NAME = 'switchboard';
 export const SCOPE_FLAG: Flag = {
   name: 'scope',
   value: 'user|project',
-  summary: 'your own file (default), or that of the project in this directory',
+  summary: "your own file (default), or this project's",
 };
 
 export const NAME_FLAG: Flag = {
   name: 'name',
   value: 'NAME',
-  summary: `what our entry is called in the host (default ${USUAL_NAME})`,
+  summary: `name of our entry in the host (default ${USUAL_NAME})`,
 };
 
 /** All hosts, for a help text. */
 export const HOST_NAMES = HOSTS.map(({ name }) => name).join(', ');
 
-export const HOST_DRY_RUN: Flag = { name: 'dry-run', summary: 'show what would change, and change nothing' };
+export const HOST_DRY_RUN: Flag = { name: 'dry-run', summary: 'show the changes without making them' };
 
 /** The hosts that were named, each once. */
 export function hostsIn({ words }: ParsedArguments): Host[] {

@@ -71,11 +71,11 @@ function resultText(
   const file = printableLine(location.file);
   const remarks = notes.map((note) => `  ${printableLine(note)}\n`).join('');
   if (dryRun && change.before !== change.after) return diffOf(location, change, style) + remarks;
-  const kept = change.backup === undefined ? '' : `  The old text is in ${printableLine(change.backup)}.\n`;
+  const kept = change.backup === undefined ? '' : `  A backup is in ${printableLine(change.backup)}.\n`;
   const what = {
     added: `Added ${shown} to ${title}: ${file}\n`,
-    updated: `Brought ${shown} in ${title} up to date: ${file}\n`,
-    unchanged: `${title} has ${shown} like this already: ${file}\n`,
+    updated: `Updated ${shown} in ${title}: ${file}\n`,
+    unchanged: `${title} already has ${shown}: ${file}\n`,
     removed: `Removed ${shown} from ${title}: ${file}\n`,
     absent: `${title} has no entry ${shown} in ${file}; nothing to do.\n`,
   }[change.action];

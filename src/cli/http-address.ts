@@ -15,7 +15,7 @@ export function readHttpAddress(text: string, flag = '--http'): HttpAddress {
   if (text === '') return { host: USUAL_HOST, port: USUAL_PORT };
   const between = flag.startsWith('-') ? ' ' : '=';
   const example = (address: string): string => `${flag}${between}${address}`;
-  const advice = `Write for example ${example('3006')} or ${example('127.0.0.1:3006')}; 0 takes any free port.`;
+  const advice = `Write for example ${example('3006')} or ${example('127.0.0.1:3006')}; 0 picks a free port.`;
   const scheme = /^https?:\/\//i.exec(text)?.[0];
   if (scheme !== undefined) {
     const rest = text.slice(scheme.length).replace(/\/.*$/s, '');
@@ -35,7 +35,7 @@ export function readHttpAddress(text: string, flag = '--http'): HttpAddress {
     throw usage(`${flag} needs a port from 0 to 65535.`, advice);
   if (host === '' || (!bracketed && host.includes(':')))
     throw usage(
-      `${flag} does not understand the host in ${JSON.stringify(text)}.`,
+      `${flag} has an invalid host in ${JSON.stringify(text)}.`,
       'Put an IPv6 address in brackets: [::1]:3006.',
     );
   return { host, port: Number(port) };

@@ -49,7 +49,7 @@ test('it names both addresses alike, the configuration and its servers, and wher
   const { file, text, data, remark } = await announced(servers);
   expect(text).toContain(`switchboard serves MCP at ${URL}\n  older clients: http://127.0.0.1:80/sse\n`);
   expect(text).toContain(`  configuration: ${file} (2 servers: memory, far; skipped: lost)\n`);
-  expect(text).toContain('  token: /state/http-token (--show-token puts it into the entries below)\n');
+  expect(text).toContain('  token: /state/http-token (--show-token adds it to the entries below)\n');
   expect(text).toContain('export SWITCHBOARD_HTTP_TOKEN=<token>');
   expect(text).toContain(`  ${URL}\n  Authorization: Bearer <token>\n`);
   expect(data).toMatchObject({
@@ -68,7 +68,7 @@ test('it names both addresses alike, the configuration and its servers, and wher
 test('a new token is shown to a person, and never to what may be a log', async () => {
   const { text, data } = await announced({}, { made: true });
   expect(text + JSON.stringify(data)).not.toContain('the-token');
-  expect(text).toContain('  token: /state/http-token, made just now (--show-token ');
+  expect(text).toContain('  token: /state/http-token, just created (--show-token ');
   expect((await announced({}, { made: true, isTerminal: true })).text).toContain(
     'Bearer the-token-0123456789',
   );
@@ -86,8 +86,10 @@ test('without any server it says so, with the next step', async () => {
 test('mcp-proxy-server says when it ends', async () => {
   const servers = { memory: { command: 'x' } };
   const goes = await announced(servers, { variant: mcpProxyServer, goesWithLast: true });
-  expect(goes.text).toContain('It ends when its last client has left; KEEP_SERVER_OPEN=1 keeps it running.');
+  expect(goes.text).toContain(
+    'It stops when its last client disconnects; KEEP_SERVER_OPEN=1 keeps it running.',
+  );
   const stays = await announced(servers, { variant: mcpProxyServer });
-  expect(stays.text).toContain('It keeps running when its last client has left');
+  expect(stays.text).toContain('It keeps running when its last client disconnects');
   expect((await announced(servers)).text).not.toContain('last client');
 });

@@ -34,23 +34,23 @@ export function httpBanner(options: HttpBannerOptions): CommandOutcome {
       ? 'http.token of the configuration'
       : from === 'environment'
         ? TOKEN_VARIABLE
-        : `${file ?? ''}${made ? ', made just now' : ''}`;
+        : `${file ?? ''}${made ? ', just created' : ''}`;
   const stay = variant.listens?.stayVariable;
   const lines = [
     `${variant.program} serves MCP at ${url}`,
     `  older clients: ${at('/sse')}`,
     `  configuration: ${configurationText(config)}`,
-    `  token: ${source}${shown === undefined ? ' (--show-token puts it into the entries below)' : ''}`,
+    `  token: ${source}${shown === undefined ? ' (--show-token adds it to the entries below)' : ''}`,
     ...(stay === undefined
       ? []
       : [
           goesWithLast
-            ? `  It ends when its last client has left; ${stay}=1 keeps it running.`
-            : `  It keeps running when its last client has left (${stay}=1).`,
+            ? `  It stops when its last client disconnects; ${stay}=1 keeps it running.`
+            : `  It keeps running when its last client disconnects (${stay}=1).`,
         ]),
     ...entries.flatMap(({ host, where, text, first }) => [
       '',
-      ...(first === undefined ? [] : [`${host}, first where it is started (run):`, `  ${first}`]),
+      ...(first === undefined ? [] : [`${host} (first run, where it is started):`, `  ${first}`]),
       `${host} (${where}):`,
       ...text.split('\n').map((line) => `  ${line}`),
     ]),

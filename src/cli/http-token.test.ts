@@ -76,7 +76,7 @@ test('a file that others may read, that is a link or holds nothing is refused wi
   await chmod(file!, 0o644);
   await expect(httpToken(await config(), env)).rejects.toMatchObject({
     code: 'TOKEN_UNUSABLE',
-    message: expect.stringContaining('others may read') as string,
+    message: expect.stringContaining('other users can read') as string,
     hint: expect.stringMatching(/^Run: chmod 600 .*delete it/) as string,
   });
   await chmod(file!, 0o600);

@@ -12,7 +12,7 @@ export interface HttpToken {
   readonly from: 'config' | 'environment' | 'file';
   /** The file it is kept in, where it is one of ours. */
   readonly file?: string;
-  /** True where it was made just now. */
+  /** True where it was just created. */
   readonly made: boolean;
 }
 
@@ -50,7 +50,7 @@ async function readKept(file: string): Promise<string | undefined> {
     if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0)
       throw unusable(
         file,
-        'others may read or change it',
+        'other users can read or change it',
         `Run: chmod 600 ${file}. If someone may have read it, delete it instead; a new token is created.`,
       );
     const token = (await handle.readFile('utf8')).trim();
@@ -99,8 +99,12 @@ async function putInPlace(fresh: string, file: string, token: string): Promise<v
 
 const WITHOUT_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
-function unusable(file: string, why: string, hint = 'Delete it, and a new token is made.'): SwitchboardError {
-  return new SwitchboardError('TOKEN_UNUSABLE', `The token file ${file} cannot be used: ${why}.`, { hint });
+function unusable(
+  file: string,
+  why: string,
+  hint = 'Delete it, and a new token is created.',
+): SwitchboardError {
+  return new SwitchboardError('TOKEN_UNUSABLE', `Invalid token file ${file}: ${why}.`, { hint });
 }
 
 /** Missing on Windows, where symbolic links need rights of their own. */

@@ -93,7 +93,7 @@ export async function prepareImport(given: ParsedArguments, context: Context): P
   if (takesOver && level === 'project' && scopeIn(given) !== 'project')
     throw usage(
       'With --takeover and --project, your own servers would be missing in your other projects.',
-      'Leave out --project, or add --scope project to take over the files of this project only.',
+      'Omit --project, or add --scope project to take over only the files of this project.',
     );
   const name = nameIn(given);
   const taken = takesOver ? planned : [];
@@ -171,10 +171,7 @@ function gather(given: ParsedArguments, where: HostEnvironment): Gathered {
   });
   const unknown = only?.find((name) => !found.some((server) => server.name === name));
   if (unknown !== undefined)
-    throw usage(
-      `No host has a server named ${JSON.stringify(unknown)}.`,
-      'Leave out --only to see which there are.',
-    );
+    throw usage(`No host has a server named ${JSON.stringify(unknown)}.`, 'Omit --only to list them.');
   const others = found.filter(({ value }) => !isOurs(value));
   return {
     servers: only === undefined ? others : others.filter(({ name }) => only.includes(name)),
@@ -196,7 +193,7 @@ export function hidesSecrets({ flags }: ParsedArguments): boolean {
   if (how === 'keep' || how === 'env') return how === 'env';
   throw usage(
     `--secrets takes "keep" or "env", not ${JSON.stringify(how)}.`,
-    'With "env", they become references to variables, which you set.',
+    'With "env", secrets become references to environment variables.',
   );
 }
 

@@ -142,9 +142,9 @@ test('secrets stay, or become variables, of which each stands for one value', ()
   ]);
   const text = variablesText(needed);
   expect(text).toBe(
-    'These variables must be set where the gateway is started:\n' +
-      '  API_KEY_CODEX: for b, whose value was in the file of the host\n' +
-      '  A_TOKEN: for a, whose value was in the file of the host (it is set to something else here)\n' +
+    'Set these variables where the gateway is started:\n' +
+      "  API_KEY_CODEX: for b, whose value was in the host's file\n" +
+      "  A_TOKEN: for a, whose value was in the host's file (set to a different value here)\n" +
       '  Y: for c\n',
   );
   expect(JSON.stringify(needed)).not.toMatch(/k1|k2|"one"/);
@@ -188,7 +188,7 @@ test('the same program with the same keys is there, whatever its name', () => {
   const entry = { command: 'npx', args: ['-y', 'gh'], env: { GH_TOKEN: 'a-secret' } };
   const text = JSON.stringify({ mcpServers: { github: entry } });
   const { servers, after } = planImport(text, [server('codex', 'gh', entry)], options);
-  expect(servers[0]).toMatchObject({ as: 'github', state: 'same', notes: ['there as github'] });
+  expect(servers[0]).toMatchObject({ as: 'github', state: 'same', notes: ['exists as github'] });
   expect(after).toBe(text);
   const other = { ...entry, env: { GH_TOKEN: 'of another account' } };
   expect(states(text, [server('codex', 'gh', other)])).toEqual([['gh', 'new']]);

@@ -116,7 +116,7 @@ function plan(
       ...seen,
       as: name,
       state: 'same',
-      notes: ['read from there already', ...converted.notes],
+      notes: ['already read from there', ...converted.notes],
       variables: [],
     };
   const same = (there: unknown): ConvertedEntry | undefined =>
@@ -129,8 +129,8 @@ function plan(
     if (differ.length > 0 && replaces(server))
       return { ...seen, as, state: 'updated', entry: { ...ownSettings(there), ...entry } };
     const notes = [
-      ...(as === name ? [] : [`there as ${as}`]),
-      ...(differ.length === 0 ? [] : [`the one that is there differs in ${differ.join(', ')}, and stays`]),
+      ...(as === name ? [] : [`exists as ${as}`]),
+      ...(differ.length === 0 ? [] : [`the existing one differs in ${differ.join(', ')} and is kept`]),
     ];
     return {
       ...seen,

@@ -59,10 +59,10 @@ export function importDoneText(job: ImportJob, { configs, takeovers }: ImportDon
   const lines = [
     ...configs.map(({ plan, edited }) => {
       const written = plan.planned.filter(isWritten).length;
-      const kept = edited.backup === undefined ? '' : ` The old text is in ${printableLine(edited.backup)}.`;
+      const kept = edited.backup === undefined ? '' : ` A backup is in ${printableLine(edited.backup)}.`;
       return edited.before === edited.after
-        ? `Nothing is new in ${printableLine(edited.file)}.\n`
-        : `Wrote ${counted(written)} into ${printableLine(edited.file)}.${kept}\n`;
+        ? `No changes in ${printableLine(edited.file)}.\n`
+        : `Wrote ${counted(written)} to ${printableLine(edited.file)}.${kept}\n`;
     }),
     ...takeovers.map(({ parts, change }) =>
       change instanceof SwitchboardError || change.before === change.after
@@ -86,11 +86,11 @@ function takenText(
   const where = printableLine(file);
   const what = parts.some(({ entry }) => entry !== undefined)
     ? `Replaced ${counted(removed.length)} of ${host.title} with our entry in ${where}.\n`
-    : `Removed ${counted(removed.length)} of ${host.title} from ${where}; our entry was there already.\n`;
+    : `Removed ${counted(removed.length)} of ${host.title} from ${where}; our entry already existed.\n`;
   const next = (scope === 'project' ? host.next.project : undefined) ?? host.next.user;
   return [
     what,
-    `  \`${program} eject ${host.name}\` puts them back. ${next}\n`,
+    `  \`${program} eject ${host.name}\` restores them. ${next}\n`,
     ...variableNotes(host, references).map((note) => `  ${note}\n`),
   ].join('');
 }
@@ -100,7 +100,7 @@ function sparedText({ spared }: Pick<ImportJob, 'spared'>): string {
   return spared
     .map(
       (file) =>
-        `${printableLine(file)} keeps its servers: others have it, too. --scope project takes it over.\n`,
+        `${printableLine(file)} was not changed, because it is shared. --scope project takes it over.\n`,
     )
     .join('');
 }

@@ -16,8 +16,8 @@ test('what is said of a model is written as the same flags, and nothing else is'
 
 test.each([
   [['--provider', 'nobody'], /Unknown provider "nobody"/],
-  [['--base-url', 'localhost'], /--base-url is not an address/],
-  [['--base-url', 'http://u:hunter2@localhost'], /^(?!.*hunter2).*contains a user name or a password/],
+  [['--base-url', 'localhost'], /--base-url is not a valid URL/],
+  [['--base-url', 'http://u:hunter2@localhost'], /^(?!.*hunter2).*contains a user name or password/],
   [['--max-steps', '0'], /--max-steps must be a whole number from 1 to 1000/],
   [['--max-tokens', '1.5'], /--max-tokens must be/],
   [['--timeout-ms', 'soon'], /--timeout-ms must be/],

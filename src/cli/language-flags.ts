@@ -15,17 +15,17 @@ const PROVIDERS = ['anthropic', 'openai', 'host'] as const;
 
 /** The same for `wrap` and for the server that it makes. */
 export const LANGUAGE_FLAGS: readonly Flag[] = [
-  { name: 'model', value: 'NAME', summary: 'the model, as its provider calls it; host: that of the host' },
+  { name: 'model', value: 'NAME', summary: "name of the model; host: the host's own model" },
   {
     name: 'provider',
     value: 'anthropic|openai|host',
-    summary: 'whose API the model has; host is the model of the client (default: by the name)',
+    summary: 'API of the model (default: from its name)',
   },
-  { name: 'base-url', value: 'URL', summary: 'where the model is reached (default: its provider)' },
-  { name: 'allow-destructive', summary: 'run tools that may destroy something without asking anybody' },
-  { name: 'max-steps', value: 'N', summary: 'how often the model is asked for one request (default 12)' },
-  { name: 'max-tokens', value: 'N', summary: 'what one request may cost, in tokens (default 100000)' },
-  { name: 'timeout-ms', value: 'N', summary: 'how long one request may take, in ms (default 180000)' },
+  { name: 'base-url', value: 'URL', summary: "address of the model (default: its provider's)" },
+  { name: 'allow-destructive', summary: 'run destructive tools without asking' },
+  { name: 'max-steps', value: 'N', summary: 'turns of the model per request (default 12)' },
+  { name: 'max-tokens', value: 'N', summary: 'tokens per request (default 100000)' },
+  { name: 'timeout-ms', value: 'N', summary: 'time per request, in ms (default 180000)' },
 ];
 
 /** What the server that `wrap` makes knows: its arguments stand in the .mcp.json of its folder. */
@@ -34,7 +34,7 @@ export const WRAPPER_FLAGS: readonly Flag[] = [
   {
     name: 'config',
     value: 'PATH',
-    summary: 'a configuration whose time limits hold, relative to the folder',
+    summary: 'a configuration file with time limits, relative to the folder',
   },
   { name: 'log-level', value: 'LEVEL', summary: 'debug, info, warn, error or silent' },
 ];
@@ -80,7 +80,7 @@ function providerIn(text: string | undefined): LanguageChoice['provider'] {
   if (text === undefined || found !== undefined) return found;
   throw usage(
     `Unknown provider ${JSON.stringify(text)}.`,
-    'There are anthropic, openai (any endpoint that speaks its API, a local one too) and host.',
+    'Use anthropic, openai (any compatible API, also a local one) or host.',
   );
 }
 
@@ -89,14 +89,14 @@ function addressIn(text: string | undefined): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.username !== '' || url.password !== ''))
     throw usage(
-      '--base-url contains a user name or a password, which would be written into a file.',
-      'Leave it out, and set the key of the model in the environment.',
+      '--base-url contains a user name or password, which would be written to a file.',
+      'Remove it, and set the API key in the environment.',
     );
   if (url !== undefined && /^https?:$/.test(url.protocol)) return text;
   // It is not shown: what it holds is not known.
   throw usage(
-    '--base-url is not an address.',
-    'It begins with http:// or https://, for example http://localhost:11434/v1',
+    '--base-url is not a valid URL.',
+    'It must start with http:// or https://, for example http://localhost:11434/v1',
   );
 }
 

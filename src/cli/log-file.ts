@@ -138,7 +138,7 @@ class RotatingFile implements LogFile {
   #sayDropped(): void {
     if (this.#dropped === 0) return;
     const count = this.#dropped === 1 ? '1 line was' : `${this.#dropped} lines were`;
-    const line = `${new Date().toISOString()} ${count} dropped here: the disk did not take them in time\n`;
+    const line = `${new Date().toISOString()} ${count} dropped here: the disk was too slow\n`;
     this.#dropped = 0;
     this.#waiting.push(line);
     this.#waitingBytes += Buffer.byteLength(line);
@@ -203,7 +203,7 @@ class RotatingFile implements LogFile {
     let unused = fd;
     try {
       const stats = await statFile(fd, { bigint: true });
-      if (!stats.isFile()) throw new Error('it is not a regular file any more');
+      if (!stats.isFile()) throw new Error('it is no longer a regular file');
       unused = this.#fd;
       this.#fd = fd;
       this.#identity = stats;
@@ -320,8 +320,8 @@ function openFirst(directory: string, file: string): [fd: number, identity: Iden
 function directoryUnusable(directory: string, cause: unknown): SwitchboardError {
   return new SwitchboardError(
     'LOG_DIRECTORY_UNUSABLE',
-    `The log cannot be kept in ${directory}: ${messageOf(cause)}.`,
-    { hint: 'Make this a directory you can write to, or choose another one.', cause },
+    `Cannot write a log in ${directory}: ${messageOf(cause)}.`,
+    { hint: 'Make it a directory that you can write to, or choose another one.', cause },
   );
 }
 

@@ -30,11 +30,11 @@ function levelFrom(variable: string, env: NodeJS.ProcessEnv): LogLevel | undefin
   if (named === undefined || named === '') return undefined;
   if (named === 'debug' || named === 'info') return named;
   throw new SwitchboardError('LOG_LEVEL_INVALID', `${variable} must be "debug" or "info".`, {
-    hint: 'Correct it or leave it out; --log-level knows further levels.',
+    hint: 'Correct or unset it; --log-level supports more levels.',
   });
 }
 
-const LEVELS = `There are ${LOG_LEVELS.join(', ')}.`;
+const LEVELS = `Use one of ${LOG_LEVELS.join(', ')}.`;
 
 function isLogLevel(text: string): text is LogLevel {
   return (LOG_LEVELS as readonly string[]).includes(text);

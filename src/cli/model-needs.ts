@@ -13,17 +13,17 @@ export function modelNeeds(
 ): string {
   if ('problem' in model) {
     const { message, hint } = model.problem;
-    return `There is something left to do: ${printableLine(message)}\n  ${printable(hint)}\n`;
+    return `Action needed: ${printableLine(message)}\n  ${printable(hint)}\n`;
   }
   if (model.provider === 'host') {
     const isChosen = chosen.model !== undefined || chosen.provider !== undefined;
     const instead = isChosen
       ? ''
-      : 'Where it does not, set ANTHROPIC_API_KEY for the gateway, or wrap with --model and --base-url.\n';
-    return `The model is that of the host: no key is needed, and the host must let servers use it (sampling with tools).\n${instead}`;
+      : 'If it does not, set ANTHROPIC_API_KEY for the gateway, or wrap with --model and --base-url.\n';
+    return `It uses the model of the host: no key is needed, but the host must support sampling with tools.\n${instead}`;
   }
   const key = KEYS[model.provider].find((name) => env[name]);
-  const needs = key === undefined ? '' : ` ${key} must be set where the gateway is started, as it is here.`;
+  const needs = key === undefined ? '' : ` Set ${key} where the gateway is started, as it is here.`;
   return `The model is ${printableLine(model.model)}.${needs}\n`;
 }
 

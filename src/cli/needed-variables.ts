@@ -36,9 +36,9 @@ export function variablesText(variables: readonly VariableState[]): string {
   const missing = variables.filter(({ state }) => state !== 'set');
   if (missing.length === 0) return '';
   const lines = missing.map(({ name, servers, secret, state }) => {
-    const from = secret ? ', whose value was in the file of the host' : '';
-    const now = state === 'other' ? ' (it is set to something else here)' : '';
+    const from = secret ? ", whose value was in the host's file" : '';
+    const now = state === 'other' ? ' (set to a different value here)' : '';
     return `  ${name}: for ${servers.map(printableLine).join(', ')}${from}${now}\n`;
   });
-  return `These variables must be set where the gateway is started:\n${lines.join('')}`;
+  return `Set these variables where the gateway is started:\n${lines.join('')}`;
 }

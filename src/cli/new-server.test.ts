@@ -61,7 +61,7 @@ test('a reference in a variable is kept as such, and filled in where the server 
   const unset = await prepare(argv);
   expect(unset.entry).toEqual(entry);
   expect(unset.remark(false)).toContain(
-    'it cannot be used as things are now: env.T: the environment variable T is not set.',
+    'it is not available yet: env.T: the environment variable T is not set.',
   );
   expect(unset.define).toThrow('the environment variable T is not set');
 });
@@ -69,7 +69,7 @@ test('a reference in a variable is kept as such, and filled in where the server 
 test('a secret that is written into the file is told of, with the way out', async () => {
   const argv = ['x', '--env', 'API_KEY=s3cret', '--', 'node'];
   const own = await prepare(argv);
-  expect(own.remark(false)).toContain("write --env 'API_KEY=${API_KEY}'");
+  expect(own.remark(false)).toContain("use --env 'API_KEY=${API_KEY}'");
   const shared = await prepare(argv, {}, 'project');
   expect(shared.remark(false)).toContain('everyone who has this project can read it');
   expect(own.remark(false) + shared.remark(false)).not.toContain('s3cret');
@@ -94,7 +94,7 @@ test('an address and its headers are written as they are typed', async () => {
 
 test('where a variable is not set, it is written all the same, with a remark', async () => {
   const { remark, define } = await prepare(['x', '--url', 'https://${HOST}/mcp']);
-  expect(remark(false)).toContain('it cannot be used as things are now: url: the environment variable HOST');
+  expect(remark(false)).toContain('it is not available yet: url: the environment variable HOST');
   expect(remark(true)).toBe('');
   expect(define).toThrow(SwitchboardError);
 });
@@ -122,7 +122,7 @@ test('without a command and an address there is nothing to add', () => {
 test('an address in the place of the command is refused with the right command', async () => {
   await expect(prepare(['docs', 'https://x.test/mcp?key=s3cret'])).rejects.toMatchObject({
     code: 'USAGE',
-    message: '"https://x.test/mcp?key=***" is an address, not a command.',
+    message: '"https://x.test/mcp?key=***" is a URL, not a command.',
     hint: expect.stringContaining('switchboard add docs --url https://x.test/mcp?key=***') as string,
   });
 });

@@ -64,7 +64,7 @@ export function newServerFrom(given: ParsedArguments, program: string): Prepare 
 function addressAsCommand(name: string, address: string, program: string): SwitchboardError {
   const shown = redactUrl(address);
   return usage(
-    `${JSON.stringify(shown)} is an address, not a command.`,
+    `${JSON.stringify(shown)} is a URL, not a command.`,
     `For a remote server, run: ${program} add ${name} --url ${shown}`,
   );
 }
@@ -155,7 +155,7 @@ function unusableRemark(define: () => unknown, program: string): string {
     define();
     return '';
   } catch (error) {
-    return `${program}: it cannot be used as things are now: ${messageOf(error)}\n`;
+    return `${program}: it is not available yet: ${messageOf(error)}\n`;
   }
 }
 
@@ -165,7 +165,7 @@ function isolationOf({ flags }: ParsedArguments): Pick<RemoteEntry, 'isolation'>
   if (isolation === 'session' || isolation === 'shared') return { isolation };
   throw usage(
     `Unknown isolation ${JSON.stringify(isolation)}.`,
-    'There are "session", one server for each client, and "shared", one for all.',
+    'Use "session" (one server process per client) or "shared" (one for all).',
   );
 }
 
@@ -202,7 +202,7 @@ function filledIn(
     const filled = interpolate(value, env);
     if (filled.kind === 'text') return [name, filled.text] as const;
     throw new SwitchboardError('SERVER_INVALID', `env.${name}: ${interpolationProblem(filled)}.`, {
-      hint: 'Set what is missing, or correct the entry.',
+      hint: 'Set the missing variable, or correct the entry.',
     });
   });
   return Object.fromEntries(entries);
@@ -215,7 +215,7 @@ function openSecretsRemark(variables: Readonly<Record<string, string>>, program:
   )?.[0];
   if (open === undefined) return '';
   return (
-    `${program}: the value of ${open} is written into the file. To keep it out, write --env '${open}=\${${open}}' and set ` +
+    `${program}: the value of ${open} is written to the file. To keep it out, use --env '${open}=\${${open}}' and set ` +
     `${open} where the gateway is started.\n`
   );
 }
@@ -224,5 +224,5 @@ function openSecretsRemark(variables: Readonly<Record<string, string>>, program:
 function literalRemark({ command, args = [], cwd = '' }: RuntimeEntry, program: string): string {
   const texts = [command, ...args, cwd];
   if (!texts.some((text) => /\$\{(?:env:)?\w+/.test(text))) return '';
-  return `${program}: \${…} in the command was taken literally. References work in --env; for others, edit the file.\n`;
+  return `${program}: \${…} in the command was taken literally. For references elsewhere than in --env, edit the file.\n`;
 }

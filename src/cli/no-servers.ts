@@ -10,13 +10,13 @@ export function noServersText(variant: CliVariant, config?: Pick<LoadedConfig, '
     );
     return expandPlaceholders(
       variant,
-      `No server can be used; \`$0 doctor\` says more.\n${lines.join('\n')}\n`,
+      `No server is available; \`$0 doctor\` shows details.\n${lines.join('\n')}\n`,
     );
   }
   if (requiresConfigFlag(variant))
     return `No server is configured. ${variant.servers ?? ''}`.trimEnd() + '\n';
   return expandPlaceholders(
     variant,
-    'No server is configured. `$0 init` takes over the servers of your hosts; `$0 add NAME -- COMMAND` (or `--url URL`) adds one.\n',
+    'No server is configured. `$0 init` imports the servers of your hosts; `$0 add NAME -- COMMAND` (or `--url URL`) adds one.\n',
   );
 }

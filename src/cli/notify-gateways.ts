@@ -53,7 +53,8 @@ export function gatewayText({ program, pid }: Pick<NotifiedGateway, 'program' | 
 
 /** Who was told and who was not, in lines. */
 export function notifiedText(gateways: readonly NotifiedGateway[]): string {
-  if (gateways.length === 0) return 'No gateway is running with this configuration; the next one reads it.\n';
+  if (gateways.length === 0)
+    return 'No gateway is running with this configuration; the next one will read it.\n';
   return gateways
     .map((gateway) =>
       gateway.told

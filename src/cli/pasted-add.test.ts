@@ -53,7 +53,7 @@ test('what is no such line stays as it is', () => {
 
 test('a flag that add has nothing like is refused by name, without its value', () => {
   expect(() => spellOut('claude', 'mcp', 'add', '--client-secret=s3cret', 'x')).toThrow(
-    'The pasted line has the flag "--client-secret", which add does not know.',
+    'The pasted command has an unknown flag "--client-secret".',
   );
 });
 

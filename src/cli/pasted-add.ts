@@ -61,8 +61,8 @@ function flagOf(word: string): { flag: string; attached: string | undefined } {
   const flag = dashes === '-' ? SHORT[body ?? ''] : body;
   if (flag === undefined || !FLAGS.has(flag))
     throw usage(
-      `The pasted line has the flag ${JSON.stringify(word.split('=', 1)[0])}, which add does not know.`,
-      'Leave it out, or write the line in our own flags: see add --help.',
+      `The pasted command has an unknown flag ${JSON.stringify(word.split('=', 1)[0])}.`,
+      'Remove it, or use our own flags: see add --help.',
     );
   return { flag, attached: value };
 }

@@ -48,7 +48,7 @@ export function presentationText(
 ): string {
   if (exposure === 'hidden') return 'hidden';
   if (!server.offer.includes('tools')) return `only ${server.offer.join(' and ')}`;
-  const spoken = language === undefined ? '' : `, in natural language to ${modelText(language)}`;
+  const spoken = language === undefined ? '' : `, through ${modelText(language)}`;
   if (suite !== undefined) return suite + spoken;
   const tools = language === undefined ? '*' : NATURAL_LANGUAGE;
   const name = server.naming === 'plain' ? tools : `${namespaceOf(server.name)}__${tools}`;

@@ -132,7 +132,7 @@ export function selectServers(config: LoadedConfig, names: readonly string[]): r
     const known = config.servers.map((server) => server.name);
     const hint =
       didYouMean(name, known) ??
-      (known.length === 0 ? 'No server is configured.' : `There are: ${known.join(', ')}.`);
+      (known.length === 0 ? 'No server is configured.' : `Available: ${known.join(', ')}.`);
     throw new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
   }
   return names.length === 0 ? config.servers : config.servers.filter((server) => names.includes(server.name));
@@ -144,9 +144,13 @@ function refuseUnusable({ unusable, warnings }: LoadedConfig, name: string): voi
   const found = unusable.find((server) => server.name === name);
   if (found === undefined && reasons.length === 0) return;
   const why = reasons.length === 0 ? ` ${found?.reason ?? ''}` : `\n${reasons.join('\n')}`;
-  throw new SwitchboardError('SERVER_UNUSABLE', `The server ${JSON.stringify(name)} cannot be used:${why}`, {
-    hint: found?.nextStep,
-  });
+  throw new SwitchboardError(
+    'SERVER_UNUSABLE',
+    `The server ${JSON.stringify(name)} is not available:${why}`,
+    {
+      hint: found?.nextStep,
+    },
+  );
 }
 
 /** Everything a server has, once the gateway knows it too: that hears of the same list, and has it by the next turn. */

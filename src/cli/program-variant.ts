@@ -42,15 +42,15 @@ export interface VariantVariables {
 /** The row of the help about the directory that every program of ours keeps things in. */
 export const STATE_ROW: readonly [name: string, meaning: string] = [
   'SWITCHBOARD_STATE_DIR',
-  'where it keeps state between runs; default $XDG_STATE_HOME/switchboard, else\n' +
-    '~/.local/state/switchboard, on a Mac ~/Library/Application Support/switchboard, on Windows\n' +
+  'directory for state between runs; default $XDG_STATE_HOME/switchboard or\n' +
+    '~/.local/state/switchboard, on macOS ~/Library/Application Support/switchboard, on Windows\n' +
     '%LOCALAPPDATA%\\switchboard',
 ];
 
 /** The row of the help about projects that need not be allowed. */
 export const ALLOW_ROW: readonly [name: string, meaning: string] = [
   'SWITCHBOARD_ALLOW_PROJECT',
-  'set to 1, the files of every project are used without having been allowed',
+  '1: use the files of every project without asking',
 ];
 
 /** Whether it has a configuration only where one is named on the command line. */

@@ -31,17 +31,17 @@ test('a configuration that is wrong is told of in a line for each problem, and w
   const { project, lines, reload } = await reloaderOf();
   project.write(CONFIG, { timeouts: { rpcMs: 'soon', idleMs: 'soon' } });
   reload();
-  await until(() => lines.some((line) => line.includes('was not read again')));
+  await until(() => lines.some((line) => line.includes('configuration not reloaded')));
   expect(lines).toEqual([
     expect.stringMatching(/^test error \/.*: timeouts\.rpcMs: must be a whole number/),
     expect.stringMatching(/^test error \/.*: timeouts\.idleMs: must be a whole number/),
-    'test error the configuration was not read again, nothing has changed. Correct it and run: test reload\n',
+    'test error configuration not reloaded, nothing has changed. Correct it and run: test reload\n',
   ]);
   expect(lines.join('')).not.toMatch(/\\n|start again/);
   lines.length = 0;
   project.write(CONFIG, '{');
   reload();
-  await until(() => lines.some((line) => line.includes('was not read again')));
+  await until(() => lines.some((line) => line.includes('configuration not reloaded')));
   expect(lines).toHaveLength(2);
 });
 
@@ -50,7 +50,7 @@ test('what comes too late for this run is told of, after it was read', async () 
   reload();
   await until(() => lines.length === 2);
   expect(lines).toEqual([
-    'test info  the configuration was read again kept=0\n',
+    'test info  configuration reloaded kept=0\n',
     'test warn  some changes take effect after a restart settings="http, logLevel"\n',
   ]);
 });
@@ -67,5 +67,5 @@ test('a reload waits for a change of the configuration that a client is making',
   finish();
   await change;
   await until(() => lines.length > 0);
-  expect(lines).toEqual([expect.stringContaining('the configuration was read again')]);
+  expect(lines).toEqual([expect.stringContaining('configuration reloaded')]);
 });

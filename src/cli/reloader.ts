@@ -33,7 +33,7 @@ export function createReloader({ app, log, read, again, tooLate, applied }: Relo
       for (const warning of config.warnings) log[warning.level](describeWarning(warning));
       const { added, removed, restarted, reshown, kept } = await app.reconfigure(config);
       applied(config);
-      log.info('the configuration was read again', {
+      log.info('configuration reloaded', {
         added: added.join(',') || undefined,
         removed: removed.join(',') || undefined,
         restarted: restarted.join(',') || undefined,
@@ -45,7 +45,7 @@ export function createReloader({ app, log, read, again, tooLate, applied }: Relo
         log.warn('some changes take effect after a restart', { settings: late.join(', ') });
     } catch (error) {
       for (const line of problemsIn(error)) log.error(line);
-      log.error(`the configuration was not read again, nothing has changed. Correct it and ${again}`);
+      log.error(`configuration not reloaded, nothing has changed. Correct it and ${again}`);
     }
   };
   return {

@@ -8,14 +8,14 @@ export const REMOTE_FLAGS: readonly Flag[] = [
     name: 'transport',
     short: 't',
     value: 'http|sse|auto',
-    summary: 'how it is reached (default auto: tries both)',
+    summary: 'transport (default auto: tries both)',
   },
   {
     name: 'header',
     short: 'H',
     value: "'NAME: VALUE'",
     many: true,
-    summary: 'a header it gets with every request',
+    summary: 'an HTTP header for every request',
   },
 ];
 
@@ -24,14 +24,12 @@ export function remoteEntry({ flags, lists, words }: ParsedArguments): RemoteEnt
   const url = flags.get('url');
   if (url === undefined) {
     const lonely = ['transport', 'header'].find((flag) => flags.has(flag));
-    if (lonely !== undefined) throw usage(`--${lonely} is for a remote server.`, EXAMPLE);
+    if (lonely !== undefined) throw usage(`--${lonely} needs a remote server (--url).`, EXAMPLE);
     return undefined;
   }
-  if (words.length > 1)
-    throw usage('A server has a command or --url, not both.', 'Leave out one of the two.');
+  if (words.length > 1) throw usage('A server has a command or --url, not both.', 'Remove one of them.');
   const needless = ['env', 'cwd'].find((flag) => flags.has(flag));
-  if (needless !== undefined)
-    throw usage(`--${needless} is for a server that is started by a command, and this one has --url.`);
+  if (needless !== undefined) throw usage(`--${needless} does not apply to a remote server (--url).`);
   const headers = (lists.get('header') ?? []).map(headerOf);
   const type = transportOf(flags.get('transport'));
   refuseBadAddress(url);
@@ -50,7 +48,7 @@ export function secretsRemark({ url, headers = {} }: RemoteEntry, program: strin
   const what = open === undefined ? (redactUrl(url) === url ? undefined : 'A secret in the address') : open;
   if (what === undefined) return '';
   return (
-    `${program}: ${what} is written to the file as it is. Better keep it out: write \${NAME} instead, in single ` +
+    `${program}: ${what} is written to the file. To keep it out, use \${NAME} in single ` +
     "quotes ('Authorization: Bearer ${NAME}'), and set NAME where the gateway is started.\n"
   );
 }
@@ -63,8 +61,8 @@ function refuseBadAddress(url: string): void {
   // What has another scheme, or is no address at all, does not become one by what is put before it.
   const model = !/^[a-z][a-z\d+.-]*:(?!\d)/i.test(url) && URL.canParse(completed);
   throw usage(
-    `--url ${JSON.stringify(shown)} is not an address that begins with http:// or https://.`,
-    model ? `Write --url ${redactUrl(completed)}, or https:// where it has TLS.` : EXAMPLE,
+    `--url ${JSON.stringify(shown)} is not a valid http:// or https:// URL.`,
+    model ? `Use --url ${redactUrl(completed)}, or https:// if it has TLS.` : EXAMPLE,
   );
 }
 

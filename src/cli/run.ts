@@ -94,8 +94,7 @@ async function understand(argv: readonly string[], variant: CliVariant): Promise
   }
   if (name !== undefined) return withCommand(name, top.flags.has('help') ? [] : rest, top, variant);
   if (top.flags.has('help')) return answerOverview(top, variant);
-  if (top.flags.has('json'))
-    throw usage('--json belongs to a command.', `For example: ${program} list --json`);
+  if (top.flags.has('json')) throw usage('--json needs a command.', `For example: ${program} list --json`);
   const { welcomeCommand } = await import('./commands/welcome.ts');
   return { command: welcomeCommand, given: top };
 }
@@ -109,18 +108,15 @@ function refuseLonely(
   if (flags.has('help') || flags.has('version')) return;
   const given = GLOBAL_FLAGS.filter((flag) => flag.forHttp === true && flags.has(flag.name));
   const [asked, again] = given.filter(({ value }) => value !== undefined);
-  if (again) throw usage('--http and --sse are the same.', 'Leave one of them out.');
+  if (again) throw usage('--http and --sse are the same.', 'Remove one of them.');
   if (asked === undefined) {
     const [lonely] = given;
-    if (lonely) throw usage(`--${lonely.name} belongs to --http.`, `For example: ${program} --http 3006`);
+    if (lonely) throw usage(`--${lonely.name} needs --http.`, `For example: ${program} --http 3006`);
     return;
   }
   const other = command ?? (flags.has('dry-run') ? '--dry-run' : undefined);
   if (other !== undefined)
-    throw usage(
-      `--${asked.name} serves clients, and ${other} does something else.`,
-      'Leave one of them out.',
-    );
+    throw usage(`--${asked.name} cannot be combined with ${other}.`, 'Remove one of them.');
 }
 
 /** Where the name of the command stands: the first word that is neither a flag nor the value of one. */
@@ -164,7 +160,7 @@ function findEntry(name: string, variant: CliVariant): CommandEntry {
   if (entry !== undefined) return entry;
   const { program, servers } = variant;
   const guess = didYouMean(name, [...commands.map((each) => each.name), 'help']);
-  const hint = [guess, servers, `${program} --help shows what there is.`].filter(Boolean);
+  const hint = [guess, servers, `${program} --help lists all commands.`].filter(Boolean);
   throw usage(`Unknown command ${JSON.stringify(name)}.`, servers === undefined ? hint[0] : hint.join(' '));
 }
 

@@ -96,7 +96,7 @@ test('says which servers no file defines, and of those not why they crashed: the
   await writeStateFile(state, { config, program, servers: [RUNNING, late] });
   const [found] = runningGateways(state, config);
   expect(found!.added).toEqual(['late']);
-  expect(found!.servers.late).toMatchObject({ kind: 'crashed', reason: 'the log of its gateway says why' });
+  expect(found!.servers.late).toMatchObject({ kind: 'crashed', reason: 'see the log of its gateway' });
   expect(fs.readFileSync(file, 'utf8')).not.toContain('hunter2');
   await removeStateFile(state);
 });

@@ -105,7 +105,7 @@ function writing<T>(file: string, write: () => T): T {
   try {
     return write();
   } catch (cause) {
-    throw new SwitchboardError('OUTPUT_FAILED', `${file} cannot be written: ${messageOf(cause)}`, {
+    throw new SwitchboardError('OUTPUT_FAILED', `Cannot write ${file}: ${messageOf(cause)}`, {
       hint: 'Name a directory you can write to with --output DIR.',
       cause,
     });

@@ -56,8 +56,8 @@ export function scanText(
 ): string {
   if (files.length === 0) {
     return (
-      `None of the hosts that ${program} supports was found on this machine.\n` +
-      `They are: ${HOSTS.map(({ name }) => name).join(', ')}.\n`
+      `No supported host was found on this machine.\n` +
+      `Supported hosts: ${HOSTS.map(({ name }) => name).join(', ')}.\n`
     );
   }
   const rows = files.map(({ host, scope, file, servers, ours, problem }) => [

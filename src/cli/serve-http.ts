@@ -55,23 +55,23 @@ export async function serveHttp(
   if (variant.listens === undefined)
     throw usage(
       `${variant.program} serves only the host that starts it.`,
-      'switchboard --http serves clients that connect.',
+      'Use switchboard --http to serve clients over HTTP.',
     );
-  if (request.stdio) throw usage('--stdio and --http exclude each other.', 'Leave one of them out.');
+  if (request.stdio) throw usage('--stdio and --http cannot be combined.', 'Remove one of them.');
   const { host, port } = readHttpAddress(request.address, request.from);
   if (!isLoopback(host) && !request.allowRemote)
     throw usage(
       `${variant.program} listens on this machine only, not on ${JSON.stringify(host)}.`,
-      'Add --allow-remote if other machines are meant to reach it, and put TLS in front of it.',
+      'To let other machines connect, add --allow-remote, and put a TLS proxy in front of it.',
     );
   if (ANY_ADDRESS.has(host) && config.settings.http.allowedHosts.length === 0)
     throw usage(
-      `Nobody knows by which name clients reach ${host}.`,
-      'Set http.allowedHosts in the configuration to the names or addresses they use, or listen on one address.',
+      `The host names that clients use for ${host} are not known.`,
+      'Set http.allowedHosts in the configuration to those names or addresses, or listen on one address.',
     );
   const token = await httpToken(config, env);
   if (!isLoopback(host) && token.from === 'file')
-    throw new SwitchboardError('TOKEN_NEEDED', 'Other machines are let in only with a token of your own.', {
+    throw new SwitchboardError('TOKEN_NEEDED', 'To let other machines connect, you must set a token.', {
       hint: `Set http.token in the configuration, or ${TOKEN_VARIABLE}.`,
     });
   const stopped = onStop(() => app.killNow(), log, reloader.reload);
@@ -116,7 +116,9 @@ function endsWithLast({ stayVariable }: ListenSettings, log: Logger, env: NodeJS
   const given = env[stayVariable];
   if (given === '1') return false;
   if (given !== undefined && given !== '' && given !== '0')
-    log.warn(`${stayVariable} is neither 1 nor 0 and is taken as 0: it ends when its last client has left`);
+    log.warn(
+      `${stayVariable} is neither 1 nor 0 and is read as 0: it stops when its last client disconnects`,
+    );
   return true;
 }
 
@@ -135,11 +137,11 @@ function withOwner(
   const subject = printableLine(owner.config);
   const next =
     owner.config === configIdentity(config)
-      ? `It serves the same configuration at ${printableLine(owner.url)}: use that one`
+      ? `It serves the same configuration at ${printableLine(owner.url)}: use it`
       : `It serves ${subject}: stop it (kill ${owner.pid})`;
   return new SwitchboardError(
     'PORT_TAKEN',
-    `Cannot listen on port ${port}: another gateway does already (${gatewayText(owner)}).`,
-    { hint: `${next}, or choose another port; 0 takes any free one.`, cause: error },
+    `Port ${port} is already in use by another gateway (${gatewayText(owner)}).`,
+    { hint: `${next}, or choose another port; 0 picks a free one.`, cause: error },
   );
 }

@@ -54,7 +54,7 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
   const log = createLogger({ level: chosen ?? config.settings.logLevel, program, write });
   for (const warning of config.warnings) log[warning.level](describeWarning(warning));
   if (hasNothingToShow(config)) {
-    log.warn('no usable server found; searched here');
+    log.warn('no usable server found; searched in');
     for (const line of searchReport(config, variant.configVariant)) log.warn(line);
   }
   const stderr = log.level === 'silent' ? () => undefined : (line: string) => write(`${line}\n`);
@@ -119,9 +119,9 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
 export function refuseTooDeep(env: NodeJS.ProcessEnv, program: string): void {
   const depth = nestingDepth(env);
   if (depth <= DEEPEST) return;
-  const message = `${program} runs behind ${depth} gateways; it was not started.`;
+  const message = `${program} was not started: it is nested in ${depth} gateways.`;
   throw new SwitchboardError('NESTED_TOO_DEEP', message, {
-    hint: 'One of its servers most likely starts a gateway with the same configuration: take it out.',
+    hint: 'One of the servers probably starts a gateway with the same configuration: remove it.',
   });
 }
 

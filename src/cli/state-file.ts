@@ -149,7 +149,7 @@ function storedState(
         // Where its environment is not known, nobody can tell what in the reason is a secret.
         reason:
           server === undefined
-            ? 'the log of its gateway says why'
+            ? 'see the log of its gateway'
             : cut(plainLine(secretMask(secretsOf(server))(state.error.message))),
         at: new Date(state.at).toISOString(),
       };

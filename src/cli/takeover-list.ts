@@ -34,7 +34,7 @@ export function removedServers({ parts }: StoredRecord['record']): string[] {
 }
 
 function takeoverText(records: readonly StoredRecord[], program: string, { bold, columns }: Style): string {
-  if (records.length === 0) return 'No host is taken over.\n';
+  if (records.length === 0) return 'No host has been taken over.\n';
   const rows = records.map(({ record }) => [
     findHost(record.host).name,
     shortTime(record.at),
@@ -44,14 +44,14 @@ function takeoverText(records: readonly StoredRecord[], program: string, { bold,
   const titles = ['HOST', 'TAKEN OVER', 'SERVERS', 'FILE'].map((title) => ({ title }));
   return (
     table(titles, rows, bold, columns) +
-    `\n\`${program} eject HOST\` puts them back; \`${program} eject HOST --drop\` forgets them.\n`
+    `\n\`${program} eject HOST\` restores them; \`${program} eject HOST --drop\` forgets them.\n`
   );
 }
 
 function backupText(backups: readonly Backup[], { bold }: Style): string {
   if (backups.length === 0) return '';
   const rows = backups.map(({ file, path, at }) => [printableLine(file), shortTime(at), printableLine(path)]);
-  const titles = ['FILE', 'CHANGED', 'ITS TEXT BEFORE'].map((title) => ({ title }));
+  const titles = ['FILE', 'CHANGED', 'BACKUP'].map((title) => ({ title }));
   return `\n${table(titles, rows, bold)}`;
 }
 

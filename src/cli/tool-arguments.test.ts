@@ -95,7 +95,7 @@ describe('mistakes are refused, with the next step', () => {
     ['options={a}', 'is not valid JSON'],
     ['tags=[a', 'is not valid JSON'],
     ['text:=hello', `is not valid JSON`],
-    ['nothing', '"nothing" is not an argument. Write key=value'],
+    ['nothing', '"nothing" is not an argument. Use key=value'],
     ['=5', 'is not an argument'],
   ])('%s', (word, message) => {
     expect(explained(() => readPairs([word], schema))).toContain(message);
@@ -103,7 +103,7 @@ describe('mistakes are refused, with the next step', () => {
 
   test('a key given twice that is no list', () => {
     expect(explained(() => readPairs(['count=1', 'count=2'], schema))).toContain(
-      'given 2 times, but is not a list',
+      'given 2 times, but does not take an array',
     );
   });
 
@@ -116,7 +116,7 @@ describe('mistakes are refused, with the next step', () => {
   test('arguments that are no JSON object', () => {
     expect(readJsonArguments('{"a":1}', 'stdin')).toEqual({ a: 1 });
     expect(explained(() => readJsonArguments('{a}', 'stdin'))).toContain(
-      'The arguments in stdin are not JSON',
+      'The arguments in stdin are not valid JSON',
     );
     expect(explained(() => readJsonArguments('[1]', '--args'))).toContain('must be a JSON object');
   });

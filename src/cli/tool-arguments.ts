@@ -41,7 +41,7 @@ export function readJsonArguments(text: string, source: string): JsonObject {
     value = JSON.parse(text);
   } catch (error) {
     throw usage(
-      `The arguments in ${source} are not JSON: ${error instanceof Error ? error.message : ''}`,
+      `The arguments in ${source} are not valid JSON: ${error instanceof Error ? error.message : ''}`,
       EXAMPLE,
     );
   }
@@ -63,7 +63,7 @@ function split(word: string): Given & { key: string } {
   if (at === -1 || key === '') {
     throw usage(
       `${JSON.stringify(word)} is not an argument.`,
-      'Write key=value, key:=json, or all of them as --args JSON.',
+      'Use key=value, key:=json, or --args JSON for all of them.',
     );
   }
   return { key, text: word.slice(at + 1), json };
@@ -102,7 +102,9 @@ function valueOf(key: string, values: readonly Given[], schema: unknown): unknow
   if (values.length === 1) return single(key, only!, schema);
   const types = typesOf(schema);
   if (types.size > 0 && !types.has('array')) {
-    throw usage(`The argument ${JSON.stringify(key)} is given ${values.length} times, but is not a list.`);
+    throw usage(
+      `The argument ${JSON.stringify(key)} is given ${values.length} times, but does not take an array.`,
+    );
   }
   return values.map((value) => single(key, value, itemOf(schema)));
 }

@@ -32,7 +32,7 @@ export function instructionsIn(file: string, cwd: string): string {
     if (bytes.toString('utf8').trim() === '') throw new Error('it is empty');
     return bytes.toString('utf8');
   } catch (cause) {
-    throw usage(`The instructions in ${path} cannot be used: ${messageOf(cause)}`, 'Name another file.');
+    throw usage(`Cannot use the instructions in ${path}: ${messageOf(cause)}`, 'Name another file.');
   }
 }
 

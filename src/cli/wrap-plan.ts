@@ -68,11 +68,11 @@ export function refuseForeign(server: ServerDefinition, config: LoadedConfig, pr
   const refuse = (message: string, hint: string): never => {
     throw new SwitchboardError('WRAP_REFUSED', message, { hint });
   };
-  const instead = `Put the server into the configuration instead (${program} add ${name} …), and wrap it there.`;
+  const instead = `Add the server to the configuration instead (${program} add ${name} …), and wrap it there.`;
   if (server.kind === 'builtin')
     refuse(`${shown} is built in and has no tools to wrap.`, 'Wrap another server.');
   if (server.language !== undefined)
-    refuse(`${shown} has a model already: "language" in ${origin.file}.`, 'Change it there, or take it out.');
+    refuse(`${shown} already has a model: "language" in ${origin.file}.`, 'Change or remove it there.');
   if (dirname(origin.file) === config.directory || basename(origin.file) !== WRAP_CONFIG_FILE)
     refuse(`${shown} is defined in ${origin.file}, which other programs read as well.`, instead);
   const definition = parseJsonc(readFileSync(origin.file, 'utf8')) as Record<string, unknown>;
@@ -84,9 +84,9 @@ export function refuseForeign(server: ServerDefinition, config: LoadedConfig, pr
   if (about.length > 0)
     refuse(
       `${about.map((key) => `suites.${name}.${key}`).join(', ')} in ${config.suiteFiles.get(name) ?? 'the configuration'} is about ` +
-        `tools that ${shown} would not show any more.`,
-      `Move it into an entry of the server in the configuration (mcpServers), and wrap it there: then it is about what ` +
-        'the model may use.',
+        `tools that ${shown} would no longer expose.`,
+      'Move it to an entry of the server in the configuration (mcpServers), and wrap it there: then it applies ' +
+        'to the tools that the model may use.',
     );
 }
 

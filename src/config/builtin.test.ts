@@ -60,12 +60,12 @@ test('each client has its own, whatever holds for the others', async () => {
 
 test.each([
   [{ builtin: 'switchyrd' }, 'mcpServers.yard.builtin: must be "switchyard". Did you mean "switchyard"?'],
-  [{ builtin: 'switchyard', command: 'npx' }, 'mcpServers.yard.command: does not go together with "builtin"'],
+  [{ builtin: 'switchyard', command: 'npx' }, 'mcpServers.yard.command: cannot be combined with "builtin"'],
   [
     { builtin: 'switchyard', url: 'https://a.example' },
-    'mcpServers.yard.url: does not go together with "builtin"',
+    'mcpServers.yard.url: cannot be combined with "builtin"',
   ],
-  [{ builtin: 'switchyard', project: '' }, 'mcpServers.yard.project: must be a text that is not empty'],
+  [{ builtin: 'switchyard', project: '' }, 'mcpServers.yard.project: must be a non-empty string'],
   [{ builtin: null }, 'mcpServers.yard.builtin: must be "switchyard", not null'],
   [
     { builtn: 'switchyard' },

@@ -59,7 +59,7 @@ export async function mapCandidates(file: string, map: unknown, warn: Warn): Pro
     warn({
       file,
       key: 'mcpServers',
-      message: 'must be an object of server names and servers; it is skipped',
+      message: 'must be an object of servers by name; it is skipped',
       level: 'warn',
     });
     return [];
@@ -76,12 +76,12 @@ export async function childCandidate(
   warn: Warn,
 ): Promise<ServerCandidate | undefined> {
   if (!isObject(value) || value.name === undefined) {
-    const message = 'has neither "name" nor "mcpServers" and is skipped; add the name of the server';
+    const message = 'has neither "name" nor "mcpServers" and is skipped; add a "name"';
     warn({ file, message, level: 'warn' });
     return undefined;
   }
   if (typeof value.name !== 'string') {
-    warn({ file, key: 'name', message: 'must be a text; the file is skipped', level: 'warn' });
+    warn({ file, key: 'name', message: 'must be a string; the file is skipped', level: 'warn' });
     return undefined;
   }
   const { name } = value;
@@ -90,7 +90,7 @@ export async function childCandidate(
   const entry = Object.fromEntries(Object.entries(value).filter(([key]) => CHILD_KEYS.has(key)));
   if (entry.disabled !== true && !START_KEYS.some((key) => Object.hasOwn(entry, key))) {
     const why =
-      'says nothing about how to start it; add for example ' +
+      'is missing; add for example ' +
       '"command": {"cmd": "node", "args": ["dist/index.js"]}, or "url" for a remote server';
     warn(unusableWarning(name, { file, path: ['command'] }, why));
     return { ...candidate, definition: { kind: 'unusable', entry } };

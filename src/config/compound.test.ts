@@ -68,8 +68,8 @@ test('a server that is not there is pointed out, and why; the tool stays', async
     'warn gihtub: unknown server; its tools are left out. Did you mean "github"?',
     'warn elsewhere: unknown server; its tools are left out.',
     'warn off: this server is disabled; its tools are left out',
-    'warn unset: this server cannot be used; its tools are left out',
-    'warn remote: this server cannot be used; its tools are left out',
+    'warn unset: this server is not available; its tools are left out',
+    'warn remote: this server is not available; its tools are left out',
     'warn constructor: unknown server; its tools are left out.',
   ]);
   expect(compounds[0]?.subtools).toHaveLength(7);

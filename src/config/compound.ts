@@ -53,7 +53,7 @@ export function resolveCompounds(
 
 function whyMissing(server: string, used: ReadonlySet<string>, { disabled, defined }: KnownServers): string {
   if (disabled.includes(server)) return 'this server is disabled; its tools are left out';
-  if (defined.has(server)) return 'this server cannot be used; its tools are left out';
+  if (defined.has(server)) return 'this server is not available; its tools are left out';
   const guess = didYouMean(server, used);
   return `unknown server; its tools are left out.${guess === undefined ? '' : ` ${guess}`}`;
 }

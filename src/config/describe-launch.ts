@@ -7,7 +7,7 @@ import type { StdioServer } from './schema/config.ts';
 
 /** What a server would start or connect to, as it is written, on one line. */
 export function describeLaunch({ name, file, definition }: ServerCandidate): string {
-  if (isModule(file)) return revealedLine(`${file} is a program, and is run when it is read`);
+  if (isModule(file)) return revealedLine(`${file} is a program and runs when it is read`);
   switch (definition.kind) {
     case 'stdio': {
       const { command, args = [], env = {}, cwd, envFile, language } = definition.server;
@@ -26,9 +26,9 @@ export function describeLaunch({ name, file, definition }: ServerCandidate): str
         ...modelBefore(definition.server.settings.language),
       ]);
     case 'builtin':
-      return revealedLine(`${name}: ${definition.server.builtin}, a part of this program`);
+      return revealedLine(`${name}: ${definition.server.builtin}, built in`);
     default:
-      return revealedLine(`${name}: its definition is wrong`);
+      return revealedLine(`${name}: its definition is invalid`);
   }
 }
 
@@ -67,12 +67,12 @@ function modelBefore(language: StdioServer['language']): string[] {
   const { model, provider, baseUrl, apiKey, instructions, instructionsFile, allowDestructive } =
     language === true ? ({} as Partial<Exclude<typeof language, boolean>>) : language;
   return [
-    `lets a language model use it${model === undefined ? '' : `, ${model}`}${provider === undefined ? '' : ` of ${provider}`}`,
-    ...(baseUrl === undefined ? [] : [`asks the model at ${baseUrl}`]),
-    ...(apiKey === undefined ? [] : [`sends the model a key${referredTo(apiKey)}`]),
-    ...(instructions === undefined ? [] : [`tells the model ${JSON.stringify(instructions)}`]),
-    ...(instructionsFile === undefined ? [] : [`tells the model what is in ${instructionsFile}`]),
-    ...(allowDestructive === true ? ['lets the model use destructive tools without asking'] : []),
+    `uses a language model${model === undefined ? '' : `, ${model}`}${provider === undefined ? '' : ` of ${provider}`}`,
+    ...(baseUrl === undefined ? [] : [`model at ${baseUrl}`]),
+    ...(apiKey === undefined ? [] : [`sends the model an API key${referredTo(apiKey)}`]),
+    ...(instructions === undefined ? [] : [`instructs the model: ${JSON.stringify(instructions)}`]),
+    ...(instructionsFile === undefined ? [] : [`instructs the model with ${instructionsFile}`]),
+    ...(allowDestructive === true ? ['lets the model run destructive tools without asking'] : []),
   ];
 }
 

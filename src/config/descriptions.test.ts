@@ -108,7 +108,7 @@ describe('mcp-descriptions.json', () => {
     ['is no JSON', '{"mcps":', undefined, 'the file is skipped'],
     ['has no "mcps"', '{"notes":{}}', 'mcps', 'must be an object'],
     ['has an entry that is a text', '{"mcps":{"notes":"Keep notes."}}', 'mcps.notes', 'must be an object'],
-    ['has a number for a text', '{"mcps":{"notes":{"claude":7}}}', 'mcps.notes.claude', 'must be a text'],
+    ['has a number for a text', '{"mcps":{"notes":{"claude":7}}}', 'mcps.notes.claude', 'must be a string'],
     [
       'has a text without an end',
       JSON.stringify({ mcps: { notes: { claude: 'x'.repeat(1024 * 1024 + 1) } } }),

@@ -61,7 +61,7 @@ function entriesOf(file: string, warn: Warn): [string, ServerDescriptions][] {
   }
   const mcps = isObject(value) ? value.mcps : undefined;
   if (!isObject(mcps)) {
-    const message = 'must be an object: servers by their names, each with "switchboard" and "claude"';
+    const message = 'must be an object of servers by name, each with "switchboard" and "claude"';
     warn({ file, key: 'mcps', message: withConsequence(message, 'the file is skipped'), level: 'warn' });
     return [];
   }
@@ -88,7 +88,7 @@ function describedBy(
     const isText = typeof text === 'string';
     if (isText && text.length <= MAX_TEXT) return text.trim() === '' ? undefined : text;
     if (text !== undefined) {
-      const message = isText ? `is longer than ${MAX_TEXT} characters` : 'must be a text';
+      const message = isText ? `is longer than ${MAX_TEXT} characters` : 'must be a string';
       warn({ file, key: keyPath([...path, key]), message: `${message}; it is ignored`, level: 'warn' });
     }
     return undefined;

@@ -28,7 +28,7 @@ export async function discover(
     directory,
     exclude: ALWAYS_EXCLUDED,
     onUnreadable: (file, error) =>
-      warn({ file, message: `cannot be searched for servers: ${messageOf(error)}`, level: 'warn' }),
+      warn({ file, message: `cannot be searched: ${messageOf(error)}`, level: 'warn' }),
   });
   const candidates: ServerCandidate[] = [];
   for (const file of found)
@@ -59,7 +59,7 @@ async function gated(
 async function rootCandidates(file: string, warn: Warn): Promise<ServerCandidate[]> {
   const value = readOrWarn(file, warn);
   if (isObject(value) && 'mcpServers' in value) return mapCandidates(file, value.mcpServers, warn);
-  if (value !== undefined) warn({ file, message: 'has no "mcpServers" and is not used', level: 'info' });
+  if (value !== undefined) warn({ file, message: 'has no "mcpServers" and is ignored', level: 'info' });
   return [];
 }
 

@@ -109,9 +109,9 @@ function fileOf({ file, directory }: EditConfigOptions, variant: ProgramVariant)
   if (isModule(chosen)) {
     throw new SwitchboardError(
       'CONFIG_NOT_EDITABLE',
-      `${chosen} is a program, which only its author can change.`,
+      `${chosen} is a program and cannot be edited automatically.`,
       {
-        hint: 'Change mcpServers in what it exports by hand: "name": { "command": "…", "args": ["…"] }.',
+        hint: 'Edit the exported mcpServers by hand: "name": { "command": "…", "args": ["…"] }.',
       },
     );
   }
@@ -133,7 +133,7 @@ function textOf(file: string, bytes: Buffer): string {
   const text = bytes.toString('utf8');
   parseJsonFile(file, text);
   if (Buffer.from(text, 'utf8').equals(bytes)) return text;
-  throw new SwitchboardError('CONFIG_NOT_EDITABLE', `${file} is not UTF-8 text throughout.`, {
+  throw new SwitchboardError('CONFIG_NOT_EDITABLE', `${file} is not valid UTF-8.`, {
     hint: 'Save it as UTF-8 and try again.',
   });
 }

@@ -16,9 +16,13 @@ export function withLanguage(text: string, server: string, settings: object): st
     if (present?.members === undefined)
       return setMember(located, entry, 'language', isPlain ? true : settings);
     if (isPlain || isDeepStrictEqual(present.value, settings)) return located.text;
-    throw new SwitchboardError('WRAP_REFUSED', `${JSON.stringify(server)} has a model with other settings.`, {
-      hint: 'Change "language" of its entry in the configuration, or unwrap it first.',
-    });
+    throw new SwitchboardError(
+      'WRAP_REFUSED',
+      `${JSON.stringify(server)} already has a model with other settings.`,
+      {
+        hint: 'Change "language" of its entry in the configuration, or unwrap it first.',
+      },
+    );
   });
 }
 

@@ -51,7 +51,7 @@ function serversIn(root: JsoncNode): JsoncNode | undefined {
   if (root.members === undefined) throw unfit('The configuration must be an object.');
   const servers = root.members.findLast(({ key }) => key === 'mcpServers');
   if (servers !== undefined && servers.node.members === undefined)
-    throw unfit('mcpServers must be an object of server names and servers.');
+    throw unfit('mcpServers must be an object of servers by name.');
   return servers?.node;
 }
 

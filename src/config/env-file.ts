@@ -31,7 +31,7 @@ export function readEnvFile(path: string): EnvFile {
   ]);
   if (env.some(([name, value]) => !NAME.test(name) || value.includes('\0')))
     return failed('has a line that is not NAME=value');
-  if (env.length === 0 && /^[^\S\n]*[^\s#]/m.test(text)) return failed('has no line of the form NAME=value');
+  if (env.length === 0 && /^[^\S\n]*[^\s#]/m.test(text)) return failed('has no NAME=value line');
   return { kind: 'read', env: Object.fromEntries(env) };
 }
 

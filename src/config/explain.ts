@@ -133,10 +133,10 @@ function missing(path: Path): string {
   if (key === 'url') return NO_ADDRESS;
   if (key === 'name' && path.length === 1)
     return 'is missing: add the name of the server, for example "name": "playwright"';
-  if (key === 'name') return 'is missing: add the name the server gives the tool';
-  if (key === 'original') return 'is missing: add the name the server gives the tool';
-  if (key === 'exposed') return 'is missing: add the name the tool is offered under';
-  if (key === 'description') return 'is missing: say what the tool is for';
+  if (key === 'name') return "is missing: add the tool's own name";
+  if (key === 'original') return "is missing: add the tool's own name";
+  if (key === 'exposed') return 'is missing: add the new name of the tool';
+  if (key === 'description') return 'is missing: describe what the tool is for';
   if (key === 'subtools')
     return 'is missing: add the tools, for example "subtools": {"server": {"tools": [{"name": "tool"}]}}';
   if (key === 'tools') return 'is missing: add the tools, for example "tools": [{"name": "tool"}]';

@@ -85,9 +85,7 @@ describe('an entry as another host writes it', () => {
     };
     const { server, said } = await check(entry);
     expect(server).toMatchObject({ timeouts: { rpcMs: 7 }, exposedTools: ['a'], disabled: false });
-    expect(said).toContain(
-      'info includeTools: is ignored, because "exposedTools" says which tools are offered',
-    );
+    expect(said).toContain('info includeTools: is ignored, because "exposedTools" is set');
   });
 
   test('"enabled": false turns it off, whatever else is wrong', async () => {
@@ -96,7 +94,7 @@ describe('an entry as another host writes it', () => {
 
   test.each([
     [{ command: 'x', timeout: 'soon' }, 'warn timeout: must be a number above 0; it is ignored'],
-    [{ command: 'x', env: { A: null, B: 'b' } }, 'warn env: null removes nothing here: A is inherited; see'],
+    [{ command: 'x', env: { A: null, B: 'b' } }, 'warn env: null does not unset A; use'],
     [{ url: 'http://x', bearer_token_env_var: '${X}' }, 'warn bearer_token_env_var: must be the name of an'],
     [{ url: 'http://x', env_http_headers: { A: '1x' } }, 'warn env_http_headers: A must be the name of an'],
   ])('%j works, with a warning', async (entry, expected) => {

@@ -85,11 +85,7 @@ function translateType(entry: Draft, note: AddNote): void {
   if (ours !== undefined) entry.set('type', ours);
   if (!isProgram(entry) || isRemote(entry) || ours === 'stdio') return;
   entry.delete('type');
-  note(
-    'type',
-    'does not fit a server with a "command", which is started as a program; it is ignored',
-    'warn',
-  );
+  note('type', 'does not apply to a server with "command" and is ignored', 'warn');
 }
 
 /** opencode says `environment`, Goose `envs`; VS Code takes a variable away by `null`. */
@@ -101,7 +97,11 @@ function translateEnvironment(entry: Draft, note: AddNote): void {
   const removed = Object.keys(env).filter((name) => env[name] === null);
   if (removed.length === 0) return;
   entry.set('env', Object.fromEntries(Object.entries(env).filter(([, value]) => value !== null)));
-  note('env', `null removes nothing here: ${removed.join(', ')} is inherited; see "inheritEnv"`, 'warn');
+  note(
+    'env',
+    `null does not unset ${removed.join(', ')}; use "inheritEnv" to choose inherited variables`,
+    'warn',
+  );
 }
 
 /** Codex: headers, headers whose values are names of variables, and the name of a variable with a token. */
@@ -192,7 +192,7 @@ function translateToolLists(entry: Draft, note: AddNote): void {
     if (names.length === 0 || names.includes('*')) continue;
     const already = entry.get(ours);
     if (already !== undefined && ours === 'exposedTools') {
-      note(key, `is ignored, because "${ours}" says which tools are offered`);
+      note(key, `is ignored, because "${ours}" is set`);
       continue;
     }
     entry.set(ours, [

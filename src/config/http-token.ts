@@ -20,7 +20,7 @@ export function httpTokenOf(
   if (result.kind !== 'text') {
     const message = describeWarning({ ...location, message: `${interpolationProblem(result)}.` });
     throw new SwitchboardError('TOKEN_UNUSABLE', message, {
-      hint: 'Set the variable, or take the key out: then a token is made for you.',
+      hint: 'Set the variable, or remove the key to have a token created.',
     });
   }
   // As with ${TOKEN:-}, which leaves it to the environment whether there is one.
@@ -34,10 +34,10 @@ export function refuseWeakToken(token: string, from: string): void {
   const why = !/^[\x21-\x7e]*$/.test(token)
     ? 'may contain only printable ASCII characters without spaces'
     : token.length < LEAST_CHARS
-      ? `must have ${LEAST_CHARS} characters or more, or it could be guessed`
+      ? `must have at least ${LEAST_CHARS} characters`
       : undefined;
   if (why === undefined) return;
   throw new SwitchboardError('TOKEN_UNUSABLE', `${from}: ${why}.`, {
-    hint: 'Take it out, and a token is made for you; or use one from: openssl rand -hex 32',
+    hint: 'Remove it to have a token created, or create one with: openssl rand -hex 32',
   });
 }

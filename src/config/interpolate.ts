@@ -43,7 +43,7 @@ export function interpolate(text: string, env: Environment): Interpolated {
 export function interpolationProblem(failure: Exclude<Interpolated, { kind: 'text' }>): string {
   return failure.kind === 'unset'
     ? `the environment variable ${[...new Set(failure.names)].join(', ')} is not set`
-    : `${failure.reference} cannot be filled in here (\${NAME}, \${env:NAME} and \${NAME:-default} can, $\${ is a plain \${)`;
+    : `${failure.reference} is not supported (use \${NAME}, \${env:NAME} or \${NAME:-default}; $\${ is a literal \${)`;
 }
 
 type Reference =

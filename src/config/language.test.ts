@@ -78,17 +78,17 @@ describe('language', () => {
   test('wants an address that is one once it is filled in', async () => {
     const config = await own({ baseUrl: '${URL}' }, { URL: 'localhost without a scheme' });
     expect(config.servers).toEqual([]);
-    expect(warningText(config)).toMatch(/language\.baseUrl.*is not an address that can be used/);
+    expect(warningText(config)).toMatch(/language\.baseUrl.*is not a valid URL/);
     expect(warningText(config)).not.toContain('without a scheme');
   });
 
   test.each<[string, unknown, RegExp]>([
     ['a number', 5, /language.*must be true, false or/],
     ['another provider', { provider: 'antropic' }, /Did you mean "anthropic"\?/],
-    ['an empty model', { model: ' ' }, /language\.model.*not empty/],
+    ['an empty model', { model: ' ' }, /language\.model.*non-empty/],
     ['no step at all', { maxSteps: 0 }, /language\.maxSteps.*from 1 to 1000/],
     ['a wrong type', { allowDestructive: 'yes' }, /language\.allowDestructive.*true or false/],
-    ['an address without http', { baseUrl: 'localhost:1' }, /language\.baseUrl.*begins with http/],
+    ['an address without http', { baseUrl: 'localhost:1' }, /language\.baseUrl.*starts with http/],
   ])('is refused with %s', async (_, language, message) => {
     const config = await own(language);
     expect(config.servers).toEqual([]);

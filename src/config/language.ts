@@ -23,10 +23,7 @@ export function languageOf(
   };
   const baseUrl = filled('baseUrl');
   if (baseUrl !== undefined && !isWebAddress(baseUrl))
-    filler.fail(
-      locationOf('baseUrl'),
-      'is not an address that can be used, such as http://localhost:11434/v1',
-    );
+    filler.fail(locationOf('baseUrl'), 'is not a valid URL, such as http://localhost:11434/v1');
   const instructionsFile = filled('instructionsFile');
   const {
     allowDestructive = DEFAULTS.language.allowDestructive,

@@ -198,7 +198,7 @@ test.each([
   const loaded = await load();
   expect(loaded.servers.map(({ name }) => name)).toEqual(['ok']);
   expect(warningText(loaded)).toContain(`${broken}:`);
-  expect(warningText(loaded)).toContain(`${broken}: is left out until it is corrected`);
+  expect(warningText(loaded)).toContain(`${broken}: is ignored until it is corrected`);
   expect(loaded.files.filter(({ leftOut }) => leftOut).map(({ path }) => path)).toEqual([broken]);
   await expect(load({ strict: true })).rejects.toThrow(broken);
 });

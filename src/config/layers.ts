@@ -161,7 +161,7 @@ function warnAboutForeignKeys(
 ): void {
   const why =
     scope === 'user'
-      ? 'only the file of a project can leave this one out'
+      ? "only a project's file can exclude the user's own file"
       : "only the user's own file can allow projects";
   for (const key of keys)
     if (config[key] !== undefined && file !== undefined && scope !== 'explicit')
@@ -179,7 +179,7 @@ function startingIn(directory: string, layer: ReadLayer): ReadLayer {
 function warnAboutLeftOut(file: string, error: SwitchboardError, warn: Warn): void {
   // Each line names the file already.
   for (const message of error.message.split('\n')) warn({ message, level: 'warn' });
-  const message = 'is left out until it is corrected: its servers and settings are missing';
+  const message = 'is ignored until it is corrected: its servers and settings are missing';
   warn({ file, message, level: 'warn' });
 }
 

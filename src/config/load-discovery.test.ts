@@ -110,9 +110,9 @@ describe('discovery', () => {
       'mcps/a/.mcp.json:1:1: this "{" is never closed, in: {"name": "…",; the file is skipped',
     );
     expect(text).toContain('mcps/b/.mcp.json: has neither "name" nor "mcpServers" and is skipped');
-    expect(text).toContain('mcps/c/.mcp.json: command: says nothing about how to start it; add');
+    expect(text).toContain('mcps/c/.mcp.json: command: is missing; add');
     expect(text).toContain('mcps/d/.mcp.json: command.cmd: is missing');
-    expect(text).toContain('mcps/e/.mcp.json: name: must be a text;');
+    expect(text).toContain('mcps/e/.mcp.json: name: must be a string;');
     expect(text).not.toContain('mcps/f/.mcp.json');
     expect(text).toContain('mcps/g/.mcp.json: has neither');
     expect(text).toContain('mcps/h/.mcp.json:1:1: the file is empty');
@@ -168,10 +168,10 @@ describe('discovery', () => {
     expect(warningText(loaded, 'info')).toContain('mcpServers.d.trust: is a setting of another host');
     expect(warningText(loaded, 'info')).toContain('mcpServers.d.env: has no effect on a server with "url"');
     expect(warningText(loaded, 'warn')).toContain(
-      'mcpServers.w.type: servers reached by WebSocket are not supported; the server cannot be used',
+      'mcpServers.w.type: servers reached by WebSocket are not supported; the server is not available',
     );
     expect(warningText(loaded, 'warn')).toContain(
-      'mcpServers.e: must be an object, not null; the server cannot be used',
+      'mcpServers.e: must be an object, not null; the server is not available',
     );
   });
 

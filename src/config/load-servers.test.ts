@@ -114,15 +114,15 @@ describe('mcpServers', () => {
     [{ comand: 'x' }, 'mcpServers.bad: needs "command" or "url": the program to start, for example'],
     [{ args: [] }, 'mcpServers.bad: needs "command" or "url": the program to start, for example'],
     [{ headers: {} }, 'mcpServers.bad: needs "command" or "url"'],
-    [{ disabled: 'yes' }, 'mcpServers.bad.disabled: must be true or false; the server cannot be used'],
+    [{ disabled: 'yes' }, 'mcpServers.bad.disabled: must be true or false; the server is not available'],
     [{ command: '' }, 'mcpServers.bad.command: must be the program to start'],
     [{ command: { args: [] } }, 'mcpServers.bad.command.cmd: is missing'],
     [{ command: [] }, 'mcpServers.bad.command: must be the program to start, for example "npx", or {"cmd"'],
-    [{ command: 'x', args: 'y' }, 'mcpServers.bad.args: must be a list of texts'],
-    [{ command: 'x', args: ['a', 1] }, 'mcpServers.bad.args[1]: must be a text'],
+    [{ command: 'x', args: 'y' }, 'mcpServers.bad.args: must be a list of strings'],
+    [{ command: 'x', args: ['a', 1] }, 'mcpServers.bad.args[1]: must be a string'],
     [
       { command: 'x', env: { A: [] } },
-      'mcpServers.bad.env.A: must be a text, a number, true or false, not a list',
+      'mcpServers.bad.env.A: must be a string, a number, true or false, not a list',
     ],
     [{ command: 'x', env: { 'A=B': '' } }, 'mcpServers.bad.env["A=B"]: the name of an environment variable'],
     [
@@ -131,25 +131,25 @@ describe('mcpServers', () => {
     ],
     [
       { command: 'x', url: 'http://x' },
-      'mcpServers.bad.command: does not go together with "url"; leave one of them out',
+      'mcpServers.bad.command: cannot be combined with "url"; remove one of them',
     ],
     [{ type: 'http' }, 'mcpServers.bad.url: is missing: add the address of the server'],
-    [{ url: 'ftp://x' }, 'mcpServers.bad.url: must be an address that begins with http:// or https://'],
-    [{ url: 'http://' }, 'mcpServers.bad.url: is not an address that can be used'],
+    [{ url: 'ftp://x' }, 'mcpServers.bad.url: must be a URL that starts with http:// or https://'],
+    [{ url: 'http://' }, 'mcpServers.bad.url: is not a valid URL'],
     [
       { url: 'http://x', headers: { 'X Y': 's3cret' } },
-      'mcpServers.bad.headers["X Y"]: the name of a header has only letters',
+      'mcpServers.bad.headers["X Y"]: a header name may contain only letters',
     ],
     [
       { url: 'http://x', headers: { A: 's3cret\r\nB: c' } },
-      'mcpServers.bad.headers.A: contains a character that is not allowed in a header; the server cannot be used',
+      'mcpServers.bad.headers.A: contains a character that is not allowed in a header; the server is not available',
     ],
     [
       { url: 'http://x', headers: { A: 'x', a: 'y' } },
-      'mcpServers.bad.headers.a: is the same header as one before it',
+      'mcpServers.bad.headers.a: duplicates an earlier header',
     ],
-    [{ url: 'http://x', headers: { A: 5 } }, 'mcpServers.bad.headers.A: must be a text'],
-    [{ url: 'http://x', oauth: true }, 'mcpServers.bad.oauth: must be false or {"clientId"'],
+    [{ url: 'http://x', headers: { A: 5 } }, 'mcpServers.bad.headers.A: must be a string'],
+    [{ url: 'http://x', oauth: true }, 'mcpServers.bad.oauth: must be false or an object with "clientId"'],
     [{ url: 'http://x', isolation: 'none' }, 'mcpServers.bad.isolation: must be one of "session", "shared"'],
     [
       { url: 'x', type: 'htp' },
@@ -162,7 +162,7 @@ describe('mcpServers', () => {
     ],
     [
       { command: 'x', offer: ['prompts', 'tools', 'prompts'] },
-      'mcpServers.bad.offer[2]: is in the list already',
+      'mcpServers.bad.offer[2]: is already in the list',
     ],
     [
       { command: 'x', exposedTools: 'a' },
@@ -174,7 +174,7 @@ describe('mcpServers', () => {
     ],
     [
       { command: 'x', exposedTools: ['a', { original: 'b' }] },
-      'mcpServers.bad.exposedTools[1].exposed: is missing: add the name the tool is offered under',
+      'mcpServers.bad.exposedTools[1].exposed: is missing: add the new name of the tool',
     ],
     [
       { command: 'x', exposedTools: [{ orignal: 'b', exposed: 'c' }] },
@@ -184,16 +184,16 @@ describe('mcpServers', () => {
       { command: 'x', exposedTools: [{ original: 'b', exposed: 'c d' }] },
       'mcpServers.bad.exposedTools[0].exposed: must be 1 to 64 of the characters A-Z a-z 0-9 _ -',
     ],
-    [{ command: 'x', hiddenTools: [{}] }, 'mcpServers.bad.hiddenTools[0]: must be a text, not an object'],
+    [{ command: 'x', hiddenTools: [{}] }, 'mcpServers.bad.hiddenTools[0]: must be a string, not an object'],
     [{ command: 'x', tools: { a: { name: '' } } }, 'mcpServers.bad.tools.a.name: must be 1 to 64 of'],
     [
       { command: 'x', tools: { a: { presets: ['b'] } } },
-      'mcpServers.bad.tools.a.presets: must be an object of argument names and values, not a list',
+      'mcpServers.bad.tools.a.presets: must be an object of values by argument name, not a list',
     ],
     [{ command: 'x', tools: { a: { redact: 'b' } } }, 'mcpServers.bad.tools.a.redact: must be a list of'],
     [
       { url: 'http://x', tools: { a: { redact: [''] } } },
-      'mcpServers.bad.tools.a.redact[0]: must be a text that is not empty',
+      'mcpServers.bad.tools.a.redact[0]: must be a non-empty string',
     ],
     ['text', 'mcpServers.bad: must be an object'],
   ])('a bad entry %j cannot be used, with a warning, the others stay', async (bad, expected) => {
@@ -202,7 +202,7 @@ describe('mcpServers', () => {
     );
     expect(names(loaded)).toEqual(['a', 'z']);
     expect(warningText(loaded, 'warn')).toContain(`switchboard.config.json: ${expected}`);
-    expect(warningText(loaded)).toMatch(/the server cannot be used/i);
+    expect(warningText(loaded)).toMatch(/the server is not available/i);
     expect(warningText(loaded)).not.toMatch(/[.?!];/);
     expect(loaded.warnings.map(({ server }) => server)).toContain('bad');
     expect(warningText(loaded)).not.toContain('s3cret');
@@ -215,7 +215,7 @@ describe('mcpServers', () => {
       'command.arsg: is not a known key and is ignored. Did you mean "args"?',
     ],
     [{ command: 'x', timeouts: { rpc: 1 } }, 'timeouts.rpc: is not a known key and is ignored. Did you mean'],
-    [{ command: 'x', type: 'http' }, 'type: does not fit a server with a "command"'],
+    [{ command: 'x', type: 'http' }, 'type: does not apply to a server with "command"'],
     [{ url: 'http://x', cwd: '.' }, 'cwd: has no effect on a server with "url" and is ignored'],
     [
       { command: 'x', headers: { A: 'b' } },
@@ -273,10 +273,10 @@ describe('mcpServers', () => {
     expect(names(loaded)).toEqual(['z']);
     const text = warningText(loaded, 'warn');
     expect(text).toContain(
-      'switchboard.config.json: mcpServers.a.env.T: the environment variable MISSING is not set; the server cannot be used',
+      'switchboard.config.json: mcpServers.a.env.T: the environment variable MISSING is not set; the server is not available',
     );
     expect(text).toContain('mcpServers.a.args[0]: the environment variable ALSO_MISSING is not set');
-    expect(text).toContain('mcpServers.a.env.U: ${input:…} cannot be filled in here');
+    expect(text).toContain('mcpServers.a.env.U: ${input:…} is not supported');
     expect(text).toContain('the command of "b" is empty');
     expect(text).toContain('mcpServers.c.env.N: contains a NUL character');
     expect(text).not.toMatch(/s3cret|pre-/);

@@ -65,7 +65,7 @@ test.each([
     { mcpServers: { a: { command: 'x' }, b: { command: 'x' } } },
     /must define one/,
   ],
-  ['says nothing', { name: 'one' }, /says nothing about how to start/],
+  ['says nothing', { name: 'one' }, /command: is missing/],
 ])('one that %s is told of', async (what, definition, message) => {
   const project = createProject(what === 'is not there' ? {} : { 'original/.mcp.json': definition });
   await expect(loadWrapped({ folder: project.dir, language, env: {} })).rejects.toThrow(message);

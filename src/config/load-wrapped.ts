@@ -78,7 +78,7 @@ async function candidatesIn(file: string, language: LoadWrappedOptions['language
 function unusable(file: string, warnings: readonly ConfigWarning[]): SwitchboardError {
   const reasons = warnings.filter(({ level }) => level === 'warn').map(describeWarning);
   const why = reasons.length === 0 ? ': it must define one server.' : `:\n${reasons.join('\n')}`;
-  return new SwitchboardError('SERVER_UNUSABLE', `${file} cannot be used${why}`, {
-    hint: 'Correct it, or set what is missing.',
+  return new SwitchboardError('SERVER_UNUSABLE', `Invalid server definition in ${file}${why}`, {
+    hint: 'Correct it, or set the missing variable.',
   });
 }

@@ -179,22 +179,22 @@ describe('settings', () => {
     [{ timeouts: { rpcMs: 3e9 } }, 'timeouts.rpcMs: must be a whole number of milliseconds'],
     [{ timeouts: [] }, 'timeouts: must be an object, not a list'],
     [{ discoverGlobs: 'x' }, 'discoverGlobs: must be a list of patterns'],
-    [{ discoverGlobs: ['a', 5] }, 'discoverGlobs[1]: must be a text that is not empty'],
+    [{ discoverGlobs: ['a', 5] }, 'discoverGlobs[1]: must be a non-empty string'],
     [
       { suites: { 'my server': { suiteName: 'a b' } } },
       'suites["my server"].suiteName: must be 1 to 64 of the characters A-Z',
     ],
     [{ inheritEnv: 'PATH' }, 'inheritEnv: must be true, false or a list of variable names'],
-    [{ inheritEnv: [true] }, 'inheritEnv[0]: must be a text that is not empty'],
+    [{ inheritEnv: [true] }, 'inheritEnv[0]: must be a non-empty string'],
     [{ logLevel: 'verbose' }, 'logLevel: must be one of "debug", "info", "warn", "error", "silent"'],
     [{ limits: { callsInFlight: 0 } }, 'limits.callsInFlight: must be a whole number from 1'],
-    [{ mcpServers: [] }, 'mcpServers: must be an object of server names and servers, not a list'],
+    [{ mcpServers: [] }, 'mcpServers: must be an object of servers by name, not a list'],
     [{ exposure: 'Suite' }, 'exposure: must be one of "suite", "flat", "hidden". Did you mean "suite"?'],
     [{ naming: 5 }, 'naming: must be one of "prefixed", "plain"'],
     [{ offer: 'tools' }, 'offer: must be a list of "tools", "resources", "prompts"'],
     [{ offer: ['tool'] }, 'offer[0]: must be one of "tools", "resources", "prompts". Did you mean "tools"?'],
     [{ offer: [] }, 'offer: must name at least one of "tools", "resources", "prompts"'],
-    [{ offer: ['tools', 'tools'] }, 'offer[1]: is in the list already'],
+    [{ offer: ['tools', 'tools'] }, 'offer[1]: is already in the list'],
     [{ suites: { a: { offer: [] } } }, 'suites.a.offer: must name at least one of'],
     [
       { instructions: { maxChars: -1 } },
@@ -210,14 +210,14 @@ describe('settings', () => {
     [{ http: { allowedHosts: ['https://a.test'] } }, 'http.allowedHosts[0]: must be a host such as'],
     [{ isolation: true }, 'isolation: must be one of "session", "shared", not a boolean'],
     [{ management: { persist: 1 } }, 'management.persist: must be true or false'],
-    [{ logDirectory: '' }, 'logDirectory: must be a text that is not empty'],
+    [{ logDirectory: '' }, 'logDirectory: must be a non-empty string'],
     [{ logArguments: 'yes' }, 'logArguments: must be true or false'],
-    [{ tools: [] }, 'tools: must be an object of tool names and tools, not a list'],
+    [{ tools: [] }, 'tools: must be an object of tools by name, not a list'],
     [
       { tools: { 'a b': { description: '', subtools: { a: { tools: [{ name: 'x' }] } } } } },
-      'tools["a b"]: the name of a tool is 1 to 64 of the characters A-Z a-z 0-9 _ -',
+      'tools["a b"]: a tool name has 1 to 64 of the characters A-Z a-z 0-9 _ -',
     ],
-    [{ tools: { t: { subtools: {} } } }, 'tools.t.description: is missing: say what the tool is for'],
+    [{ tools: { t: { subtools: {} } } }, 'tools.t.description: is missing: describe what the tool is for'],
     [
       { tools: { t: { description: '' } } },
       'tools.t.subtools: is missing: add the tools, for example "subtools": {"server":',
@@ -233,11 +233,11 @@ describe('settings', () => {
     ],
     [
       { tools: { t: { description: '', subtools: { a: { tools: [{ description: '' }] } } } } },
-      'tools.t.subtools.a.tools[0].name: is missing: add the name the server gives the tool',
+      "tools.t.subtools.a.tools[0].name: is missing: add the tool's own name",
     ],
     [
       '{"tools": {"__proto__": {"description": 5, "subtools": {}}}}',
-      'tools.__proto__.description: must be a text',
+      'tools.__proto__.description: must be a string',
     ],
     ['[]', 'must be an object, not a list'],
     ['null', 'must be an object, not null'],
@@ -315,12 +315,12 @@ describe('files', () => {
       'CONFIG_UNREADABLE',
       'broken on purpose',
     ],
-    ['export const other = 1;', 'CONFIG_UNREADABLE', 'it exports nothing as default'],
-    ['const a = {}; a.a = a; export default a;', 'CONFIG_UNREADABLE', 'the configuration contains itself'],
+    ['export const other = 1;', 'CONFIG_UNREADABLE', 'it has no default export'],
+    ['const a = {}; a.a = a; export default a;', 'CONFIG_UNREADABLE', 'the configuration refers to itself'],
     [
       'export default { suites: { a: { tools: { t: { presets: { x: [{ y: () => 1 }] } } } } } };',
       'CONFIG_INVALID',
-      'suites.a.tools.t.presets.x[0].y: must be a value that can be written in JSON',
+      'suites.a.tools.t.presets.x[0].y: must be a JSON value',
     ],
     ['export default { logLevel: () => 1 };', 'CONFIG_INVALID', 'logLevel: must be one of'],
     [
@@ -350,7 +350,7 @@ describe('files', () => {
     });
     const loaded = await load(directory);
     expect(loaded.settings.logLevel).toBe('error');
-    expect(warningText(loaded)).toContain('switchboard.config.mjs: is not used');
+    expect(warningText(loaded)).toContain('switchboard.config.mjs: is ignored');
   });
 
   test('a file asked for by name is used from anywhere, and relative paths follow it', async () => {

@@ -99,7 +99,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const warn: Warn = (warning) => void warnings.push(warning);
   const found = findConfig(options);
   for (const { path, usedInstead } of found.unused)
-    warn({ file: path, message: `is not used, because ${usedInstead} is there too`, level: 'warn' });
+    warn({ file: path, message: `is ignored, because ${usedInstead} exists too`, level: 'warn' });
   const { layers, files, userDirectory } = await readLayers(found, {
     ...{ cwd, variant, strict, keepGoing, warn },
     allowProject: options.allowProject,
@@ -129,7 +129,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   });
   const notAllowed = notAllowedIn(first!, read, unusable);
   if (notAllowed !== undefined) {
-    const message = `is not allowed yet: nothing of it is started or used. ${howToAllow}`;
+    const message = `is not allowed yet: none of it is used. ${howToAllow}`;
     warn({ file: directory, message, level: 'warn' });
   }
   const defined = new Set(candidates.map((candidate) => candidate.name));

@@ -75,7 +75,7 @@ describe('a compound tool called as a management tool', () => {
     const lines = (error as Error).message.split('\n');
     expect(lines).toHaveLength(MANAGEMENT_TOOLS.length);
     expect(lines[0]).toContain(
-      'switchboard.config.json: tools.add_server: belongs to the tools that "management" turns on; choose another name',
+      'switchboard.config.json: tools.add_server: is reserved for "management"; choose another name',
     );
   });
 

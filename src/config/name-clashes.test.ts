@@ -16,7 +16,7 @@ const x = { command: 'x' };
 test('two suites of one name are a warning that names both', async () => {
   expect(await warningsOf({ mcpServers: { a: { ...x, suiteName: 'b_suite' }, b: x } })).toEqual([
     'switchboard.config.json: mcpServers.b: the suite of "b" has the same tool name as the suite of "a" in ' +
-      'switchboard.config.json (mcpServers.a): "b_suite". Give one of them another name',
+      'switchboard.config.json (mcpServers.a): "b_suite". Rename one of them',
   ]);
 });
 

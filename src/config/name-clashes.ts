@@ -28,7 +28,7 @@ export function warnAboutNameClashes(
       continue;
     }
     const location = `${other.origin.file}${other.origin.key === '' ? '' : ` (${other.origin.key})`}`;
-    const message = `${each.what} has the same tool name as ${other.what} in ${location}: "${each.name}". Give one of them another name`;
+    const message = `${each.what} has the same tool name as ${other.what} in ${location}: "${each.name}". Rename one of them`;
     warn({ ...each.origin, message, level: 'warn' });
   }
 }

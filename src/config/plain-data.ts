@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
  */
 export function plainData(value: unknown, ancestors: readonly unknown[] = []): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (ancestors.includes(value)) throw new Error('the configuration contains itself');
+  if (ancestors.includes(value)) throw new Error('the configuration refers to itself');
   const line = [...ancestors, value];
   if (Array.isArray(value)) return value.map((member: unknown) => plainData(member, line));
   // fromEntries defines members, so "__proto__" stays a key like any other.

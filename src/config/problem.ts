@@ -44,7 +44,7 @@ export function unusableWarning(
   why: string,
   unset: readonly string[] = [],
 ): ConfigWarning {
-  const message = withConsequence(why, 'the server cannot be used');
+  const message = withConsequence(why, 'the server is not available');
   return {
     ...{ file, key: keyPath(path), message, level: 'warn', server, why },
     ...(unset.length === 0 ? {} : { unset }),

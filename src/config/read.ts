@@ -31,7 +31,7 @@ export function readJsonFile(file: string, warn?: Warn): unknown {
 export function parseJsonFile(file: string, text: string, warn?: Warn): unknown {
   // What Windows tools call "Unicode": two bytes that are no UTF-8, then a zero after every letter.
   if (text.startsWith('\ufffd\ufffd'))
-    throw unreadable(`${file}: is not UTF-8 text.`, undefined, 'Save it as UTF-8.');
+    throw unreadable(`${file}: is not valid UTF-8.`, undefined, 'Save it as UTF-8.');
   try {
     if (warn === undefined) return parseJsonc(text);
     return parseJsoncWithRepeats(text, ({ path, lines: [first, second] }) => {
@@ -63,13 +63,13 @@ async function readModule(file: string): Promise<unknown> {
       typeof exported === 'function'
         ? await quietly(() => Promise.resolve((exported as () => unknown)()))
         : exported;
-    if (value === undefined) throw new Error('it exports nothing as default');
+    if (value === undefined) throw new Error('it has no default export');
     return plainData(value);
   } catch (cause) {
     throw unreadable(
       `${file}: could not be loaded: ${messageOf(cause)}`,
       cause,
-      'It must export a configuration object, or a function that returns one, as its default export.',
+      'Its default export must be a configuration object, or a function that returns one.',
     );
   }
 }

@@ -37,6 +37,6 @@ export function defineRemoteServer(
   if (definition !== undefined) return definition;
   const reasons = joinedWarnings(warnings.filter(({ level }) => level === 'warn'));
   throw new SwitchboardError('SERVER_INVALID', `${reasons}.`, {
-    hint: 'Set what is missing, or correct the entry.',
+    hint: 'Set the missing variable, or correct the entry.',
   });
 }

@@ -75,10 +75,7 @@ describe('an entry of our own', () => {
       { url: 'https://x', oauth: { clientSecret: '${TOKEN}' } },
       'mcpServers.r.oauth.clientSecret: the environment variable TOKEN is not set',
     ],
-    [
-      { url: '${BAD}' },
-      'mcpServers.r.url: is not an address that can be used, such as https://example.com/mcp',
-    ],
+    [{ url: '${BAD}' }, 'mcpServers.r.url: is not a valid URL, such as https://example.com/mcp'],
     [
       { url: 'https://x', headers: { A: '${LINES}' } },
       'mcpServers.r.headers.A: contains a character that is not allowed in a header',
@@ -87,7 +84,7 @@ describe('an entry of our own', () => {
     const loaded = await own(entry, { BAD: 'file:///s3cret', LINES: 's3cret\nX: y' });
     expect(loaded.servers).toEqual([]);
     expect(loaded.unusable.map(({ name }) => name)).toEqual(['r']);
-    expect(warningText(loaded)).toContain(`${expected}; the server cannot be used`);
+    expect(warningText(loaded)).toContain(`${expected}; the server is not available`);
     expect(warningText(loaded)).not.toContain('s3cret');
   });
 
@@ -118,9 +115,7 @@ describe('an entry of our own', () => {
       headers: { 'Content-Type': 'text/plain', Accept: '*/*', A: 'b' },
     });
     expect(only(loaded).headers).toEqual({ A: 'b' });
-    expect(warningText(loaded)).toContain(
-      'mcpServers.r.headers.Content-Type: is a header that Switchboard sets',
-    );
+    expect(warningText(loaded)).toContain('mcpServers.r.headers.Content-Type: is set by Switchboard itself');
     expect(loaded.warnings.map(({ level }) => level)).toEqual(['info', 'info']);
   });
 });
@@ -152,13 +147,11 @@ describe("another program's entry", () => {
     const server = only(await foreign(entry, { TOKEN: 't', B: 'b' }));
     expect(server.headers).toEqual({ 'X-A': 'a', 'X-B': 'b', Authorization: 'Bearer t' });
     expect(warningText(await foreign(entry, { B: 'b' }))).toContain(
-      'mcpServers.r.headers.Authorization: the environment variable TOKEN is not set; the server cannot be used',
+      'mcpServers.r.headers.Authorization: the environment variable TOKEN is not set; the server is not available',
     );
     const twice = { ...entry, headers: { authorization: 's3cret' } };
     const loaded = await foreign(twice, { TOKEN: 't', B: 'b' });
-    expect(warningText(loaded)).toContain(
-      'mcpServers.r.headers.authorization: is the same header as one before it',
-    );
+    expect(warningText(loaded)).toContain('mcpServers.r.headers.authorization: duplicates an earlier header');
     expect(warningText(loaded)).not.toContain('s3cret');
   });
 
@@ -186,10 +179,10 @@ describe("another program's entry", () => {
   test.each<[object, string]>([
     [{ type: 'ws', url: 'ws://x' }, 'mcpServers.r.type: servers reached by WebSocket are not supported'],
     [{ type: 'http' }, 'mcpServers.r.url: is missing: add the address'],
-    [{ url: 'x' }, 'mcpServers.r.url: must be an address that begins with http:// or https://'],
-    [{ httpUrl: 'http://' }, 'mcpServers.r.url: is not an address'],
-    [{ url: 'http://x', command: 'npx' }, 'mcpServers.r.command: does not go together with "url"'],
-    [{ url: 'http://x', headers: { A: 5 } }, 'mcpServers.r.headers.A: must be a text'],
+    [{ url: 'x' }, 'mcpServers.r.url: must be a URL that starts with http:// or https://'],
+    [{ httpUrl: 'http://' }, 'mcpServers.r.url: is not a valid URL'],
+    [{ url: 'http://x', command: 'npx' }, 'mcpServers.r.command: cannot be combined with "url"'],
+    [{ url: 'http://x', headers: { A: 5 } }, 'mcpServers.r.headers.A: must be a string'],
     [{ url: 'http://x', offer: [] }, 'mcpServers.r.offer: must name at least one'],
   ])('%j cannot be used, with a warning', async (entry, expected) => {
     const loaded = await foreign(entry);
@@ -228,9 +221,9 @@ describe('a file about one server', () => {
   });
 
   test.each<[object, string]>([
-    [{ name: 'far', url: 'x' }, 'url: must be an address that begins with'],
-    [{ name: 'far', url: 'http://x', command: 'npx' }, 'command: does not go together with "url"'],
-    [{ name: 5, url: 'http://x' }, 'name: must be a text'],
+    [{ name: 'far', url: 'x' }, 'url: must be a URL that starts with'],
+    [{ name: 'far', url: 'http://x', command: 'npx' }, 'command: cannot be combined with "url"'],
+    [{ name: 5, url: 'http://x' }, 'name: must be a string'],
   ])('%j cannot be used, with a warning', async (file, expected) => {
     const loaded = await load({ 'mcps/far/.mcp.json': file });
     expect(loaded.servers).toEqual([]);

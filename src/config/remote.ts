@@ -43,7 +43,7 @@ export function fillInRemote(
     const id = header.name.toLowerCase();
     const { file, path } = locationOf(header.path);
     if (OURS.has(id)) {
-      const message = 'is a header that Switchboard sets itself; this one is ignored';
+      const message = 'is set by Switchboard itself; this one is ignored';
       warn({ file, key: keyPath(path), message, level: 'info' });
       continue;
     }
@@ -51,7 +51,7 @@ export function fillInRemote(
     const value = fill(header).trim();
     if (!SENDABLE.test(value))
       filler.fail({ file, path }, 'contains a character that is not allowed in a header');
-    if (filled.has(id)) filler.fail({ file, path }, 'is the same header as one before it');
+    if (filled.has(id)) filler.fail({ file, path }, 'duplicates an earlier header');
     filled.set(id, { name: header.name, value });
   }
   const text = fill(url).trim();
@@ -59,7 +59,7 @@ export function fillInRemote(
   if (filler.failed) return undefined;
   const address = addressOf(text);
   if (address === undefined) {
-    filler.fail(locationOf(url.path), 'is not an address that can be used, such as https://example.com/mcp');
+    filler.fail(locationOf(url.path), 'is not a valid URL, such as https://example.com/mcp');
     return undefined;
   }
   if (address.basic !== undefined && !filled.has('authorization'))

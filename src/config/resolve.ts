@@ -96,7 +96,7 @@ export function resolveServers(
     const server = defineServer(candidate, options);
     if (server === undefined) unusable.push(unusableServer(candidate, options));
     else if (server.kind === 'stdio' && isOurselves(server)) {
-      const message = `"${name}" starts Switchboard itself and is left out to avoid an endless loop`;
+      const message = `"${name}" starts Switchboard itself and is skipped to avoid an endless loop`;
       warn({ ...origin(candidate), message, level: 'info', server: name });
     } else servers.push(server);
   }
@@ -223,10 +223,10 @@ function unusableServer(candidate: ServerCandidate, options: ResolveOptions): Un
         .slice(0, MAX_REPORTED)
         .join('; ')
         // A sentence of ours follows.
-        .replace(/\.$/, '') || 'its definition is wrong',
+        .replace(/\.$/, '') || 'its definition is invalid',
     nextStep:
       unset.length > 0
-        ? `Set ${unset.join(', ')} in the environment of the program that starts this one, or change ${where}.`
+        ? `Set ${unset.join(', ')} in the environment where this program is started, or change ${where}.`
         : `Correct ${where}.`,
   };
 }

@@ -37,7 +37,7 @@ const ANY = Symbol('any key');
 /** Compound tools that are called as the tools by which servers are managed. */
 function takenToolNames(config: unknown, variant: ProgramVariant): ConfigProblem[] {
   if (!isObject(config) || !managesServers(config.management, variant)) return [];
-  const message = 'belongs to the tools that "management" turns on; choose another name for this tool';
+  const message = 'is reserved for "management"; choose another name for this tool';
   return MANAGEMENT_TOOLS.flatMap((name) => brokenIn(config, ['tools', name], () => [problem(message)]));
 }
 
@@ -51,7 +51,7 @@ function offerProblems(value: unknown, path: readonly string[]): ConfigProblem[]
     if (!Array.isArray(offer)) return [];
     if (offer.length === 0) return [problem('must name at least one of "tools", "resources", "prompts"')];
     return offer.flatMap((each, index) =>
-      offer.indexOf(each) < index ? [problem('is in the list already', index)] : [],
+      offer.indexOf(each) < index ? [problem('is already in the list', index)] : [],
     );
   });
 }
@@ -59,7 +59,7 @@ function offerProblems(value: unknown, path: readonly string[]): ConfigProblem[]
 /** With a reference in it, an address is looked at when that is filled in. */
 function unusableAddress(url: unknown): ConfigProblem[] {
   const usable = typeof url !== 'string' || url.includes('${') || !/^https?:/i.test(url) || URL.canParse(url);
-  return usable ? [] : [problem('is not an address that can be used, such as https://example.com/mcp')];
+  return usable ? [] : [problem('is not a valid URL, such as https://example.com/mcp')];
 }
 
 function repeatedHeaders(headers: unknown): ConfigProblem[] {
@@ -68,7 +68,7 @@ function repeatedHeaders(headers: unknown): ConfigProblem[] {
   const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
   return names
     .filter((name, index) => names.slice(0, index).some((before) => same(before, name)))
-    .map((name) => ({ path: [name], message: 'is the same header as one before it' }));
+    .map((name) => ({ path: [name], message: 'duplicates an earlier header' }));
 }
 
 /** What JSON cannot say: only a module can hold it, or a number such as 1e999. */
@@ -77,7 +77,7 @@ function notJson(value: unknown): ConfigProblem[] {
   if (isObject(value))
     return Object.entries(value).flatMap(([key, member]) => withPathPrefix([key], notJson(member)));
   const sayable = value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value);
-  return sayable ? [] : [problem('must be a value that can be written in JSON')];
+  return sayable ? [] : [problem('must be a JSON value')];
 }
 
 /** Applies a rule to everything at a location; ANY stands for every key. */

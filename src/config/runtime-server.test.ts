@@ -134,19 +134,19 @@ test('what the configuration says in vain about it is told', async () => {
   const tools = { t: { name: 'same' }, u: { name: 'same' } };
   const warn: RuntimeContext['warn'] = (warning) => void said.push(describeWarning(warning));
   await define({ command: 'x' }, { suites: { added: { tools } } }, { warn });
-  expect(said.join()).toContain('suites.added.tools.u: "same" is the new name of "t" already');
+  expect(said.join()).toContain('suites.added.tools.u: "same" is already the new name of "t"');
 });
 
 describe('is refused, each with its own sentence:', () => {
   test.each([
     ['', 'A server needs a name.'],
     [' ', 'A server needs a name.'],
-    ['x'.repeat(65), 'The name of a server has at most 64 characters; this one has 65.'],
+    ['x'.repeat(65), 'A server name has at most 64 characters; this one has 65.'],
     ['a\u001bb', 'The name "a\\x1bb" contains a control character.'],
     ['a\0', 'The name "a\\x00" contains a control character.'],
     ['a__b', 'The name "a__b" contains "__", which separates a server from its tool.'],
     ['__', 'The name "__" contains "__", which separates a server from its tool.'],
-    ['a_', 'The name "a_" ends in "_", which would run into the "__" before its tools.'],
+    ['a_', 'The name "a_" ends in "_", which is ambiguous before the "__" of its tools.'],
   ])('the name %j', (name, message) => {
     expect(failure(name)).toMatchObject({ code: 'SERVER_INVALID', message, hint: expect.any(String) });
   });
@@ -154,11 +154,11 @@ describe('is refused, each with its own sentence:', () => {
   test.each<[RuntimeEntry, string]>([
     [{ command: '' }, 'The command is empty.'],
     [{ command: ' \n' }, 'The command is empty.'],
-    [{ command: 'x\0' }, 'A NUL character in the command cannot be passed on.'],
-    [{ command: 'x', args: ['a', '\0'] }, 'A NUL character in the arguments cannot be passed on.'],
-    [{ command: 'x', cwd: '/a\0' }, 'A NUL character in the working directory cannot be passed on.'],
-    [{ command: 'x', env: { A: 's3cret\0' } }, 'A NUL character in the environment cannot be passed on.'],
-    [{ command: 'x', env: { 'A\0': '' } }, 'A NUL character in the environment cannot be passed on.'],
+    [{ command: 'x\0' }, 'NUL characters are not allowed in the command.'],
+    [{ command: 'x', args: ['a', '\0'] }, 'NUL characters are not allowed in the arguments.'],
+    [{ command: 'x', cwd: '/a\0' }, 'NUL characters are not allowed in the working directory.'],
+    [{ command: 'x', env: { A: 's3cret\0' } }, 'NUL characters are not allowed in the environment.'],
+    [{ command: 'x', env: { 'A\0': '' } }, 'NUL characters are not allowed in the environment.'],
     [{ command: 'x', env: { '': '' } }, 'The name of an environment variable is empty or contains "=".'],
     [
       { command: 'x', env: { 'A=s3cret': '' } },

@@ -75,7 +75,7 @@ export function defineRuntimeServer(
   });
   if (server === undefined) {
     const reasons = joinedWarnings(warnings);
-    throw invalid(`${quoted(name)} cannot be used: ${reasons}.`, 'Correct the configuration.');
+    throw invalid(`The definition of ${quoted(name)} is invalid: ${reasons}.`, 'Correct the configuration.');
   }
   for (const warning of warnings) context.warn?.(warning);
   return server;
@@ -95,7 +95,7 @@ export function refuseBadName(name: string): void {
   if (name.trim() === '') throw invalid('A server needs a name.', 'Choose one, for example "github".');
   if (chars > MAX_NAME_CHARS) {
     throw invalid(
-      `The name of a server has at most ${MAX_NAME_CHARS} characters; this one has ${chars}.`,
+      `A server name has at most ${MAX_NAME_CHARS} characters; this one has ${chars}.`,
       'Choose a shorter one.',
     );
   }
@@ -110,8 +110,8 @@ export function refuseBadName(name: string): void {
   }
   if (name.endsWith('_')) {
     throw invalid(
-      `The name ${quoted(name)} ends in "_", which would run into the "__" before its tools.`,
-      'Leave out the last "_".',
+      `The name ${quoted(name)} ends in "_", which is ambiguous before the "__" of its tools.`,
+      'Remove the last "_".',
     );
   }
 }
@@ -133,8 +133,7 @@ function refuseBadEntry({ command, args = [], env = {}, cwd = '' }: RuntimeEntry
     ['environment', Object.entries(env).flat()],
   ];
   const part = parts.find(([, texts]) => texts.some((text) => text.includes('\0')));
-  if (part !== undefined)
-    throw invalid(`A NUL character in the ${part[0]} cannot be passed on.`, 'Leave it out.');
+  if (part !== undefined) throw invalid(`NUL characters are not allowed in the ${part[0]}.`, 'Remove it.');
 }
 
 function quoted(name: string): string {

@@ -14,19 +14,19 @@ export function searchReport(
   const lines: string[] = [];
   const has = (scope: ConfigScope): boolean => files.some((file) => file.scope === scope);
   if (search !== undefined && !has('project'))
-    lines.push(`${join(search.cwd, CONFIG_NAMES[0]!)} and in the folders above: not there`);
-  for (const { path } of files) lines.push(`${path}: no server that can be used`);
+    lines.push(`${join(search.cwd, CONFIG_NAMES[0]!)} and parent directories: not found`);
+  for (const { path } of files) lines.push(`${path}: no usable server`);
   if (search?.userDirectory !== undefined && !has('user'))
-    lines.push(`${join(search.userDirectory, CONFIG_NAMES[0]!)}: not there`);
+    lines.push(`${join(search.userDirectory, CONFIG_NAMES[0]!)}: not found`);
   for (const glob of settings.discoverGlobs.filter((pattern) => !pattern.startsWith('!'))) {
     const { length } = findFiles([glob], { directory, exclude: ALWAYS_EXCLUDED });
-    const found = length === 0 ? 'matches no file' : `${length} found, no server that can be used`;
+    const found = length === 0 ? 'matches no file' : `${length} found, no usable server`;
     lines.push(`${join(directory, glob)}: ${found}`);
   }
   if (variant.discovers !== false) {
     const rootFile = join(directory, '.mcp.json');
     const there = statSync(rootFile, { throwIfNoEntry: false })?.isFile() === true;
-    lines.push(`${rootFile}: ${there ? 'no server that can be used' : 'not there'}`);
+    lines.push(`${rootFile}: ${there ? 'no usable server' : 'not found'}`);
   }
   return lines;
 }

@@ -156,7 +156,7 @@ describe('how a tool looks', () => {
       mcpServers: { a: { ...echo, tools: { t: { name: 'x' }, u: { name: 'x' } } } },
     });
     expect(warningTexts(loaded)).toEqual([
-      'warn mcpServers.a.tools.u: "x" is the new name of "t" already; give "u" another one',
+      'warn mcpServers.a.tools.u: "x" is already the new name of "t"; choose another name for "u"',
     ]);
   });
 });
@@ -206,7 +206,7 @@ describe('presets', () => {
       ['mcpServers.a.tools.t.presets.k[1].y', 'suites.found.tools.t.presets.k'].map(
         (key) =>
           `${project.path('switchboard.config.json')}: ${key}: the environment variable MISSING is not set; ` +
-          `the server cannot be used`,
+          `the server is not available`,
       ),
     );
   });
@@ -226,7 +226,7 @@ describe('presets', () => {
       '{"mcpServers": {"a": {"command": "x", "tools": {"t": {"presets": {"n": 1e999}}}}}}',
     );
     expect(warningTexts(loaded)).toEqual([
-      'warn mcpServers.a.tools.t.presets.n: must be a value that can be written in JSON; the server cannot be used',
+      'warn mcpServers.a.tools.t.presets.n: must be a JSON value; the server is not available',
     ]);
   });
 });
@@ -301,8 +301,8 @@ describe('a map that other programs read too', () => {
     expect(loaded.servers[1]?.tools.shapes.get('t')?.exposed).toBe('u');
     expect(warningTexts(loaded)).toEqual([
       'info mcpServers.b.trust: is a setting of another host and has no effect here',
-      'warn mcpServers.c.exposedTools[0]: must be the name or pattern of a tool, or {"original", "exposed"}; the server cannot be used',
-      'warn mcpServers.d.offer: must name at least one of "tools", "resources", "prompts"; the server cannot be used',
+      'warn mcpServers.c.exposedTools[0]: must be the name or pattern of a tool, or {"original", "exposed"}; the server is not available',
+      'warn mcpServers.d.offer: must name at least one of "tools", "resources", "prompts"; the server is not available',
     ]);
   });
 

@@ -144,7 +144,7 @@ function warnAboutSharedNames(shapes: ReadonlyMap<string, ToolShape>, warn: Warn
     const owner = owners.get(exposed);
     if (owner === undefined) owners.set(exposed, tool);
     else {
-      const message = `"${exposed}" is the new name of "${owner}" already; give "${tool}" another one`;
+      const message = `"${exposed}" is already the new name of "${owner}"; choose another name for "${tool}"`;
       warn({ ...origin, message, level: 'warn' });
     }
   }

@@ -212,7 +212,7 @@ test('a name that the host would not take is refused', () => {
   }
   expect(() => refuseName('a_b', findHost('gemini'))).toThrow('only letters, digits and "-"');
   expect(() => refuseName('a_b', findHost('codex'))).not.toThrow();
-  expect(() => refuseName('workspace', findHost('claude-code'))).toThrow('keeps that for itself');
+  expect(() => refuseName('workspace', findHost('claude-code'))).toThrow('it is reserved');
 });
 
 test('Gemini CLI may leave a new server off', () => {

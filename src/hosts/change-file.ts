@@ -64,7 +64,7 @@ export async function changeFile(options: ChangeFileOptions): Promise<ChangedFil
     await sleep(Math.random() * PAUSE_MS);
   }
   throw new SwitchboardError('HOST_FILE_BUSY', `${file} is being changed by another program.`, {
-    hint: 'Nothing was changed. Try again when that is done, or close the program first.',
+    hint: 'Nothing was changed. Try again later, or close that program first.',
   });
 }
 
@@ -82,7 +82,7 @@ export function withFileContext<T>(file: string, act: () => T): T {
     if (error instanceof UnsafeEdit) {
       throw new SwitchboardError(
         'HOST_NOT_EDITABLE',
-        `${file} is written in a way that cannot be changed safely.`,
+        `${file} has a structure that cannot be edited safely.`,
         {
           hint: `Nothing was changed. ${error.message}`,
         },
@@ -105,7 +105,7 @@ const PAUSE_MS = 50;
 function textOf(file: string, bytes: Buffer): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text, 'utf8').equals(bytes)) return text;
-  throw new SwitchboardError('HOST_FILE_BROKEN', `${file} is not UTF-8 text throughout.`, {
+  throw new SwitchboardError('HOST_FILE_BROKEN', `${file} is not valid UTF-8.`, {
     hint: 'Nothing was changed. Save it as UTF-8 and try again.',
   });
 }
@@ -124,7 +124,7 @@ function writing<T>(file: string, act: () => T): T {
     return act();
   } catch (cause) {
     if (cause instanceof SwitchboardError) throw cause;
-    throw new SwitchboardError('HOST_FILE_NOT_WRITABLE', `${file} cannot be written: ${messageOf(cause)}.`, {
+    throw new SwitchboardError('HOST_FILE_NOT_WRITABLE', `Cannot write ${file}: ${messageOf(cause)}.`, {
       hint: 'Nothing was changed. Check the permissions of the file and its directory.',
       cause,
     });

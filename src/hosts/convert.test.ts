@@ -58,10 +58,10 @@ describe('references become ours', () => {
 
   test('or the server cannot be imported, and it is said why', () => {
     expect(entryOf('vscode', program('${workspaceFolder}/x'))).toBe(
-      'it refers to ${workspaceFolder}, which only the editor knows',
+      'it refers to ${workspaceFolder}, which only the editor can resolve',
     );
     expect(entryOf('windsurf', program('${file:/p}'))).toBe(
-      'it refers to ${file:/p}, which only the editor knows',
+      'it refers to ${file:/p}, which only the editor can resolve',
     );
     expect(entryOf('claude-code', program('$${A}'))).toBe('it has a "$" directly before a reference');
   });
@@ -75,7 +75,7 @@ describe('references become ours', () => {
     expect(converted).toMatchObject({ variables: ['A', 'C'], notes: [] });
     expect(convert('vscode', { command: 'c', env: { X: '${input:the key}' } })).toMatchObject({
       variables: ['THE_KEY'],
-      notes: ['the editor asked for "the key"; it is read from the variable THE_KEY now'],
+      notes: ['"the key" was an editor prompt; set the variable THE_KEY instead'],
     });
     expect(convert('codex', { command: 'c', env_vars: ['A', { name: 'B', source: 'local' }] })).toMatchObject(
       {
@@ -130,9 +130,7 @@ describe('a server that runs elsewhere', () => {
     expect(entryOf(name, value)).toEqual(entry);
   });
   test('of a kind that we do not speak is left out', () => {
-    expect(entryOf('claude-code', { type: 'ws', url })).toBe(
-      'it is of the type "ws", which is not supported',
-    );
+    expect(entryOf('claude-code', { type: 'ws', url })).toBe('it has the type "ws", which is not supported');
   });
 });
 
@@ -186,19 +184,19 @@ test('what is no server is left out', () => {
   expect(entryOf('cursor', 'x')).toBe('it is not an object');
   expect(entryOf('cursor', {})).toBe('it has no command and no URL');
   expect(entryOf('cursor', { command: 'c', args: [{}] })).toBe(
-    'it has a list with an item that is not a text',
+    'it has a list with an item that is not a string',
   );
   expect(entryOf('vscode', { url: 'unix:///run/x.sock' })).toBe(
-    'it has an address that begins with neither http:// nor https://',
+    'it has a URL that does not start with http:// or https://',
   );
   expect(entryOf('cursor', { url: 'https://x', headers: { 'a b': 'c' } })).toBe(
-    'it has a header that cannot be called "a b"',
+    'it has an invalid header name "a b"',
   );
   expect(entryOf('cursor', { command: 'c', env: { 'A=B': 'c' } })).toBe(
-    'it has a variable that cannot be called "A=B"',
+    'it has an invalid variable name "A=B"',
   );
   expect(entryOf('cursor', { type: 'http', command: 'c' })).toBe(
-    'it is of the type "http", but has a command',
+    'it has the type "http", but also a command',
   );
 });
 
@@ -307,9 +305,9 @@ test('a dotenv file comes along by its full path, unless nobody knows where it i
   expect(envFileOf('conf/.env', '/p')).toEqual(['/p/conf/.env', []]);
   expect(envFileOf('/etc/x.env')).toEqual(['/etc/x.env', []]);
   expect(envFileOf('${userHome}/x.env')).toEqual(['${HOME}/x.env', []]);
-  expect(envFileOf('.env')).toEqual([undefined, [expect.stringContaining('not carried over: envFile')]]);
+  expect(envFileOf('.env')).toEqual([undefined, [expect.stringContaining('not imported: envFile')]]);
   expect(envFileOf('${workspaceFolder}/.env')).toEqual([
     undefined,
-    [expect.stringContaining('not carried over: envFile')],
+    [expect.stringContaining('not imported: envFile')],
   ]);
 });

@@ -71,7 +71,7 @@ export function convertServer(
     const lost = Object.entries(value)
       .filter(([key, member]) => !REACHED.has(key) && !understood.has(key) && !isEmpty(member))
       .map(([key]) => key);
-    if (lost.length > 0) notes.push(`not carried over: ${lost.join(', ')}`);
+    if (lost.length > 0) notes.push(`not imported: ${lost.join(', ')}`);
     return {
       kind: 'server',
       entry: { ...reached, ...envFile, ...settings },
@@ -111,7 +111,7 @@ function programIn(
   if (typeof command !== 'string' || command.trim() === '')
     throw new ConversionError('has no command and no URL');
   if (type !== undefined && type !== 'stdio' && type !== 'local')
-    throw new ConversionError(`is of the type ${JSON.stringify(type)}, but has a command`);
+    throw new ConversionError(`has the type ${JSON.stringify(type)}, but also a command`);
   const directory = typeof cwd === 'string' && cwd !== '' ? converter.text(cwd) : project && escaped(project);
   return {
     command: converter.text(command),
@@ -119,7 +119,7 @@ function programIn(
       'args',
       textsIn(args).map((text) => converter.text(text)),
     ),
-    ...filled('env', named(textTable(env, converter), VARIABLE, 'a variable')),
+    ...filled('env', named(textTable(env, converter), VARIABLE, 'variable')),
     ...(directory === undefined ? {} : { cwd: directory }),
   };
 }
@@ -136,10 +136,10 @@ function envFileIn(
     const text = converter.text(envFile);
     if (isAbsolute(text) || text.startsWith('${')) return { envFile: text };
     if (project !== undefined) return { envFile: join(escaped(project), text) };
-    notes.push('not carried over: envFile, because it is relative to the folder that is open');
+    notes.push('not imported: envFile, because it is relative to the open folder');
   } catch (error) {
     if (!(error instanceof ConversionError)) throw error;
-    notes.push(`not carried over: envFile, because it ${error.message}`);
+    notes.push(`not imported: envFile, because it ${error.message}`);
   }
   return {};
 }
@@ -157,11 +157,11 @@ function remoteIn(value: Table, { http }: Host, converter: TextConverter): Conve
   };
   const type = transportOf(value.type ?? http?.untyped, key);
   if (!/^https?:\/\/|\$\{/i.test(url))
-    throw new ConversionError('has an address that begins with neither http:// nor https://');
+    throw new ConversionError('has a URL that does not start with http:// or https://');
   return {
     ...(type === undefined ? {} : { type }),
     url: converter.text(url),
-    ...filled('headers', named(headers, HEADER, 'a header')),
+    ...filled('headers', named(headers, HEADER, 'header')),
     ...filled('oauth', oauthIn(value, converter)),
   };
 }
@@ -178,7 +178,7 @@ function transportOf(type: unknown, key: string): 'http' | 'sse' | undefined {
   if (type === 'sse') return 'sse';
   if (typeof type === 'string' && /^(?:streamable.?)?http$/i.test(type)) return 'http';
   if (type === undefined || type === 'remote') return key === 'httpUrl' ? 'http' : undefined;
-  throw new ConversionError(`is of the type ${JSON.stringify(type)}, which is not supported`);
+  throw new ConversionError(`has the type ${JSON.stringify(type)}, which is not supported`);
 }
 
 /** Claude Code, Gemini CLI, Codex and Cursor each spell it in their own way. */
@@ -210,7 +210,7 @@ function textsIn(value: unknown): string[] {
     // Codex may say where a variable comes from.
     if (isTable(each) && typeof each.name === 'string') return each.name;
     if (typeof each === 'number' || typeof each === 'boolean') return String(each);
-    throw new ConversionError('has a list with an item that is not a text');
+    throw new ConversionError('has a list with an item that is not a string');
   });
 }
 
@@ -224,8 +224,7 @@ function textTable(value: unknown, converter: TextConverter): Record<string, str
 /** What our configuration would refuse, and the whole import with it, costs only the server. */
 function named(table: Record<string, string>, pattern: RegExp, what: string): Record<string, string> {
   const odd = Object.keys(table).find((name) => !pattern.test(name));
-  if (odd !== undefined)
-    throw new ConversionError(`has ${what} that cannot be called ${JSON.stringify(odd)}`);
+  if (odd !== undefined) throw new ConversionError(`has an invalid ${what} name ${JSON.stringify(odd)}`);
   return table;
 }
 

@@ -71,12 +71,12 @@ describe('a JSON text', () => {
     const strict: Container = { ...json, format: 'json' };
     const gemini: Container = { ...json, format: 'jsonc-no-trailing-commas' };
     const [comma, comment] = ['{\n  "a": [1,],\n}', '{\n  // b\n  "a": "// no"\n}'];
-    expect(faultOf(comma, strict)).toEqual([2, 10, 'the program takes no comma behind the last item']);
-    expect(faultOf(comma, gemini)).toEqual([2, 10, 'the program takes no comma behind the last item']);
+    expect(faultOf(comma, strict)).toEqual([2, 10, 'trailing commas are not allowed in this file']);
+    expect(faultOf(comma, gemini)).toEqual([2, 10, 'trailing commas are not allowed in this file']);
     expect(faultOf(comma, json)).toBeUndefined();
-    expect(faultOf(comment, strict)).toEqual([2, 3, 'the program reads no comments in this file']);
+    expect(faultOf(comment, strict)).toEqual([2, 3, 'comments are not allowed in this file']);
     expect(faultOf(comment, gemini)).toBeUndefined();
-    expect(faultOf('// only', strict)).toEqual([1, 1, 'the program reads no comments in this file']);
+    expect(faultOf('// only', strict)).toEqual([1, 1, 'comments are not allowed in this file']);
     expect(faultOf('{\n  "mcpServers": {', json)).toEqual([2, 17, 'this "{" is never closed']);
     expect(faultOf('{"mcpServers": [1]}', json)).toEqual([1, 16, '"mcpServers" must be an object']);
     expect(faultOf('\n[]', json)).toEqual([2, 1, 'the whole must be an object']);

@@ -183,7 +183,7 @@ test('of two files that a host may have, the one that is there is used', () => {
   fs.mkdirSync(dirname(small), { recursive: true });
   fs.writeFileSync(small, '{}');
   expect(location('claude-desktop', where).file).toBe(small);
-  expect(() => location('claude-desktop', where, 'project')).toThrow('no file for single projects');
+  expect(() => location('claude-desktop', where, 'project')).toThrow('no configuration file per project');
 });
 
 test('the servers of Claude Code are those of the user, of its projects and of this one', () => {

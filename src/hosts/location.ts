@@ -17,8 +17,8 @@ export interface HostLocation extends Container {
 export function locationOf(host: Host, scope: Scope, where: HostEnvironment): HostLocation {
   const location = findLocation(host, scope, where);
   if (location !== undefined) return location;
-  throw new SwitchboardError('USAGE', `${host.title} has no file for single projects.`, {
-    hint: `Leave out --scope; its servers are the same everywhere.`,
+  throw new SwitchboardError('USAGE', `${host.title} has no configuration file per project.`, {
+    hint: `Omit --scope; its servers are the same everywhere.`,
   });
 }
 

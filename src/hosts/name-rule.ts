@@ -21,10 +21,10 @@ const LONGEST_NAME = 32;
 /** Throws USAGE for a name that the host would not take. */
 export function refuseName(name: string, { title, names }: { title: string; names: NameRule }): void {
   const refused = (why: string): SwitchboardError =>
-    new SwitchboardError('USAGE', `${title} does not take the name ${JSON.stringify(name)}: ${why}.`, {
+    new SwitchboardError('USAGE', `${title} does not accept the name ${JSON.stringify(name)}: ${why}.`, {
       hint: 'Choose another one with --name, for example --name tools.',
     });
-  if (!names.pattern.test(name)) throw refused(`the name of an entry has ${names.allows} there`);
-  if (names.reserved?.includes(name) === true) throw refused('it keeps that for itself');
-  if (name.length > LONGEST_NAME) throw refused(`it has more than ${LONGEST_NAME} characters`);
+  if (!names.pattern.test(name)) throw refused(`names may contain ${names.allows}`);
+  if (names.reserved?.includes(name) === true) throw refused('it is reserved');
+  if (name.length > LONGEST_NAME) throw refused(`it is longer than ${LONGEST_NAME} characters`);
 }

@@ -14,9 +14,9 @@ export function parseHostJson(text: string, format: Exclude<Format, 'toml'>): un
   const value = hasValue ? parsed(body) : undefined;
   // Only now: where a text is wrong in two ways, this is the lesser one.
   if (format === 'json' && comment !== undefined)
-    throw faultAt(body, comment, 'the program reads no comments in this file');
+    throw faultAt(body, comment, 'comments are not allowed in this file');
   if (format !== 'jsonc' && trailingComma !== undefined)
-    throw faultAt(body, trailingComma, 'the program takes no comma behind the last item');
+    throw faultAt(body, trailingComma, 'trailing commas are not allowed in this file');
   return value;
 }
 

@@ -70,7 +70,7 @@ interface Reference {
 function converted({ groups = {} }: RegExpMatchArray, context: ReferenceContext, notes: string[]): Reference {
   const { name, fallback, bare, percent, word, kind, target } = groups;
   if (kind === 'file')
-    throw new ConversionError(`reads the file ${target!}; put the value into a variable first`);
+    throw new ConversionError(`refers to the file ${target!}; use an environment variable instead`);
   if (target !== undefined && !VARIABLE.test(target)) throw new ConversionError(`refers to {env:${target}}`);
   if (word !== undefined) return editorReference(word, context, notes);
   if (fallback !== undefined) return { text: `\${${name!}:-${fallback}}` };
@@ -89,13 +89,13 @@ function editorReference(word: string, context: ReferenceContext, notes: string[
   if (own !== undefined) return own;
   if (scheme === 'input') {
     const variable = variableName(name);
-    notes.push(`the editor asked for "${name}"; it is read from the variable ${variable} now`);
+    notes.push(`"${name}" was an editor prompt; set the variable ${variable} instead`);
     return referenceTo(variable);
   }
   // Without a scheme it is not theirs, but nobody writes it to have it taken literally.
   const variable = scheme === undefined ? word : scheme === 'env' ? name : '';
   if (VARIABLE.test(variable) && !/^workspace/.test(variable)) return referenceTo(variable);
-  throw new ConversionError(`refers to \${${word}}, which only the editor knows`);
+  throw new ConversionError(`refers to \${${word}}, which only the editor can resolve`);
 }
 
 /** What the editor knows by itself; undefined for any other word. */

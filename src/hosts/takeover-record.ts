@@ -56,8 +56,8 @@ export function writeRecord(path: string, record: Omit<TakeoverRecord, 'version'
     }
     fs.renameSync(draft, path);
   } catch (cause) {
-    throw new SwitchboardError('STATE_NOT_WRITABLE', `${path} cannot be written: ${messageOf(cause)}.`, {
-      hint: 'Nothing was taken out. See that it is in a directory of your own, or set SWITCHBOARD_STATE_DIR to one.',
+    throw new SwitchboardError('STATE_NOT_WRITABLE', `Cannot write ${path}: ${messageOf(cause)}.`, {
+      hint: 'Nothing was changed. Check that you own this directory, or set SWITCHBOARD_STATE_DIR to one that you own.',
       cause,
     });
   }

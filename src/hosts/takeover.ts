@@ -95,8 +95,8 @@ function planned(
   if (entry !== undefined && other !== undefined && !isOurs(other) && !removed.includes(name)) {
     throw new SwitchboardError(
       'HOST_ENTRY_TAKEN',
-      `${host.title} has a server named ${JSON.stringify(name)} that is not ours, in ${file}.`,
-      { hint: 'Choose another name for our entry with --name.' },
+      `${host.title} already has another server named ${JSON.stringify(name)} in ${file}.`,
+      { hint: 'Choose another name with --name.' },
     );
   }
   return {

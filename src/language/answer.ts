@@ -58,7 +58,7 @@ function canSample({ sampling }: JsonObject): boolean {
 }
 
 function noTools({ name }: LanguageServer): SwitchboardError {
-  return new SwitchboardError('LANGUAGE_NO_TOOLS', `Server '${name}' has no tool that its model may use.`, {
+  return new SwitchboardError('LANGUAGE_NO_TOOLS', `Server '${name}' exposes no tool to its model.`, {
     hint: 'Check exposedTools, hiddenTools and expose of this server in the configuration.',
   });
 }

@@ -19,7 +19,7 @@ export function askClient(session: Session, capabilities: JsonObject): AskClient
     return new Promise<JsonObject>((resolve, reject) => {
       let asked: number | undefined;
       const stop = (): void => {
-        if (asked !== undefined) session.client.withdraw(asked, 'The parent request was stopped.');
+        if (asked !== undefined) session.client.withdraw(asked, 'The parent request was cancelled.');
         reject(signal.reason as Error);
       };
       const settle = (then: () => void): void => {

@@ -37,7 +37,7 @@ export class Consent {
     const { allowDestructive, canElicit, server } = this.#options;
     if (allowDestructive || !mayDestroy(tool)) return GRANTED;
     if (!canElicit) {
-      const message = `It may be destructive, and the client cannot ask the user. ${howToAllow(server)}`;
+      const message = `It may be destructive, and the client does not support asking the user. ${howToAllow(server)}`;
       return { kind: 'not allowed', message };
     }
     const turn = this.#asking.then(() => this.#question(tool, args, signal));
@@ -117,7 +117,7 @@ function formFor(server: string, tool: OfferedTool, args: JsonObject): JsonObjec
         allow: {
           type: 'boolean',
           title: `Run ${name}`,
-          description: 'Only once, with these arguments.',
+          description: 'Only this once, with these arguments.',
           default: false,
         },
       },

@@ -203,7 +203,7 @@ test('a model that does it again is not asked a third time', async () => {
   const { result, structured, text } = await talk(model);
   expect(result.isError).toBe(true);
   expect(structured.stopped?.code).toBe('LANGUAGE_UNKNOWN_TOOL');
-  expect(text).toContain('Tools called before:\n- nothing: unknown tool');
+  expect(text).toContain('Tools called so far:\n- nothing: unknown tool');
   expect(text).toContain('- find: ok');
   expect(model.requests).toHaveLength(2);
 });

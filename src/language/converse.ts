@@ -156,7 +156,7 @@ class Conversation {
       model: model.name,
       error: error instanceof Error ? error.name : typeof error,
     });
-    return new SwitchboardError('INTERNAL', 'Switchboard failed to carry out this request.', {
+    return new SwitchboardError('INTERNAL', 'Switchboard failed to handle this request.', {
       cause: error,
     });
   }

@@ -81,7 +81,7 @@ export class InnerClient implements ClientLink {
       // What the answer links to is read where the gateway knows the source.
       call.assign(this.outer.source, () => `Tool '${tool.original}' of server '${this.#inner.name}'`);
       const stop = (): void => {
-        call.cancel('The parent request was stopped.');
+        call.cancel('The parent request was cancelled.');
         this.#take(call)?.reject(asError(signal.reason));
       };
       const over = (): void => signal.removeEventListener('abort', stop);

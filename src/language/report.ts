@@ -11,7 +11,7 @@ export interface ConversationLog {
   readonly answer: string;
   /** In the order in which the model made them. */
   readonly calls: readonly CallRecord[];
-  /** The number of requests to the model. */
+  /** Number of requests to the model. */
   readonly steps: number;
   readonly tokens: { readonly input: number; readonly output: number; readonly estimated: boolean };
   /** What no text can stand for, from the last result that had such. */
@@ -50,13 +50,13 @@ export const OUTPUT_SCHEMA: JsonObject = {
           tool: { type: 'string' },
           arguments: { type: 'object' },
           outcome: { type: 'string', enum: [...OUTCOMES] },
-          ms: { type: 'number', description: 'How long it ran, in milliseconds.' },
+          ms: { type: 'number', description: 'Duration in milliseconds.' },
           message: { type: 'string', description: 'What went wrong.' },
         },
         required: ['tool', 'outcome', 'ms'],
       },
     },
-    steps: { type: 'integer', description: 'The number of requests to the model.' },
+    steps: { type: 'integer', description: 'Number of requests to the model.' },
     model: { type: 'string' },
     provider: { type: 'string' },
     tokens: {
@@ -64,13 +64,13 @@ export const OUTPUT_SCHEMA: JsonObject = {
       properties: {
         input: { type: 'number' },
         output: { type: 'number' },
-        estimated: { type: 'boolean', description: 'True where the model does not count them.' },
+        estimated: { type: 'boolean', description: 'True if the provider does not report token counts.' },
       },
       required: ['input', 'output'],
     },
     stopped: {
       type: 'object',
-      description: 'Why it ended early.',
+      description: 'Why it stopped early.',
       properties: { code: { type: 'string' }, message: { type: 'string' } },
       required: ['code', 'message'],
     },
@@ -114,7 +114,7 @@ function withoutGaps(record: CallRecord): JsonObject {
 function failureText(stopped: SwitchboardError, answer: string, calls: readonly CallRecord[]): string {
   const parts = [printable(stopped.explained)];
   if (answer !== '') parts.push(`The last message of the model: ${answer}`);
-  if (calls.length > 0) parts.push(['Tools called before:', ...calls.map(asLine)].join('\n'));
+  if (calls.length > 0) parts.push(['Tools called so far:', ...calls.map(asLine)].join('\n'));
   return parts.join('\n\n');
 }
 

@@ -89,7 +89,7 @@ function asText(block: JsonObject): string {
     if (typeof resource.text === 'string') return `Resource ${named(resource)}:\n${resource.text}`;
     return `(The resource ${named(resource)}, which is not text.)`;
   }
-  return `(Content of the kind ${short(block.type) ?? 'unknown'}, which cannot be shown here.)`;
+  return `(Content of type ${short(block.type) ?? 'unknown'}, which cannot be shown here.)`;
 }
 
 function named({ uri, name, mimeType }: JsonObject): string {

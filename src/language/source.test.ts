@@ -455,7 +455,7 @@ describe('a server with a language model before it', () => {
     const { connect } = await modelWorld([], { ...nodeServer('echo'), exposedTools: [] });
     const client = connect();
     await client.greet();
-    expect((await client.say('x')).content[0].text).toMatch(/no tool that its model may use.*exposedTools/);
+    expect((await client.say('x')).content[0].text).toMatch(/exposes no tool to its model.*exposedTools/);
   });
 
   test('asks each client its own questions where several share it', async () => {

@@ -110,7 +110,7 @@ export class ToolCalls {
     const { input } = use;
     if (input === undefined) {
       const why = use.malformed ?? 'they are not a JSON object';
-      return refused(use, tool, 'rejected', `The arguments cannot be read: ${why}. Nothing was run.`);
+      return refused(use, tool, 'rejected', `The arguments are invalid: ${why}. Nothing was run.`);
     }
     let started = performance.now();
     const end = (outcome: ToolCallOutcome, what: Partial<FinishedToolCall>): FinishedToolCall => {

@@ -91,7 +91,8 @@ export class ServerManager {
     if (found) return found;
     const names = [...this.#definitions.keys()];
     const hint =
-      didYouMean(name, names) ?? (names.length === 0 ? 'There are none.' : `There are: ${names.join(', ')}.`);
+      didYouMean(name, names) ??
+      (names.length === 0 ? 'No server is configured.' : `Available: ${names.join(', ')}.`);
     throw new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
   }
 

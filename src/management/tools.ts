@@ -58,13 +58,13 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
         },
         cwd: {
           type: 'string',
-          description: 'Working directory. Default: that of the configuration, or ours.',
+          description: 'Working directory. Default: that of the configuration, otherwise ours.',
         },
         timeout_ms: {
           type: 'integer',
           minimum: 1,
           description:
-            'How long it may take to start, in milliseconds; by default a minute. After 50 seconds the answer says that it is still starting.',
+            'Time limit for the start, in milliseconds (default 60000). After 50 seconds the response says that it is still starting.',
         },
       },
       required: ['name', 'command'],
@@ -119,7 +119,7 @@ function removeServer({ manager, persist }: ManagementToolsOptions): PresentedTo
   return tool({
     name: 'remove_server',
     title: 'Remove a server',
-    description: 'Remove a server and its tools and end its process. Running calls get a moment to finish.',
+    description: 'Remove a server and its tools and stop its process. Running calls get a moment to finish.',
     annotations: { destructiveHint: true, openWorldHint: false, idempotentHint: false, readOnlyHint: false },
     inputSchema: NAME_ONLY,
     outputSchema: {
@@ -134,7 +134,8 @@ function removeServer({ manager, persist }: ManagementToolsOptions): PresentedTo
         // A server that only this client has added may have the name of a configured one.
         const ours = manager.isAddedAtRuntime(name);
         await manager.remove(name);
-        if (persist && !ours) await written(persist.removed(name, definition), `${name} was removed for now`);
+        if (persist && !ours)
+          await written(persist.removed(name, definition), `${name} was removed until the next start`);
       };
       await (persist === undefined ? remove() : persist.alone(remove));
       return { said: `Removed ${name}.`, structured: { removed: name } };
@@ -260,10 +261,10 @@ function serverSchema(alwaysOn: boolean): JsonObject {
     type: 'object',
     properties: {
       name: { type: 'string' },
-      command: { type: 'string', description: 'Empty for a server that is not a program.' },
+      command: { type: 'string', description: 'Empty if the server is not a local program.' },
       args: { type: 'array', items: { type: 'string' } },
       url: { type: 'string', description: 'The address of a remote server.' },
-      builtin: { type: 'string', description: 'What it is, for a part of this program.' },
+      builtin: { type: 'string', description: 'Type of a built-in server.' },
       status: {
         type: 'string',
         enum: ['starting', 'running', 'crashed', 'unusable', ...(alwaysOn ? [] : ['idle'])],
@@ -271,7 +272,7 @@ function serverSchema(alwaysOn: boolean): JsonObject {
       tools: { type: 'array', items: { type: 'string' } },
       pid: { type: 'integer', description: '0 if it is not running.' },
       uptime_seconds: { type: 'integer' },
-      error: { type: 'string', description: 'Why it has crashed, cannot be listed or cannot be used.' },
+      error: { type: 'string', description: 'Why it crashed, cannot be listed or is not available.' },
     },
     required: ['name', 'command', 'args', 'status', 'tools', 'pid', 'uptime_seconds'],
   };

@@ -44,7 +44,7 @@ test('two texts of the same moment do not replace each other', () => {
 test('where the state directory cannot be written, that is told', () => {
   const state = join(directory(), 'file');
   fs.writeFileSync(state, '');
-  expect(() => backupPath(state, '/f.json')).toThrow('cannot be written');
+  expect(() => backupPath(state, '/f.json')).toThrow('Cannot write to');
   expect(allBackups(state)).toEqual([]);
   pruneBackups(state);
 });

@@ -25,7 +25,7 @@ export function backupPath(stateDirectory: string, file: string, now = Date.now(
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
     fs.writeFileSync(join(folder, ORIGIN), file, { mode: 0o600 });
   } catch (cause) {
-    throw new SwitchboardError('STATE_NOT_WRITABLE', `${folder} cannot be written: ${messageOf(cause)}.`, {
+    throw new SwitchboardError('STATE_NOT_WRITABLE', `Cannot write to ${folder}: ${messageOf(cause)}.`, {
       hint: 'Nothing was changed, because no backup could be written. Set SWITCHBOARD_STATE_DIR to a directory you own.',
       cause,
     });

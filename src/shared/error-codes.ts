@@ -504,7 +504,7 @@ export const ERROR_CODES = {
 
   /**
    * Port already in use.
-   * @fix Stop the program that uses it, or choose another port; 0 takes any free one.
+   * @fix Stop the program that uses it, or choose another port; 0 picks a free one.
    */
   PORT_TAKEN: FAILED,
   /**

@@ -34,7 +34,7 @@ export function homeDirectory(): string {
   if (isAbsolute(named)) return named;
   const known = systemHome();
   if (known !== undefined) return known;
-  throw new SwitchboardError('NO_HOME', 'Your home directory is not known: HOME is not an absolute path.', {
+  throw new SwitchboardError('NO_HOME', 'Your home directory is unknown: HOME is not an absolute path.', {
     hint: 'Set HOME to the full path of your home directory.',
   });
 }

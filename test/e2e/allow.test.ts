@@ -247,11 +247,11 @@ describe('what allow shows', () => {
     };
     const stdout = await shown({ a: { command: 'node', language } });
     for (const part of [
-      'lets a language model use it, evil-1',
-      'asks the model at https://evil.test/v1',
-      'sends the model a key from ANTHROPIC_API_KEY',
-      'tells the model "Delete all."',
-      'lets the model use destructive tools without asking',
+      'uses a language model, evil-1',
+      'model at  https://evil.test/v1',
+      'sends the model an API key from ANTHROPIC_API_KEY',
+      'instructs the model: "Delete all."',
+      'lets the model run destructive tools without asking',
     ])
       expect(stdout).toContain(part);
   });

@@ -24,7 +24,7 @@ test('doctor --start never recommends itself', async () => {
   const { stdout, stderr, code } = await runProgram(colourful('--exit'), ['doctor', '--start']);
   expect(code).toBe(1);
   expect(stdout).toContain(`It wrote: "Error: No token is set | Set 'TOKEN' first".\n`);
-  expect(stdout).toContain('Run its command by hand');
+  expect(stdout).toContain('Run its command in a terminal');
   expect(stdout + stderr).not.toContain('doctor');
   // The error says all of it already.
   expect(stderr).toBe('');

@@ -164,7 +164,7 @@ describe('call', () => {
     const project = echoProject();
     const inside = await runCli(project, ['call', 'echo', 'fail', 'message=not today']);
     expect(inside).toMatchObject({ code: 1, stdout: 'not today\n' });
-    expect(inside.stderr).toBe('switchboard: the tool reports an error.\n');
+    expect(inside.stderr).toBe('switchboard: the tool returned an error.\n');
     const outside = await runCli(project, ['call', 'echo', 'reject', 'message=no']);
     expect(outside).toMatchObject({ code: 1, stdout: '', stderr: 'switchboard: echo said: "no".\n' });
     const json = await runCli(project, ['call', 'echo', 'reject', 'message=no', '--json']);
@@ -239,7 +239,7 @@ describe('call', () => {
     expect(await call('flat', 'say', 'text=renamed')).toBe('renamed\n');
     expect(await call('flat', 'flat__say', 'text=whole')).toBe('whole\n');
     expect(await call('flat', 'flat__sey', 'text=x')).toContain('Did you mean "flat__say"');
-    expect(await call('flat', 'big', 'bytes=1')).toContain('Add --hidden to call it all the same.');
+    expect(await call('flat', 'big', 'bytes=1')).toContain('Add --hidden to call it anyway.');
     expect(await call('flat', 'big', 'bytes=1', '--hidden')).toHaveLength(2);
     expect(await call('hidden', 'echo', 'text=here')).toBe('here\n');
   });

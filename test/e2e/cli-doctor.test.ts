@@ -44,8 +44,8 @@ describe('doctor', () => {
     expect(stdout).toContain(`✗ its working directory ${project.path('not/there')} does not exist`);
     expect(stdout).toContain(`✗ the script ${project.path('dist/missing.js')} does not exist`);
     expect(stdout).toContain('✗ command not found on its PATH: "node"');
-    expect(stdout).toMatch(/^✗ unset cannot be used: .*NOT_SET_ANYWHERE is not set/m);
-    expect(stdout).toContain('- off is turned off');
+    expect(stdout).toMatch(/^✗ unset is not available: .*NOT_SET_ANYWHERE is not set/m);
+    expect(stdout).toContain('- off is disabled');
     expect(stdout).toContain('✓ echo');
   });
 
@@ -108,7 +108,7 @@ describe('doctor', () => {
     });
     const { code, stdout } = await runCli(project, ['doctor']);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^✗ --http cannot be used: .*http\.token: .*NOT_SET_ANYWHERE is not set/m);
+    expect(stdout).toMatch(/^✗ --http would fail: .*http\.token: .*NOT_SET_ANYWHERE is not set/m);
     expect((await runCli(project, ['doctor', '--json'])).json.config.httpToken.hint).toContain(
       'Set the variable',
     );
@@ -124,9 +124,9 @@ describe('doctor', () => {
     ]) {
       const { code, stdout, stderr } = await runCli(project, args);
       expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
-      expect(stderr).toContain('switchboard: The server "lost" cannot be used:\n');
+      expect(stderr).toContain('switchboard: The server "lost" is not available:\n');
       expect(stderr).toMatch(
-        /mcpServers\.lost\.command: .*NOT_SET_ANYWHERE is not set; the server cannot be used/,
+        /mcpServers\.lost\.command: .*NOT_SET_ANYWHERE is not set; the server is not available/,
       );
     }
   });

@@ -146,9 +146,7 @@ describe('dry-run', () => {
     expect(wordy.tokens.flat - first.tokens.flat).toBeGreaterThan(250);
     expect([wordy, flat].map((server) => server.tokensWhenFlat)).toEqual([undefined, undefined]);
     const { stdout } = await runCli(project, ['--dry-run']);
-    const advice = stdout.match(
-      /show this one flat \("exposure": "flat"\): ≈ (\d+) tokens instead of ≈ (\d+)/g,
-    );
+    const advice = stdout.match(/expose it flat \("exposure": "flat"\): ≈ (\d+) tokens instead of ≈ (\d+)/g);
     expect(advice).toHaveLength(1);
   });
 

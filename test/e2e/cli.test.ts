@@ -23,7 +23,7 @@ describe('help and mistakes', () => {
     for (const word of [...COMMANDS, 'Examples:', 'Environment:', 'Exit codes:']) {
       expect(help.stdout).toContain(word);
     }
-    for (const words of ['~/.local/state/switchboard', 'With --http: 0 when a signal ended it, 1 where'])
+    for (const words of ['~/.local/state/switchboard', 'With --http: 0 if a signal ended it, 1 if'])
       expect(help.stdout).toContain(words);
     expect((await runCli(project, ['-h'])).stdout).toBe(help.stdout);
     expect((await runCli(project, ['--help', 'list'])).stdout).toContain('Usage: switchboard list');
@@ -48,7 +48,7 @@ describe('help and mistakes', () => {
     [['tools', 'ecko'], 'No server named "ecko".\n  Did you mean "echo"?'],
     [['call', 'echo'], 'call needs a server and a tool.'],
     [['--http', 'x'], '--http needs a port from 0 to 65535.'],
-    [['--sse', '--stdio'], '--stdio and --http exclude each other.'],
+    [['--sse', '--stdio'], '--stdio and --http cannot be combined.'],
     [['--show-token'], '--show-token belongs to --http.'],
     [['--show-token', 'list'], '--show-token belongs to --http.'],
     [['--http', '0', 'list'], '--http serves clients, and list does something else.'],
@@ -186,7 +186,7 @@ describe('list', () => {
     expect(stdout).toMatch(new RegExp(`^echo +echo_suite +running pid ${pid} +`, 'm'));
     expect(stdout).toMatch(/^crash +crash_suite +crashed: Server 'crash' exited with code 1\. .*… +/m);
     expect(stdout).toMatch(/^other +other_suite +idle +/m);
-    expect(stdout).toContain(`The states are those of switchboard, pid ${client.pid}, since `);
+    expect(stdout).toContain(`State reported by switchboard, pid ${client.pid}, since `);
     expect(
       stdout +
         readdirSync(join(stateOf(project), 'run'))

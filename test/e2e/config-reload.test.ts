@@ -65,8 +65,8 @@ describe('SIGHUP', () => {
     const call = client.call('a__slow_echo', { text: 'through it all', ms: 1500 });
     await client.call('a__canary');
     const changes = await changesBy(gateway, async () => {
-      expect(await reloadConfig(client)).toMatch(/was read again kept=2/);
-      expect(await gateway.reconfigure(servers)).toMatch(/was read again kept=2/);
+      expect(await reloadConfig(client)).toMatch(/configuration reloaded kept=2/);
+      expect(await gateway.reconfigure(servers)).toMatch(/configuration reloaded kept=2/);
     });
     expect(changes).toBe(0);
     expect(client.ledger.unanswered()).toHaveLength(1);
@@ -272,7 +272,7 @@ describe('SIGHUP', () => {
       for (const [text, why] of wrong) {
         const before = client.stderr.length;
         project.write('switchboard.config.json', text);
-        expect(await reloadConfig(client)).toContain('was not read again, nothing has changed');
+        expect(await reloadConfig(client)).toContain('not reloaded, nothing has changed');
         const told = client.stderr.slice(before);
         expect(told).toContain(file);
         expect(told).toMatch(why);
@@ -460,13 +460,13 @@ test('a slip in the entry of a server that runs costs it nothing: it keeps its o
   const told = client.stderr.slice(from);
   expect(told).toContain(project.path(CONFIG));
   expect(told).toContain('mcpServers.it.args');
-  expect(told).toMatch(/keeps its old definition.*server=it\n/);
+  expect(told).toMatch(/keeping the old definition.*server=it\n/);
   expect(client.ledger.unanswered()).toHaveLength(1);
   expect(await gateway.server('it')).toMatchObject({ status: 'running', pid });
   expect(textOf(await client.call('it__pid'))).toBe(String(pid));
   expect(textOf(await call)).toBe('through it all');
   // Put right again it is the same one still; taken out it goes.
-  expect(await gateway.reconfigure(servers)).toMatch(/was read again kept=2/);
+  expect(await gateway.reconfigure(servers)).toMatch(/configuration reloaded kept=2/);
   expect(await gateway.server('it')).toMatchObject({ status: 'running', pid });
   expect(await gateway.reconfigure({ other: servers.other })).toMatch(/removed=it kept=1/);
   await until(() => !alive(pid), { what: 'its process to be gone' });

@@ -128,7 +128,7 @@ describe('mcpmux', () => {
     });
     const added = await runEditCommand(project, ['--config', 'mux.json', 'add', 'e', ...ECHO]);
     expect(added.stdout).toContain(`Reload signal sent to mcpmux, pid ${client.pid}.`);
-    await client.waitForStderr(/the configuration was read again/);
+    await client.waitForStderr(/configuration reloaded/);
     const { result } = await client.call('list_servers');
     expect(result.structuredContent.servers).toMatchObject([{ name: 'e', command: NODE }]);
     await client.call('reload_server', { name: 'e' });

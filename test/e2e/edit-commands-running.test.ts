@@ -58,7 +58,7 @@ describe('a running gateway', () => {
     await until(() => !alive(c), { what: 'the changed server to be gone' });
     expect(await pidOf(client, 'c')).not.toBe(c);
     expect(await pidOf(client, 'a')).toBe(a);
-    expect(client.stderr).toMatch(/the configuration was read again.*restarted=c/);
+    expect(client.stderr).toMatch(/configuration reloaded.*restarted=c/);
     await leave(client);
   });
 
@@ -82,7 +82,7 @@ describe('a running gateway', () => {
     );
     await waitForToolsChanged(client, seen);
     expect(await toolNames(client)).toEqual(['a_suite', 'z_suite']);
-    await second.waitForStderr(/the configuration was read again/);
+    await second.waitForStderr(/configuration reloaded/);
     expect(await pidOf(client, 'a')).toBe(a);
 
     // What is wrong is said here, and nobody is told.
@@ -96,7 +96,7 @@ describe('a running gateway', () => {
     project.write(CONFIG, '{ "mcpServers": ');
     // A signal from elsewhere changes nothing either.
     client.signal('SIGHUP');
-    await client.waitForStderr(/the configuration was not read again, nothing has changed/);
+    await client.waitForStderr(/configuration not reloaded, nothing has changed/);
     expect(await toolNames(client)).toEqual(['a_suite', 'z_suite']);
 
     write({ a: nodeServer('echo') });
@@ -107,7 +107,7 @@ describe('a running gateway', () => {
     });
     await waitForToolsChanged(client, seen);
     expect(await toolNames(client)).toEqual(['a_suite']);
-    expect(other.stderr).not.toContain('read again');
+    expect(other.stderr).not.toContain('reloaded');
     await leave(client, second, other);
   });
 
@@ -124,7 +124,7 @@ describe('a running gateway', () => {
     const dry = await runEditCommand(project, ['remove', 'b', '--dry-run', '--json']);
     expect(dry.json.gateways[0].reason).toBe('--dry-run');
     expect(await toolNames(client)).toEqual(['a_suite']);
-    expect(client.stderr).not.toContain('read again');
+    expect(client.stderr).not.toContain('reloaded');
     await leave(client);
   });
 
@@ -209,14 +209,14 @@ describe('list', () => {
     const { stdout } = await runEditCommand(project, ['list']);
     expect(stdout).toMatch(/^old +– +idle +– +no longer configured; reload stops it$/m);
     expect(stdout).toMatch(/^late +– +running pid \d+ +– +added at run time$/m);
-    expect(stdout).toMatch(/^frail +– +crashed: the log of its gateway says why +– +added at run time$/m);
+    expect(stdout).toMatch(/^frail +– +crashed: see the log of its gateway +– +added at run time$/m);
     const published = readdirSync(project.path('.state/run')).map((name) =>
       project.read(`.state/run/${name}`),
     );
     expect([stdout, ...published].join('')).not.toContain(secret);
     // Reading the configuration again does not take it away.
     await runEditCommand(project, ['reload']);
-    await client.waitForStderr(/the configuration was read again.*removed=old/);
+    await client.waitForStderr(/configuration reloaded.*removed=old/);
     expect(await toolNames(client)).toEqual(expect.arrayContaining(['a_suite', 'late_suite']));
     await leave(client);
   });
@@ -234,14 +234,14 @@ describe('disable and enable', () => {
     expect(await tools()).toEqual(['e_suite', 'f_suite']);
     const off = await runEditCommand(project, ['disable', 'e']);
     expect(off).toMatchObject({ code: 0, stderr: '' });
-    expect(off.stdout).toMatch(/^Turned off "e" in .*\nReload signal sent to /s);
+    expect(off.stdout).toMatch(/^Disabled "e" in .*\nReload signal sent to /s);
     await until(async () => (await tools()).join() === 'f_suite');
     expect(JSON.parse(project.read(CONFIG)).mcpServers.e).toMatchObject({ command: NODE, disabled: true });
-    expect((await runEditCommand(project, ['disable', 'e'])).stdout).toBe('"e" is turned off already.\n');
+    expect((await runEditCommand(project, ['disable', 'e'])).stdout).toBe('"e" is already disabled.\n');
     expect(await runEditCommand(project, ['enable', 'e', '--json'])).toMatchObject({ code: 0, stderr: '' });
     await until(async () => (await tools()).join() === 'e_suite,f_suite');
     expect(project.read(CONFIG)).toBe(before);
-    expect((await runEditCommand(project, ['enable', 'e'])).stdout).toBe('"e" is turned on already.\n');
+    expect((await runEditCommand(project, ['enable', 'e'])).stdout).toBe('"e" is already enabled.\n');
     await leave(client);
   });
 
@@ -271,7 +271,7 @@ describe('disable and enable', () => {
     });
     const { code, stderr } = await runEditCommand(project, ['enable', 'shared']);
     expect(code).toBe(2);
-    expect(stderr).toContain('Take "disabled" out of the file that defines it');
+    expect(stderr).toContain('Remove "disabled" from the file that defines it');
     for (const flags of [[], ['--project']])
       expect((await runEditCommand(project, ['disable', 'sharde', ...flags])).stderr).toContain(
         'Did you mean "shared"?',

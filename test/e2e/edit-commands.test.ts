@@ -42,7 +42,7 @@ describe('add', () => {
     expect(stdout).toBe(
       `Added "db" to ${project.path(CONFIG)}. A backup is in ${keptOf(project)[0]!.path}.\n` +
         `  node server.js --read-only --json -- 'a b'\n` +
-        'No gateway is running with this configuration; the next one reads it.\n',
+        'No gateway is running with this configuration; the next one will read it.\n',
     );
     const after = project.read(CONFIG);
     const [head, tail] = COMMENTED.split('  },\n  "logLevel"');
@@ -205,7 +205,7 @@ describe('add', () => {
       2,
       'Put -- before the command, and our own flags before that: x -- npx …',
     ],
-    [['add', 'x', 'npx', '--config', 'p'], 2, 'It is not clear whose flag "--config" is'],
+    [['add', 'x', 'npx', '--config', 'p'], 2, 'The flag "--config" is ambiguous'],
     [['add', 'x', '--env', 'swordfish', '--', 'y'], 2, '--env needs a name and a value.'],
     [['add', 'x', '--env', '=swordfish', '--', 'y'], 2, '--env needs a name and a value.'],
     [['add', 'a__b', 'y'], 2, 'contains "__"'],
@@ -220,7 +220,7 @@ describe('add', () => {
     [['remove'], 2, 'remove needs the name of one server.'],
     [['remove', 'a', 'b'], 2, 'remove needs the name of one server.'],
     [['remove', 'file'], 2, 'No server named "file".\n  Did you mean "files"?'],
-    [['remove', 'quite-another'], 2, 'There are: files, notes.'],
+    [['remove', 'quite-another'], 2, 'Available:  files, notes.'],
     [['reload', 'files'], 2, 'reload takes no arguments.'],
   ])('%j is refused, and nothing is changed', async (args, code, message) => {
     const project = createProject({ [CONFIG]: COMMENTED });
@@ -267,7 +267,7 @@ describe('add', () => {
     const again = await runEditCommand(project, ['add', 'old', '--replace', 'new']);
     expect(again).toMatchObject({
       code: 0,
-      stdout: `"old" is in ${project.path(CONFIG)} like this already.\n`,
+      stdout: `"old" is already in ${project.path(CONFIG)}, with the same settings.\n`,
     });
     expect(keptOf(project)).toEqual(before);
     const secret = await runEditCommand(project, ['add', 'old', '--replace', '--env', 'A=swordfish', 'new']);
@@ -291,7 +291,7 @@ describe('add', () => {
     const file = project.path('mcps/mock/.mcp.json');
     const added = await runEditCommand(project, ['add', 'mock', '--project', '--replace', 'x']);
     expect(added.code).toBe(2);
-    expect(added.stderr).toContain(`There is a server named "mock" already, defined in ${file}.`);
+    expect(added.stderr).toContain(`A server named "mock" is already defined in ${file}.`);
     const removed = await runEditCommand(project, ['remove', 'mock']);
     expect(removed.code).toBe(2);
     expect(removed.stderr).toContain(`"mock" is not defined in the configuration but in ${file}.`);
@@ -307,7 +307,7 @@ describe('add', () => {
     ]) {
       const { code, stderr } = await runEditCommand(project, args);
       expect(code).toBe(78);
-      expect(stderr).toContain('is a program, which only its author can change.');
+      expect(stderr).toContain('is a program and cannot be edited automatically.');
     }
     const wrong = createProject({ [CONFIG]: '{ "mcpServers": { "a": ' });
     expect((await runEditCommand(wrong, ['add', 'a', 'b'])).code).toBe(78);
@@ -371,7 +371,7 @@ describe('add --start', () => {
     expect(good.stdout).toMatch(/^\+ +"e": \{$[^]*^Started it once/m);
     const bad = await runEditCommand(project, ['add', 'e', '--start', '--dry-run', 'no-such-command-here']);
     expect(bad.code).toBe(1);
-    expect(bad.stderr).not.toContain('The entry stays');
+    expect(bad.stderr).not.toContain('The entry was kept');
     expect(readdirSync(project.dir).filter((name) => name !== '.state')).toEqual([]);
   });
 });
@@ -422,7 +422,7 @@ describe('remove', () => {
     });
     const { code, stdout } = await runEditCommand(project, ['remove', 'a']);
     expect(code).toBe(0);
-    expect(stdout).toContain('suites.a in that file still speaks of it.\ntools.both in that file still');
+    expect(stdout).toContain('suites.a in that file still refers to it.\ntools.both in that file still');
     expect(stdout).toContain(
       `The server of this name in ${project.path('mcps/a/.mcp.json')} is used instead.`,
     );

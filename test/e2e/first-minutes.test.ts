@@ -97,17 +97,19 @@ test('uninstall says which hosts are without their servers, and how they get the
     [FILES.windsurf]: { mcpServers: { pages: nodeServer('pages') } },
   });
   await at.run(['init', '--yes', '--no-start']);
-  const next = 'Put them back with: switchboard eject cursor windsurf\n';
+  const next = 'Restore them with: switchboard eject cursor windsurf\n';
   const { code, stdout } = await at.run(['uninstall', '--all']);
   expect(code).toBe(0);
-  expect(stdout).toContain(`Cursor, Windsurf: the servers that moved behind Switchboard are not back`);
+  expect(stdout).toContain(`Cursor, Windsurf: the servers that moved behind Switchboard are still missing`);
   expect(stdout).toContain(next);
   // Whoever missed it is told again.
   const again = await at.run(['uninstall', '--all']);
-  expect(again.stdout).toBe(`No host has an entry of ours.\n${stdout.slice(stdout.indexOf('Cursor, W'))}`);
+  expect(again.stdout).toBe(
+    `No host has an entry for Switchboard.\n${stdout.slice(stdout.indexOf('Cursor, W'))}`,
+  );
   expect((await at.run(['uninstall', 'cursor', '--json'])).json.eject).toEqual(['cursor']);
   await at.run(['eject']);
-  expect((await at.run(['uninstall', '--all'])).stdout).toBe('No host has an entry of ours.\n');
+  expect((await at.run(['uninstall', '--all'])).stdout).toBe('No host has an entry for Switchboard.\n');
 });
 
 test('the help of a program with one configuration names no flag for two', async () => {
@@ -116,7 +118,7 @@ test('the help of a program with one configuration names no flag for two', async
     const { stdout } = await runProgram(project, ['help', command], { program: 'mcp-proxy-server' });
     expect(stdout, command).not.toMatch(/\s--(?:user|project)\b|your own|\$LAYERS/);
   }
-  expect((await runProgram(project, ['help', 'add'])).stdout).toMatch(/--project and --user say which\. /);
+  expect((await runProgram(project, ['help', 'add'])).stdout).toMatch(/--project and --user choose\. /);
 });
 
 test('a change to the own file from within a project says that it applies everywhere', async () => {
@@ -124,11 +126,11 @@ test('a change to the own file from within a project says that it applies everyw
     '.config/switchboard/switchboard.config.json': { mcpServers: { echo: nodeServer('echo') } },
     'work/.git/HEAD': '',
   });
-  const everywhere = 'That is your own file, so this applies in all your projects.';
+  const everywhere = 'This is your own file, so it applies to all your projects.';
   const file = at.home.path('.config/switchboard/switchboard.config.json');
   const off = await at.run(['disable', 'echo']);
   expect(off.stdout).toContain(file);
-  expect(off.stdout).toContain(`${everywhere} --project turns it off in this one only.\n`);
+  expect(off.stdout).toContain(`${everywhere} --project disables it only in this one.\n`);
   expect((await at.run(['enable', 'echo'])).stdout).toContain(everywhere);
   expect((await at.run(['remove', 'echo', '--dry-run'])).stdout).toContain(everywhere);
   const removed = await at.run(['remove', 'echo']);
@@ -178,7 +180,7 @@ test('doctor names the own configuration, whether it is there or not', async () 
   const project = createProject({ [CONFIG]: { mcpServers: { echo: nodeServer('echo') } } });
   const own = project.path('.user/switchboard', CONFIG);
   expect((await runProgram(project, ['doctor'])).stdout).toContain(
-    `- no configuration of your own yet (it would be ${own})`,
+    `- no user configuration (would be ${own})`,
   );
   const { json } = await runProgram(project, ['doctor', '--json']);
   expect(json.config.own).toEqual({ path: own, exists: false });

@@ -38,13 +38,9 @@ describe('import', () => {
     expect(shown.stdout).toMatch(/cursor\s+echo\s+new\s/);
     expect(shown.stdout).toMatch(/codex\s+github\s+clash, as github-codex\s+npx -y other/);
     expect(shown.stdout).toMatch(/vscode\s+docs\s+new\s+https:\/\/docs/);
-    expect(shown.stdout).toContain(
-      'the editor asked for "docs-key"; it is read from the variable DOCS_KEY now',
-    );
+    expect(shown.stdout).toContain('"docs-key" was an editor prompt; set the variable DOCS_KEY instead');
     expect(shown.stdout).toContain('+++');
-    expect(shown.stderr).toContain(
-      'nothing was written, because there is no terminal to confirm on. Add --yes',
-    );
+    expect(shown.stderr).toContain('nothing was written, because there is no terminal to ask on. Add --yes');
     expect(shown.stdout + shown.stderr).not.toContain(SECRET);
     expect(at.files()).toEqual(before);
     const written = await at.run(['import', '--yes']);
@@ -104,7 +100,7 @@ describe('import', () => {
   test('reads a .mcp.json beside the configuration only once', async () => {
     const at = createHostHome({ [CONFIG]: {}, 'work/.mcp.json': { mcpServers: { echo: ECHO_SERVER } } });
     const { json } = await at.run(['import', '--yes', '--json']);
-    expect(json.servers).toMatchObject([{ name: 'echo', state: 'same', notes: ['read from there already'] }]);
+    expect(json.servers).toMatchObject([{ name: 'echo', state: 'same', notes: ['already read from there'] }]);
     expect(JSON.parse(at.read(CONFIG))).toEqual({});
     // Also where it cannot be used now, because a variable is not set.
     const unset = { ...ECHO_SERVER, env: { A: '${NOBODY_SETS_THIS}' } };

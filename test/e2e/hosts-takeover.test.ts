@@ -115,7 +115,7 @@ describe('a takeover', () => {
     expect(all.code).toBe(0);
     for (const file of ['work/.mcp.json', 'work/.cursor/mcp.json']) {
       expect(at.read(file)).toBe(team);
-      expect(all.stdout).toContain(`${at.home.path(file)} keeps its servers`);
+      expect(all.stdout).toContain(`${at.home.path(file)} was not changed`);
       expect(all.stdout).not.toContain(`our entry in ${at.home.path(file)}`);
     }
     // What is read from there anyway is not copied.
@@ -209,7 +209,7 @@ describe('what is kept', () => {
 
   test('is listed, and a takeover that nobody wants back is forgotten', async () => {
     const at = createHostHome({ [FILES.cursor]: cursor });
-    expect((await at.run(['eject', '--list'])).stdout).toBe('No host is taken over.\n');
+    expect((await at.run(['eject', '--list'])).stdout).toBe('No host has been taken over.\n');
     await at.run(['import', 'cursor', '--takeover', '--yes']);
     const listed = await at.run(['eject', '--list']);
     expect(listed.stdout).toMatch(/cursor\s+\d{4}-\d\d-\d\d \d\d:\d\d\s+echo, other/);
@@ -253,7 +253,7 @@ describe('what is kept', () => {
     expect((await at.run(['uninstall', '--all', '--scope', 'project'])).code).toBe(0);
     expect(at.files()).toEqual(before);
     expect((await at.run(['uninstall', '--all', '--scope', 'project'])).stdout).toBe(
-      'No host has an entry of ours.\n',
+      'No host has an entry for Switchboard.\n',
     );
     expect((await at.run(['uninstall', '--all', 'cursor'])).code).toBe(2);
   });

@@ -90,7 +90,7 @@ describe('install', () => {
     const pinned = await at.run(['install', 'cursor', ...scope, '--config', 'mcp/team.json', '--json']);
     expect(pinned.json.hosts[0].entry.args.slice(-2)).toEqual(['--config', 'mcp/team.json']);
     const outside = await at.run(['install', 'cursor', ...scope, '--config', at.home.path(USER_CONFIG)]);
-    expect(outside).toMatchObject({ code: 2, stderr: expect.stringContaining('is not in this project') });
+    expect(outside).toMatchObject({ code: 2, stderr: expect.stringContaining('is outside this project') });
     const own = await at.run(['install', 'cursor', '--config', 'mcp/team.json', '--json']);
     expect(own.json.hosts[0].entry.args.slice(-2)).toEqual(['--config', at.home.path('work/mcp/team.json')]);
   });
@@ -150,7 +150,9 @@ describe('install', () => {
     const before = at.files();
     const { code, stderr, stdout } = await at.run(['install', 'cursor', 'gemini']);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain(`${at.home.path(FILES.gemini)}, line 2, column 19: the program takes no comma`);
+    expect(stderr).toContain(
+      `${at.home.path(FILES.gemini)}, line 2, column 19: trailing commas are not allowed`,
+    );
     expect(stderr).toContain('Nothing was changed.');
     expect(at.files()).toEqual(before);
     const removed = await at.run(['uninstall', 'gemini', '--json']);
@@ -197,7 +199,7 @@ describe('install', () => {
     expect(serversOf(at, 'cline').switchboard.env).toMatchObject({ ECHO_TOKEN: '${env:ECHO_TOKEN}' });
     expect(serversOf(at, 'claude-desktop').switchboard.env).toBeUndefined();
     expect(stdout).toContain(
-      'Claude Desktop passes little of your environment on, and the configuration refers to ECHO_TOKEN, MY_CERT, PLAIN',
+      'Claude Desktop passes on few environment variables, and the configuration uses ECHO_TOKEN, MY_CERT, PLAIN',
     );
   });
 
@@ -236,13 +238,16 @@ describe('install', () => {
     expect((await at.run(['install', 'curser'])).stderr).toContain('Did you mean "cursor"?');
     expect((await at.run(['install', '--force'])).code).toBe(2);
     expect((await at.run(['install', 'windsurf', '--scope', 'project'])).stderr).toContain(
-      'no file for single projects',
+      'no configuration file per project',
     );
     expect((await at.run(['install', 'cursor', '--scope', 'world'])).code).toBe(2);
     expect((await at.run(['uninstall'])).code).toBe(2);
     // A configuration may come later.
     const elsewhere = await at.run(['install', 'cursor'], { cwd: at.home.dir });
-    expect(elsewhere).toMatchObject({ code: 0, stdout: expect.stringContaining('no server behind it yet') });
+    expect(elsewhere).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('No server is configured yet'),
+    });
     expect((await at.run(['install', 'cursor', '--config', 'nowhere.json'])).code).toBe(78);
   });
 

@@ -375,8 +375,8 @@ describe('what is not served', () => {
     expect((await again.exited).code).toBe(1);
     const { error } = JSON.parse(again.stdout);
     expect(error.code).toBe('PORT_TAKEN');
-    expect(error.message).toContain(`another gateway does already (switchboard, pid ${gateway.pid})`);
-    expect(error.hint).toContain(`the same configuration at ${gateway.url}: use that one`);
+    expect(error.message).toContain(`already in use by another gateway (switchboard, pid ${gateway.pid})`);
+    expect(error.hint).toContain(`the same configuration at ${gateway.url}: use it`);
     const other = project.write('other.json', {});
     const another = new RunningProgram(project, { args: ['--http', `localhost:${port}`, '--config', other] });
     expect((await another.exited).code).toBe(1);
@@ -415,7 +415,7 @@ describe('what is not served', () => {
     ],
     [
       'a file that others can read',
-      /others may read/,
+      /other users can read/,
       {
         prepare: (at) => chmodSync(at.write('.state/http-token', 'kept-token-0123456789\n'), 0o644),
       },

@@ -295,7 +295,7 @@ describe('SIGHUP', () => {
     const unusable = { ...shared, env: { X: '${NOT_SET_ANYWHERE}' } };
     gateway.project.write('switchboard.config.json', config({ echo: nodeServer('echo'), named: unusable }));
     gateway.signal('SIGHUP');
-    await until(() => gateway.stderr.includes('keeps its old definition'), {
+    await until(() => gateway.stderr.includes('keeping the old definition'), {
       what: 'the warning in the log',
       seen: () => gateway.stderr,
     });
@@ -454,7 +454,7 @@ describe('mcp-proxy-server', () => {
       const env = { PORT: '0', KEEP_SERVER_OPEN: value };
       const gateway = new HttpGateway(project, { ...PROXY, args: ['--http'], env });
       await until(() => gateway.stdout.includes('Others ('), { what: 'the announcement' });
-      expect(gateway.stdout).toContain('It ends when its last client has left');
+      expect(gateway.stdout).toContain('It stops when its last client disconnects');
       expect(gateway.stderr.includes('KEEP_SERVER_OPEN is neither 1 nor 0'), value).toBe(warns);
       await gateway.stop();
     }

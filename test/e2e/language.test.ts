@@ -89,7 +89,7 @@ describe.each(Object.entries(apis))('with a model of the API of %s', (_name, { c
     const result = await tell(spoken, 'brief', 'stammer', ({ turn, results }) =>
       turn === 0 ? { calls: [{ name: 'echo', inputText: '{"text": ' }] } : results[0]!,
     );
-    expect(result.content[0].text).toContain('The arguments cannot be read');
+    expect(result.content[0].text).toContain('The arguments are invalid');
     expect(result.structuredContent.calls).toMatchObject([{ tool: 'echo', outcome: 'rejected' }]);
   });
 

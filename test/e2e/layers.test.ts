@@ -207,7 +207,7 @@ test('a server of one name may be in both files, and the output says which one c
   expect(under.stdout).toContain(`In this project "ours" in ${place.path('home/a', NAME)} overrides it.`);
   const taken = await run('a', 'add', 'both', '--user', ...ECHO);
   expect(taken).toMatchObject({ code: 2 });
-  expect(taken.stderr).toContain(`There is a server named "both" in ${place.path(USER)} already.`);
+  expect(taken.stderr).toContain(`${place.path(USER)} already has a server named "both".`);
   const removed = await run('a', 'remove', 'both');
   expect(removed.stdout).toContain(`Removed "both" from ${place.path('home/a', NAME)}.`);
   expect(removed.stdout).toContain(`The server of this name in ${place.path(USER)} is used instead.`);
@@ -236,8 +236,8 @@ test("a project's command does not change the user's file by accident", async ()
 });
 
 test.each([
-  [['--user', '--project'], '--user and --project name two files.'],
-  [['--user', '--config', NAME], '--config names the file already, so --user has no meaning.'],
+  [['--user', '--project'], '--user and --project cannot be combined.'],
+  [['--user', '--config', NAME], '--config already names the file, so --user has no effect.'],
 ])('%j cannot be meant', async (flags, message) => {
   const { run } = twoProjects();
   const refused = await run('a', 'add', 'x', ...flags, ...ECHO);
@@ -299,10 +299,10 @@ test.skipIf(process.platform === 'win32')(
     const listed = await run('a', 'list', '--json');
     expect(listed.json.servers.map(({ name }: Json) => name)).toEqual(['ours', 'both']);
     expect(listed.stderr).toContain(`${place.path(USER)}:1:17`);
-    expect(listed.stderr).toContain('is left out until it is corrected');
+    expect(listed.stderr).toContain('is ignored until it is corrected');
     const doctor = await run('a', 'doctor');
     expect(doctor.code).toBe(1);
-    expect(doctor.stdout).toContain(`✗ configuration ${place.path(USER)} (your own): left out`);
+    expect(doctor.stdout).toContain(`✗ configuration ${place.path(USER)} (your own): ignored`);
     expect(await suites(await gateway('a'))).toEqual(['both', 'ours']);
     const reloaded = await run('a', 'reload');
     expect(reloaded.code).not.toBe(0);

@@ -201,7 +201,7 @@ describe('persist', () => {
     const { pid } = await gateway.serverOnce('x', 'running');
     const answer = await gateway.remove('x');
     expect(responseText(answer)).toContain(project.path('mcps/x/.mcp.json'));
-    expect(responseText(answer)).toContain('x was removed for now');
+    expect(responseText(answer)).toContain('x was removed until the next start');
     expect(await gateway.servers()).toEqual([]);
     expect(alive(pid)).toBe(false);
     expect([CONFIG, 'mcps/x/.mcp.json'].map((file) => project.read(file))).toEqual(before);

@@ -168,7 +168,7 @@ test('SIGHUP changes nothing: what was added stays, with its process', async () 
   const { pid } = await mux.added('echo', nodeServer('echo', '--tools=echo'));
   const running = mux.client.call('echo__echo', { text: 'through' });
   mux.client.signal('SIGHUP');
-  await mux.client.waitForStderr(/the configuration was read again/);
+  await mux.client.waitForStderr(/configuration reloaded/);
   expect(textOf(await running)).toBe('through');
   expect(await mux.server('echo')).toMatchObject({ status: 'running', pid });
   expect(await ownTools(mux)).toEqual(['echo__echo']);

@@ -353,7 +353,7 @@ describe('log', () => {
     const project = createProject({ ...PROJECT, file: 'in the way' });
     const directory = await run(project, [], { MCP_PROXY_LOG_DIRECTORY_PATH: 'file' });
     expect(directory).toMatchObject({ code: 78, stdout: '' });
-    expect(directory.stderr).toContain(`mcp-proxy-server: The log cannot be kept in ${project.path('file')}`);
+    expect(directory.stderr).toContain(`mcp-proxy-server: Cannot write a log in ${project.path('file')}`);
     const level = await run(project, [], { MCP_PROXY_LOG_LEVEL: 'warn' });
     expect(level).toMatchObject({ code: 78, stdout: '' });
     expect(level.stderr).toMatch(/^mcp-proxy-server: MCP_PROXY_LOG_LEVEL must be "debug" or "info"\.\n/);

@@ -188,7 +188,7 @@ describe('the life of a connection', () => {
     expect(textOf(await call('far', 'ok', { tag: 'a' }))).toBe('ran a');
     project.write('switchboard.config.json', entry('second'));
     client.signal('SIGHUP');
-    await client.waitForStderr(/the configuration was read again/);
+    await client.waitForStderr(/configuration reloaded/);
     expect(textOf(await call('far', 'ok', { tag: 'b' }))).toBe('ran b');
     const key = (tag: string): unknown =>
       server.requests.find(({ body }) => body.includes(`"${tag}"`))?.headers['x-key'];

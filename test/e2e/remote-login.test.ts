@@ -254,7 +254,7 @@ describe('logging in', () => {
     expect(await loginOf(project)).toEqual({ kind: 'none' });
     expectLoginAsked(await whoami());
     const again = await run(project, 'auth', 'guarded', '--logout');
-    expect(again).toMatchObject({ code: 0, stdout: 'There was no login to guarded.\n' });
+    expect(again).toMatchObject({ code: 0, stdout: 'You were not logged in to guarded.\n' });
     await logIn(project);
     expectServed([await whoami()]);
   });

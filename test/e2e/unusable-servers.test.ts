@@ -133,7 +133,7 @@ describe('without a server', () => {
     for (const text of [said, client.stderr]) {
       expect(text).toContain(`${project.path('switchboard.config.json')}: no server`);
       expect(text).toContain(`${project.path('tools/*/.mcp.json')}: matches no file`);
-      expect(text).toContain(`${project.path('.mcp.json')}: not there`);
+      expect(text).toContain(`${project.path('.mcp.json')}: not found`);
     }
 
     project.write('switchboard.config.json', { mcpServers: { echo: nodeServer('echo') } });

@@ -163,7 +163,7 @@ describe('a folder', () => {
     const [suite] = await client.listTools();
     expect(suite!.name).toBe('memory_suite');
     expect(suite!.description).toBe(
-      "Use this tool for what is to be remembered. Say in natural language what you want: action 'call', subtool 'natural_language', args {query}.",
+      "Use this tool for what is to be remembered. Takes requests in natural language: action 'call', subtool 'natural_language', args {query}.",
     );
     const told = textOf(await client.call('memory_suite', { action: 'introspect' }));
     expect(told).toContain('natural_language');
@@ -308,7 +308,7 @@ describe('a folder', () => {
     expect(snapshot(project.dir)).toEqual(plain);
     const env = { ANTHROPIC_API_KEY: 'sk-test' };
     await run(project, ['wrap', 'one', '--model', 'claude-test'], { env });
-    expect((await run(project, ['list'], { env })).stdout).toContain('in natural language to claude-test');
+    expect((await run(project, ['list'], { env })).stdout).toContain('through claude-test');
     expect((await run(project, ['doctor', 'one'], { env })).stdout).toMatch(
       /model +claude-test \(anthropic\)/,
     );
@@ -375,7 +375,7 @@ describe('a folder', () => {
     const before = snapshot(project.path('mcps/docs'));
     const { code, stderr } = await run(project, ['wrap', 'docs', '--model', 'host']);
     expect(code).toBe(0);
-    expect(stderr).toContain('could not be started, so CLAUDE.md says little');
+    expect(stderr).toContain('could not be started, so CLAUDE.md has no tools');
     expect(fs.readFileSync(project.path('mcps/docs/.mcp.json'), 'utf8')).not.toContain('hunter2');
     expect((await run(project, ['tools', 'docs', '--json'])).json.servers[0].tools).toMatchObject([
       { name: 'natural_language' },
@@ -433,7 +433,7 @@ describe('what is refused', () => {
     expect((await run(project, ['wrap', 'one'])).stdout).toContain('is wrapped already');
     const second = await run(project, ['wrap', 'one', '--model', 'host']);
     expect(second.code).toBe(1);
-    expect(second.stderr).toContain('Change the arguments in');
+    expect(second.stderr).toContain('Edit the arguments in');
   });
 });
 
@@ -453,9 +453,9 @@ describe('an entry of the configuration', () => {
       code: 0,
       file: TEXT.replace('"] }', '"], "language": true }'),
     });
-    expect(stdout).toContain('The model is that of the host');
+    expect(stdout).toContain('It uses the model of the host');
     expect((await run(project, ['call', 'one', 'echo', 'text=x'])).stderr).toContain(
-      'Ask it in natural language: switchboard call one natural_language query="…"',
+      'Use natural language: switchboard call one natural_language query="…"',
     );
     expect((await run(project, ['wrap', 'one', '--model', 'm', '--instructions', 'told.md'])).code).toBe(0);
     expect(project.read(CONFIG)).toContain('"language": { "model": "m", "instructionsFile": "told.md" }');

@@ -172,9 +172,7 @@ export const spawnedServers = (client: RawClient): string[] =>
 
 /** Sends SIGHUP and waits until the configuration was read again, or could not be. */
 export async function reloadConfig(client: RawClient): Promise<string> {
-  const lines = (): RegExpMatchArray[] => [
-    ...client.stderr.matchAll(/the configuration was (not )?read again.*\n/g),
-  ];
+  const lines = (): RegExpMatchArray[] => [...client.stderr.matchAll(/configuration (not )?reloaded.*\n/g)];
   const before = lines().length;
   client.signal('SIGHUP');
   return client.waitUntil(() => lines()[before]?.[0], 'the configuration to be read again');
@@ -187,7 +185,7 @@ export const PERSIST = { approval: 'auto', persist: true };
 interface ManagedClient extends Manager {
   readonly client: RawClient;
   readonly project: Project;
-  /** Writes the configuration anew, and has it read again. Gives what the log says of it. */
+  /** Rewrites the configuration and reloads it. Resolves with what the log says. */
   readonly reconfigure: (servers: object, more?: object) => Promise<string>;
 }
 

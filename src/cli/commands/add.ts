@@ -32,24 +32,24 @@ export const addCommand: CliCommand = {
   name: 'add',
   words: '<name> [flags] -- <command> [args…] | <name> --url URL [flags] | <package>',
   commandAt: 1,
-  summary: 'put a server into the configuration',
+  summary: 'add a server to the configuration',
   about: [
-    'Writes a server into "mcpServers" of the configuration file$LAYERS[: that of the project where there is one, else ' +
-      'your own, which holds in every project. --project and --user say which]. It makes the file where there is none; ' +
-      'a file that is named with --config must be there. Comments, order and ' +
-      'all else in the file stay as they are, and the old text is kept in the state directory. Then gateways that run ' +
-      'with this configuration reload it, so the server is available at once.',
-    'What follows -- is the command that starts the server, as you would type it. -- may be left out ' +
-      'where no argument begins with a dash. The command is taken literally: ${NAME} stays these characters.',
-    'With --url it is a remote server, reached over HTTP. A server that asks for a login needs no ' +
-      'header: see `$0 help auth`.',
-    'In --env, --header and --url, ${NAME} is a reference to the environment and is written as such, so that no secret ' +
-      'ends up in the file. Put it in single quotes, or your shell fills it in.',
-    'The name of an npm package with a scope or "mcp" in it, or an address, is enough: a package is started with npx -y, ' +
-      'and the server is named after it. A line for another program, such as `claude mcp add …`, can be pasted as it is.',
-    'With --start the server is also started once, before running gateways reload, and its tools are listed, so ' +
-      'that mistakes show at once. If it does not start, the entry stays and the exit code is 1. Without --start, you see ' +
-      'where the command is not found.',
+    'Adds a server to "mcpServers" in the configuration file$LAYERS[: the project\'s file if there is one, ' +
+      'otherwise your own, which applies to every project; --project and --user choose]. The file is ' +
+      'created if it does not exist, unless --config names it. Comments, order and layout are kept, and a ' +
+      'backup is written to the state directory. Running gateways with this configuration reload it.',
+    'The words after -- are the command that starts the server, as you would type it. You can omit -- if ' +
+      'no argument starts with a dash. The command is taken literally: ${NAME} is not replaced.',
+    '--url adds a remote server, reached over HTTP. A server with a login needs no header: see `$0 help ' +
+      'auth`.',
+    'In --env, --header and --url, write ${NAME} to refer to an environment variable, so that no secret ' +
+      'ends up in the file. Use single quotes, or your shell replaces it.',
+    'A URL, or an npm package whose name has a scope or contains "mcp", is enough: the package is started ' +
+      'with npx -y, and the server is named after it. You can also paste a command for another program, ' +
+      'such as `claude mcp add …`.',
+    '--start starts the server once and lists its tools, before running gateways reload. If it does not ' +
+      'start, the entry is kept and the exit code is 1. Without --start, only a missing command is ' +
+      'reported.',
   ],
   flags: [
     {
@@ -57,43 +57,54 @@ export const addCommand: CliCommand = {
       short: 'e',
       value: 'NAME=VALUE',
       many: true,
-      summary: 'a variable of its environment, besides yours',
+      summary: 'an additional environment variable for the server',
     },
-    { name: 'cwd', value: 'DIR', summary: "where it is started (default: the configuration's directory)" },
+    { name: 'cwd', value: 'DIR', summary: "its working directory (default: the configuration's directory)" },
     ...REMOTE_FLAGS,
     {
       name: 'isolation',
       value: 'session|shared',
-      summary: 'where several clients are connected: one server for each of them, or one for all',
+      summary: 'with several clients: one server process per client, or one shared by all',
     },
     {
       name: 'timeout-ms',
       value: 'N',
-      summary: 'how long it may take to start, in ms (default 60000); kept in its entry',
+      summary: 'time limit for its start, in ms (default 60000); saved in its entry',
     },
-    { name: 'start', summary: 'also start it once, and list its tools' },
-    { name: 'replace', summary: 'write over an entry of this name, all of it' },
+    { name: 'start', summary: 'start it once and list its tools' },
+    { name: 'replace', summary: 'replace an existing entry of this name' },
     ...CHANGE_FLAGS,
   ],
   spellOut: (argv) => spellOutPasted(argv, addCommand.flags),
   examples: [
-    ['$0 add @modelcontextprotocol/server-memory', 'a package, named memory'],
-    ['$0 add notes -- npx -y @modelcontextprotocol/server-memory', 'the same under another name'],
+    ['$0 add @modelcontextprotocol/server-memory', 'an npm package, named memory'],
+    ['$0 add notes -- npx -y @modelcontextprotocol/server-memory', 'the same with another name'],
     ["$0 add github -e 'TOKEN=${GH_TOKEN}' -- github-mcp stdio", 'with a token from your environment'],
-    ['$0 add claude mcp add docs --transport http https://example.com/mcp', 'a line for Claude Code'],
-    ['$0 add mine node dist/server.js', 'no dashes, so no --'],
+    [
+      '$0 add claude mcp add docs --transport http https://example.com/mcp',
+      'a pasted command for Claude Code',
+    ],
+    ['$0 add mine node dist/server.js', 'no argument starts with a dash, so -- is optional'],
     ['$0 add memory --user -- npx -y @modelcontextprotocol/server-memory', 'for all your projects'],
-    ['$0 add db --env PGHOST=localhost --cwd tools/db -- node server.js --read-only', 'flags of both'],
-    ['$0 add memory --start -- npx -y @modelcontextprotocol/server-memory', 'and see whether it works'],
+    [
+      '$0 add db --env PGHOST=localhost --cwd tools/db -- node server.js --read-only',
+      'with a variable and a working directory',
+    ],
+    ['$0 add memory --start -- npx -y @modelcontextprotocol/server-memory', 'and check that it starts'],
     ['$0 add docs --url https://example.com/mcp', 'a remote server'],
     [
       "$0 add api --url https://example.com/mcp --header 'Authorization: Bearer ${API_TOKEN}'",
-      'with a token',
+      'with a token from the environment',
     ],
-    ['$0 add old --url http://localhost:3000/sse --transport sse --isolation shared', 'an older one'],
-    ['$0 add memory --replace --dry-run -- memory-server', 'what would change'],
+    [
+      '$0 add old --url http://localhost:3000/sse --transport sse --isolation shared',
+      'an older SSE server, shared by all clients',
+    ],
+    ['$0 add memory --replace --dry-run -- memory-server', 'preview the change'],
   ],
-  exits: [[Exit.failed, 'with --start: it does not start; or a running gateway could not be notified']],
+  exits: [
+    [Exit.failed, 'with --start: the server does not start; or a running gateway could not be notified'],
+  ],
   async run(typed, context) {
     const given = spellOutPackage(typed);
     const { flags } = given;
@@ -153,12 +164,12 @@ function taken(
   { file }: ConfigTarget,
   program: string,
 ): SwitchboardError {
-  const off = disabled.includes(name) ? ', which is turned off' : '';
+  const off = disabled.includes(name) ? ', which is disabled' : '';
   return new SwitchboardError(
     'SERVER_EXISTS',
-    `There is a server named ${JSON.stringify(name)} in ${file ?? 'the configuration'} already${off}.`,
+    `${file ?? 'The configuration'} already has a server named ${JSON.stringify(name)}${off}.`,
     {
-      hint: `Remove it first (${program} remove ${name}), write over it with --replace, or choose another name.`,
+      hint: `Remove it first (${program} remove ${name}), overwrite it with --replace, or choose another name.`,
     },
   );
 }
@@ -166,7 +177,7 @@ function taken(
 function takenElsewhere(name: string, file: string): SwitchboardError {
   return new SwitchboardError(
     'SERVER_EXISTS',
-    `There is a server named ${JSON.stringify(name)} already, defined in ${file}.`,
+    `A server named ${JSON.stringify(name)} is already defined in ${file}.`,
     { hint: 'Edit that file, or choose another name.' },
   );
 }
@@ -206,7 +217,7 @@ async function tryOut(
 }
 
 function complaintOf(error: SwitchboardError, name: string, dryRun: boolean, program: string): string {
-  const stays = `  The entry stays; ${program} remove ${printableLine(name)} takes it out again.\n`;
+  const stays = `  The entry was kept. To remove it: ${program} remove ${printableLine(name)}\n`;
   return describeFailure(error, program) + (dryRun ? '' : stays);
 }
 
@@ -219,7 +230,7 @@ function outcomeText(name: string, shown: RedactedCommand, replaced: boolean, do
 }
 
 function unchanged(name: string, file: string): string {
-  return `${JSON.stringify(printableLine(name))} is in ${printableLine(file)} like this already.\n`;
+  return `${JSON.stringify(printableLine(name))} is already in ${printableLine(file)}, with the same settings.\n`;
 }
 
 function trialText(

@@ -12,25 +12,26 @@ import { notifyUnsupported, configPaths, notifyGateways, notifiedText } from '..
 export const allowCommand: CliCommand = {
   name: 'allow',
   words: '[path]',
-  summary: "let this project's servers be used; shows them and asks",
+  summary: "allow this project's servers, after showing them",
   about: [
-    'A project may come from a stranger, and its configuration names programs to start. So its files, which are ' +
-      '$CONFIG, .mcp.json, mcps/*/.mcp.json and mcp-descriptions.json, do nothing until you allow them: their servers ' +
-      'are listed as "not allowed yet". This command shows what they would run and asks for a yes.',
-    'Each file is remembered with its content. After someone else changes it, you have to allow it again; what ' +
-      '`$0 add` and the other commands write for you stays allowed. Programs that the files start are not inspected.',
-    'Folders of your own can be allowed once and for all: "allowProjects": ["~/src/**"] in your user file. ' +
-      '--allow-project and SWITCHBOARD_ALLOW_PROJECT=1 allow everything that is found, for one run. `$0 deny` takes it back.',
+    'A project may come from someone you do not trust, and its files name programs to start. Therefore ' +
+      '$CONFIG, .mcp.json, mcps/*/.mcp.json and mcp-descriptions.json have no effect until you allow them; ' +
+      'their servers are listed as "not allowed yet". This command shows what they would run, then asks.',
+    'Each file is remembered with its content. If someone else changes it, you have to allow it again; ' +
+      'changes made by `$0 add` and similar commands stay allowed. The programs themselves are not ' +
+      'inspected.',
+    'To allow all projects in a folder, set "allowProjects": ["~/src/**"] in your own configuration. ' +
+      '--allow-project or SWITCHBOARD_ALLOW_PROJECT=1 allows everything for one run. `$0 deny` revokes it.',
   ],
   flags: [
     { name: 'yes', short: 'y', summary: 'do not ask' },
-    { name: 'list', summary: 'show what is allowed, everywhere' },
+    { name: 'list', summary: 'list everything that is allowed' },
   ],
   examples: [
-    ['$0 allow', 'the project of this folder'],
-    ['$0 allow ~/src/app --yes', 'another one, from a script'],
-    ['$0 allow --list', 'what is allowed'],
-    ["$0 allow --json </dev/null | jq '.runs'", 'what would run; allows nothing'],
+    ['$0 allow', "this directory's project"],
+    ['$0 allow ~/src/app --yes', 'another project, without asking'],
+    ['$0 allow --list', 'list everything that is allowed'],
+    ["$0 allow --json </dev/null | jq '.runs'", 'list what would run, without allowing it'],
   ],
   exits: [[Exit.failed, 'nothing was allowed']],
   async run({ flags, words }, context) {
@@ -68,7 +69,7 @@ export function namedDirectory(words: readonly string[], command: string, { cwd,
     throw usage(`${command} takes one path.`, `For example: ${variant.program} ${command} .`);
   const path = resolve(cwd, word);
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw usage(`There is no ${path}.`, 'Check the path.');
+  if (found === undefined) throw usage(`Path not found: ${path}.`, 'Check the path.');
   return found.isDirectory() ? path : dirname(path);
 }
 
@@ -92,7 +93,7 @@ function nothingToAllow(directory: string): CommandOutcome {
   return {
     exitCode: Exit.ok,
     data: { directory, allowed: [], runs: [] },
-    text: () => `Nothing is left to allow in ${printableLine(directory)}.\n`,
+    text: () => `Nothing to allow in ${printableLine(directory)}.\n`,
   };
 }
 
@@ -116,7 +117,8 @@ function listOf(): CommandOutcome {
         ? 'Nothing is allowed yet.\n'
         : files
             .map(
-              ({ path, changed }) => `${printableLine(path)}${changed ? ' (changed since, or gone)' : ''}\n`,
+              ({ path, changed }) =>
+                `${printableLine(path)}${changed ? ' (changed or deleted since)' : ''}\n`,
             )
             .join(''),
   };

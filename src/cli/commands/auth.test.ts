@@ -84,7 +84,7 @@ test('a person logs in by the address that is printed, sees it in the list, and 
   const done = await run('notes --no-browser');
   expect(done.exitCode).toBe(0);
   expect(done.text(plainStyle).replace(/\d+ min/, 'N min')).toBe(
-    `Logged in to notes (issuer ${server.origin}), scope read write, expires in N min, renewed by itself.\n`,
+    `Logged in to notes (issuer ${server.origin}), scope read write, expires in N min, renewed automatically.\n`,
   );
   expect(done.data).toMatchObject({
     server: 'notes',
@@ -94,10 +94,10 @@ test('a person logs in by the address that is printed, sees it in the list, and 
   });
   expect(stderr).toContain(`${server.origin}/authorize?`);
   expect(stderr).toMatch(/ssh -L (\d+):127\.0\.0\.1:\1 /);
-  expect(stderr).toContain('This command waits 5 min for that.');
+  expect(stderr).toContain('Waiting for up to 5 min.');
   const list = await run('');
   expect(list.text(plainStyle)).toMatch(
-    /notes +logged in, \d+ min left, renewed by itself +http.*\n.*keyed +not needed: it has a header of its own.*\n.*plain +turned off/,
+    /notes +logged in, \d+ min left, renewed automatically +http.*\n.*keyed +not needed: Authorization header is set.*\n.*plain +disabled/,
   );
   expect(list.data).toMatchObject({
     servers: [
@@ -110,7 +110,7 @@ test('a person logs in by the address that is printed, sees it in the list, and 
   expect((await run('')).text(plainStyle)).toMatch(/notes +not logged in +–/);
   expect(out.text(plainStyle)).toBe('Logged out of notes.\n');
   expect(out.data).toEqual({ server: 'notes', removed: true, revoked: true });
-  expect((await run('notes --logout')).text(plainStyle)).toBe('There was no login to notes.\n');
+  expect((await run('notes --logout')).text(plainStyle)).toBe('You were not logged in to notes.\n');
   expect(readdirSync(join(directory, 'state', 'auth'))).toEqual([]);
   const everything = [stderr, ...logged, JSON.stringify([done, list, out].map(({ data }) => data))].join('');
   for (const secret of [...server.issued, 'secret-in-header']) expect(everything).not.toContain(secret);
@@ -146,7 +146,7 @@ test('a server that asks for no login is good news', async () => {
     configure({ open: { url } });
     const done = await run('open --no-browser');
     expect(done).toMatchObject({ exitCode: 0, data: { server: 'open', kind: 'not-needed' } });
-    expect(done.text(plainStyle)).toBe('open asks for no login. It can be used as it is.\n');
+    expect(done.text(plainStyle)).toBe('open does not require a login.\n');
   } finally {
     open.closeAllConnections();
     await new Promise((closed) => open.close(closed));
@@ -163,7 +163,7 @@ test('a server that is skipped is told of with the reason', async () => {
   await expect(run('lost')).rejects.toMatchObject({
     code: 'SERVER_UNUSABLE',
     message: expect.stringMatching(
-      /^The server "lost" cannot be used:\n.*mcpServers\.lost\.url: .*NOT_SET_ANYWHERE is not set/,
+      /^The server "lost" is not available:\n.*mcpServers\.lost\.url: .*NOT_SET_ANYWHERE is not set/,
     ) as string,
   });
 });

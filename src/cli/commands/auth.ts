@@ -14,34 +14,35 @@ import { table } from '../table.ts';
 export const authCommand: CliCommand = {
   name: 'auth',
   words: '[server]',
-  summary: 'log in to a remote server, or out again',
+  summary: 'log in to a remote server, or log out',
   about: [
-    'Opens the page in your browser where the server lets you log in, waits until you have agreed there, and keeps the ' +
-      'login for every gateway on this machine, in a file that only you can read. It is renewed by itself for as long ' +
-      'as its issuer allows. The address of the page is printed too, for machines without a browser: the browser must ' +
-      'then be able to come back to this machine (over SSH, with the -L that is printed). Over SSH, and where no browser ' +
-      'can be opened, only the address is printed.',
-    'Without a server it lists the remote servers and whether you are logged in. It makes no requests.',
-    '--logout takes the login back at its issuer, where that is possible, and deletes it here. What a server needs ' +
-      'beyond that (a client id, a scope, a port for the browser to come back to) goes under "oauth" in its entry.',
+    'Opens the login page of a server in your browser, waits until you approve, and saves the login for ' +
+      'every gateway on this machine, in a file that only you can read. It is renewed automatically for as ' +
+      'long as the issuer allows.',
+    'The address of the page is also printed; over SSH, or if no browser can be opened, it is only ' +
+      'printed. The browser must be able to reach this machine afterwards: over SSH, use the -L option that ' +
+      'is printed.',
+    'Without a server, lists the remote servers and whether you are logged in, without any request.',
+    '--logout revokes the login at its issuer, if possible, and deletes it. Other settings (client ID, ' +
+      'scope, callback port) go under "oauth" in the server\'s entry.',
   ],
   flags: [
     { name: 'logout', summary: 'log out of the server' },
-    { name: 'no-browser', summary: 'only print the address, open nothing' },
+    { name: 'no-browser', summary: 'print the address instead of opening a browser' },
   ],
   examples: [
     ['$0 auth', 'list logins'],
     ['$0 auth linear', 'log in to the server "linear"'],
-    ['$0 auth linear --no-browser', 'the same from a machine without a browser'],
+    ['$0 auth linear --no-browser', 'without opening a browser'],
     ['$0 auth linear --logout', 'log out'],
     [
       '$0 auth --json | jq -r \'.servers[] | select(.login.kind == "none").name\'',
-      'where you are not logged in',
+      'servers you are not logged in to',
     ],
   ],
   exits: [
-    [Exit.ok, 'you are logged in, or out; or the server needs no login'],
-    [Exit.failed, 'there is no login now: it was refused, it took too long, or it cannot be had'],
+    [Exit.ok, 'logged in, logged out, or the server needs no login'],
+    [Exit.failed, 'not logged in: refused, timed out or not possible'],
   ],
   async run({ words, flags }, context) {
     const [name, ...more] = words;
@@ -72,11 +73,11 @@ function remote(server: ServerDefinition): RemoteWithLogin {
   if (server.kind !== 'remote')
     throw usage(
       `The server ${name} is a local program and needs no login.`,
-      'What it needs to know, give it in "env".',
+      'If it needs a token, set it in "env".',
     );
   if (hasOwnHeader(server))
     throw usage(
-      `The server ${name} gets an Authorization header from its entry, so no login is used.`,
+      `The server ${name} has an Authorization header in its entry, so no login is used.`,
       'Remove that header to log in instead.',
     );
   const { oauth } = server;
@@ -101,9 +102,9 @@ async function logIn(
   context: Context,
   openBrowser: boolean,
 ): Promise<CommandOutcome> {
-  const { login } = await loadAuth();
+  const { login, UnreachableError } = await loadAuth();
   const name = printableLine(server.name);
-  context.status.show(`asking ${name} where to log in`);
+  context.status.show(`requesting login details from ${name}`);
   const made = await login({
     ...optionsFor(server, context),
     headers: server.headers,
@@ -113,23 +114,24 @@ async function logIn(
     tell: (url, port) => {
       context.status.clear();
       writeStderr(invitation(name, url, port, openBrowser));
-      context.status.show('waiting for you to log in in the browser; Ctrl-C stops');
+      context.status.show('waiting for the login in the browser; Ctrl-C cancels');
     },
   }).catch((error: unknown) => {
     if (isOpen(error)) return undefined;
-    throw inPlainWords(error, server);
+    const isServer = error instanceof UnreachableError && error.origin === new URL(server.url).origin;
+    throw isServer && error.refused ? notRunning(server, error) : error;
   });
   if (made === undefined)
     return {
       exitCode: Exit.ok,
       data: { server: server.name, kind: 'not-needed' },
-      text: () => `${name} asks for no login. It can be used as it is.\n`,
+      text: () => `${name} does not require a login.\n`,
     };
   const { issuer, scope, expiresAt, renewable } = made;
   const facts = [
     scope === undefined ? undefined : `scope ${printableLine(scope)}`,
     expiresAt === undefined ? undefined : `expires in ${span(expiresAt - Date.now())}`,
-    renewable ? 'renewed by itself' : undefined,
+    renewable ? 'renewed automatically' : undefined,
   ].filter((fact) => fact !== undefined);
   return {
     exitCode: Exit.ok,
@@ -138,34 +140,29 @@ async function logIn(
   };
 }
 
-/** Whether the server has let us in without a login, which is no failure. Any other status may be one. */
+/** Whether the server let us in without a login, which is no failure. Any other status may be one. */
 function isOpen(error: unknown): boolean {
-  if (!(error instanceof SwitchboardError)) return false;
-  return error.code === 'AUTH_NOT_ASKED' && /\bstatus 2\d\d\b/.test(error.message);
+  if (!(error instanceof SwitchboardError) || error.code !== 'AUTH_NOT_ASKED') return false;
+  return error.cause instanceof Response && error.cause.ok;
 }
 
-/** A server that is not running gets the same message as when it is called. */
-function inPlainWords(error: unknown, { name, url, written }: RemoteWithLogin): unknown {
-  if (!(error instanceof SwitchboardError) || error.code !== 'AUTH_UNREACHABLE') return error;
-  if (!error.message.endsWith(': ECONNREFUSED.')) return error;
-  if (error.message.startsWith(`Request to ${new URL(url).origin}/`))
-    return new SwitchboardError(
-      error.code,
-      `Server '${name}' cannot be reached at ${written.url}: connection refused.`,
-      { hint: 'Check that it is running and that its url is right.', cause: error },
-    );
-  const message = error.message.replace('ECONNREFUSED', 'connection refused');
-  return new SwitchboardError(error.code, message, { hint: error.hint, cause: error });
+/** The message that a call to the server would get as well. */
+function notRunning({ name, written }: RemoteWithLogin, cause: SwitchboardError): SwitchboardError {
+  return new SwitchboardError(
+    cause.code,
+    `Server '${name}' cannot be reached at ${written.url}: connection refused.`,
+    { hint: 'Check that it is running and that its url is right.', cause },
+  );
 }
 
-/** The address stands on a line of its own, to be copied. */
+/** The address is on its own line, to be copied. */
 function invitation(name: string, url: string, port: number, opening: boolean): string {
   const here = opening ? 'Your browser should open now; if it does not, log' : 'Log';
   return (
     `${here} in to ${name} here:\n\n  ${printableLine(url)}\n\n` +
-    `The browser comes back to 127.0.0.1:${port} on this machine` +
-    `${opening ? '' : `; from elsewhere, first: ssh -L ${port}:127.0.0.1:${port} THIS-MACHINE`}.\n` +
-    `This command waits ${span(PATIENCE)} for that.\n`
+    `The browser returns to 127.0.0.1:${port} on this machine` +
+    `${opening ? '' : `; from another machine, run first: ssh -L ${port}:127.0.0.1:${port} THIS-MACHINE`}.\n` +
+    `Waiting for up to ${span(PATIENCE)}.\n`
   );
 }
 
@@ -178,9 +175,9 @@ async function logOut(server: RemoteWithLogin, context: Context): Promise<Comman
   return {
     exitCode: Exit.ok,
     data: { server: server.name, removed, revoked },
-    text: () => (removed ? `Logged out of ${name}.\n` : `There was no login to ${name}.\n`),
+    text: () => (removed ? `Logged out of ${name}.\n` : `You were not logged in to ${name}.\n`),
     remark: untold
-      ? `The issuer was not notified (${printableLine(reason)}); the token deleted here expires by itself.\n`
+      ? `The issuer was not notified (${printableLine(reason)}); the deleted token stays valid until it expires.\n`
       : undefined,
   };
 }
@@ -206,7 +203,7 @@ async function overview(config: LoadedConfig, context: Context): Promise<Command
       servers: servers.map(({ name, url, state }) => ({ name, url, login: loginData(state) })),
     },
     text: (style) => {
-      if (servers.length === 0) return 'No remote server is configured: none has a "url".\n';
+      if (servers.length === 0) return 'No remote server is configured.\n';
       const titles = ['SERVER', 'LOGIN', 'ISSUER', 'ADDRESS'];
       const rows = servers.map(({ name, url, state }) => [
         printableLine(name),
@@ -248,9 +245,9 @@ function stateText(state: State): string {
     case 'none':
       return 'not logged in';
     case 'header':
-      return 'not needed: it has a header of its own';
+      return 'not needed: Authorization header is set';
     case 'off':
-      return 'turned off';
+      return 'disabled';
     case 'expired':
       return 'expired';
     case 'logged-in': {
@@ -258,7 +255,7 @@ function stateText(state: State): string {
       return [
         'logged in',
         ...(left > 0 ? [`${span(left)} left`] : []),
-        ...(state.renewable ? ['renewed by itself'] : []),
+        ...(state.renewable ? ['renewed automatically'] : []),
       ].join(', ');
     }
   }

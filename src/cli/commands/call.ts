@@ -21,38 +21,38 @@ export const callCommand: CliCommand = {
   words: '<server> <tool> [key=value…]',
   summary: 'run a tool and print what it returns',
   about: [
-    'Starts the server or connects to it, runs one of its tools, prints the result, and ends the server. Text is printed as ' +
-      'text. Images and sounds are written to files, whose paths are printed; no file is written over. --json prints the ' +
-      'result as the server gave it, and writes files only with --output.',
-    "What key=value means follows from the tool's schema: numbers, true and false, JSON for objects and lists, text " +
-      'otherwise. A key given several times becomes a list. key:=json is always JSON. --args takes all ' +
-      'arguments as one JSON object: as text, from a file (@file), or from stdin (-).',
-    'A tool may be named as its server does, or as hosts know it. Arguments that the configuration presets are filled ' +
-      'in. Progress goes to stderr. Ctrl-C cancels the call.',
+    'Starts the server or connects to it, runs one tool, prints the result and stops the server. Text ' +
+      'goes to stdout. Images and audio are saved to new files, whose paths are printed. --json prints the ' +
+      'result as the server returned it and saves files only with --output.',
+    "key=value is converted according to the tool's schema: numbers, true and false, JSON for objects and " +
+      'arrays, otherwise text. A repeated key becomes an array. key:=json is always JSON. --args takes all ' +
+      'arguments as one JSON object: inline, from a file (@file) or from stdin (-).',
+    'Name the tool as its server does, or as hosts see it. Preset arguments from the configuration are ' +
+      'added. Progress goes to stderr. Ctrl-C cancels the call.',
   ],
   flags: [
-    { name: 'args', value: 'JSON', summary: 'all arguments as a JSON object, as @file, or - for stdin' },
+    { name: 'args', value: 'JSON', summary: 'all arguments as a JSON object, @FILE, or - for stdin' },
     {
       name: 'output',
       short: 'o',
       value: 'DIR',
-      summary: 'where images and sounds are written (default: a new temporary directory)',
+      summary: 'directory for images and audio (default: a new temporary directory)',
     },
-    { name: 'hidden', summary: 'also call a tool that the configuration keeps from hosts' },
+    { name: 'hidden', summary: 'allow a tool that the configuration hides' },
   ],
   examples: [
     ['$0 call files read_text_file path=README.md head=5', 'text and a number'],
-    ['$0 call files read_multiple_files paths=a.txt paths=b.txt', 'a list'],
+    ['$0 call files read_multiple_files paths=a.txt paths=b.txt', 'an array'],
     [
       '$0 call memory create_entities entities:=\'[{"name":"x","entityType":"y","observations":[]}]\'',
       'JSON for one key',
     ],
     ['echo \'{"path":"."}\' | $0 call files list_directory --args -', 'all arguments from stdin'],
     ['$0 call browser screenshot --output shots', 'an image, as shots/screenshot.png'],
-    ["$0 call everything echo message=hi --json | jq '.content'", 'the result for a script'],
+    ["$0 call everything echo message=hi --json | jq '.content'", 'the result as JSON'],
   ],
   exits: [
-    [Exit.failed, 'the tool reports an error, or the server failed while it ran'],
+    [Exit.failed, 'the tool returned an error, or the server failed during the call'],
     [Exit.notStarted, 'the server could not be started or reached'],
   ],
   async run(given, context) {
@@ -140,8 +140,8 @@ function find(
 }
 
 function hiddenTool(server: string, tool: string): SwitchboardError {
-  const message = `The configuration keeps the tool ${JSON.stringify(tool)} of ${JSON.stringify(server)} from hosts.`;
-  return new SwitchboardError('TOOL_UNKNOWN', message, { hint: 'Add --hidden to call it all the same.' });
+  const message = `The configuration hides the tool ${JSON.stringify(tool)} of ${JSON.stringify(server)}.`;
+  return new SwitchboardError('TOOL_UNKNOWN', message, { hint: 'Add --hidden to call it anyway.' });
 }
 
 /** The JSON text of `--args` and where it came from. */
@@ -159,7 +159,7 @@ async function sourceOf(
   try {
     return [readFileSync(file, 'utf8'), file];
   } catch (error) {
-    throw usage(`The arguments cannot be read: ${messageOf(error)}`);
+    throw usage(`Cannot read the arguments: ${messageOf(error)}`);
   }
 }
 
@@ -172,8 +172,8 @@ function unknownTool(
   const names = tools.flatMap((each) => [each.name, each.exposed ?? each.name]);
   const spoken = tools.length === 1 && names[0] === NATURAL_LANGUAGE;
   const hint = spoken
-    ? `Ask it in natural language: ${variant.program} call ${server} ${NATURAL_LANGUAGE} query="…"`
-    : (didYouMean(tool, new Set(names)) ?? `${variant.program} tools ${server} lists what it has.`);
+    ? `Use natural language: ${variant.program} call ${server} ${NATURAL_LANGUAGE} query="…"`
+    : (didYouMean(tool, new Set(names)) ?? `${variant.program} tools ${server} lists its tools.`);
   return new SwitchboardError(
     'TOOL_UNKNOWN',
     `The server ${JSON.stringify(server)} has no tool ${JSON.stringify(tool)}.`,
@@ -205,7 +205,7 @@ function finished(
       ? [...saved.values()].map((file) => `${printableLine(file)}\n`).join('') || undefined
       : undefined,
     complaint: isError
-      ? `${variant.program}: the tool reports an error.\n${missingNote(missing)}`
+      ? `${variant.program}: the tool returned an error.\n${missingNote(missing)}`
       : undefined,
   };
 }
@@ -214,7 +214,7 @@ function finished(
 function missingNote(missing: readonly string[]): string {
   return missing.length === 0
     ? ''
-    : `  Its schema requires what was not given: ${missing.map(plainLine).join(', ')}.\n`;
+    : `  Missing arguments that its schema requires: ${missing.map(plainLine).join(', ')}.\n`;
 }
 
 function failed(

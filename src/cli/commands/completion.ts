@@ -6,17 +6,17 @@ import { Exit } from '../failure.ts';
 export const completionCommand: CliCommand = {
   name: 'completion',
   words: '<bash|zsh|fish>',
-  summary: 'a script that lets the shell complete commands, flags and servers',
+  summary: 'print a shell completion script',
   about: [
-    'Prints a script for your shell. It completes commands, flags and their values, the servers of the configuration and ' +
-      'the names of hosts, by asking the program itself; nothing is kept anywhere.',
+    'Prints a script for your shell. It completes commands, flags and their values, configured servers ' +
+      'and hosts.',
   ],
   flags: [],
   needsNoConfig: true,
   examples: [
-    ['source <($0 completion bash)', 'for this bash only'],
-    ["echo 'source <($0 completion bash)' >> ~/.bashrc", 'for every bash from now on'],
-    ['$0 completion zsh > ~/.zfunc/_$0', 'for zsh, where ~/.zfunc is in $fpath before compinit'],
+    ['source <($0 completion bash)', 'for this bash session'],
+    ["echo 'source <($0 completion bash)' >> ~/.bashrc", 'for every new bash session'],
+    ['$0 completion zsh > ~/.zfunc/_$0', 'for zsh, if ~/.zfunc is in $fpath before compinit'],
     ['$0 completion fish > ~/.config/fish/conf.d/$0.fish', 'for fish'],
   ],
   run({ words: [shell, ...more] }, { variant: { program } }) {

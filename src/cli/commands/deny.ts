@@ -8,15 +8,15 @@ import { notifyUnsupported, configPaths, notifyGateways, notifiedText } from '..
 export const denyCommand: CliCommand = {
   name: 'deny',
   words: '[path]',
-  summary: 'take back what allow has allowed',
+  summary: "revoke the permission of a project's files",
   about: [
-    'Forgets that the files of a project, at or below the path, are allowed. Gateways that run in the project of this ' +
-      'folder reload and stop the servers of those files.',
+    'Revokes the permission of all allowed files at or below the path. Gateways that run in the project ' +
+      'of this directory reload and stop the servers of those files.',
   ],
   flags: [],
   examples: [
-    ['$0 deny', 'the project of this folder'],
-    ['$0 deny ~/src/app', 'another one'],
+    ['$0 deny', "this directory's project"],
+    ['$0 deny ~/src/app', 'another project'],
   ],
   async run({ words }, context) {
     const [path = '.', ...more] = words;
@@ -33,7 +33,7 @@ export const denyCommand: CliCommand = {
       text: () =>
         denied.length === 0
           ? `Nothing was allowed at or below ${printableLine(path)}.\n`
-          : denied.map((file) => `Not allowed any more: ${printableLine(file)}\n`).join('') +
+          : denied.map((file) => `No longer allowed: ${printableLine(file)}\n`).join('') +
             (gateways.length === 0 ? '' : notifiedText(gateways)),
     };
   },

@@ -41,26 +41,26 @@ interface CompoundExam {
 export const doctorCommand: CliCommand = {
   name: 'doctor',
   words: '[server…]',
-  summary: 'what is wrong with the configuration, and what to do',
+  summary: 'find problems in the configuration, and how to fix them',
   about: [
-    'Checks the version of Node, the configuration and what it warns of, and for each server whether its command can ' +
-      'be found on the PATH it gets, whether its working directory exists, and which variables it gets (names only, ' +
-      'never values); of a remote server, its address and the names of its headers; of a part of this program, ' +
-      'its project; and with a language model in front of it, whether that model can be used. Starts and connects to ' +
-      'nothing, unless --start is given: then each server is started or connected to, initialized and asked for its ' +
-      'tools, and what the configuration says about single tools is compared with them.',
+    'Checks the Node version and the configuration. For each server, checks that its command is on its ' +
+      'PATH, that its working directory exists, and which variables it gets (names only); for a remote ' +
+      'server, its address and header names; for a built-in server, its project; and if a language model is ' +
+      'in front of it, that the model is available.',
+    'Nothing is started or connected to unless you add --start. Then each server is started or connected ' +
+      'to and lists its tools, and the tool names in the configuration are compared with them.',
   ],
   flags: [
-    { name: 'start', summary: 'also start each server and say how that went' },
-    { name: 'verbose', summary: 'show the names of the variables each server gets' },
+    { name: 'start', summary: 'also start each server' },
+    { name: 'verbose', summary: 'list the environment variables of each server (names only)' },
   ],
   examples: [
-    ['$0 doctor', 'look, start nothing'],
-    ['$0 doctor --start', 'try every server'],
-    ['$0 doctor github --verbose', 'one server, with the names of its variables'],
-    ["$0 doctor --json | jq '.servers[] | select(.ok | not)'", 'what is wrong, for a script'],
+    ['$0 doctor', 'check without starting anything'],
+    ['$0 doctor --start', 'also start every server'],
+    ['$0 doctor github --verbose', 'one server, with its environment variables'],
+    ["$0 doctor --json | jq '.servers[] | select(.ok | not)'", 'servers with problems, as JSON'],
   ],
-  exits: [[Exit.failed, 'something is wrong: the configuration, a warning, or a server']],
+  exits: [[Exit.failed, 'a problem was found: in the configuration or a server, or a warning']],
   async run({ flags, words }, context) {
     const node = {
       version: process.versions.node,
@@ -85,7 +85,7 @@ export const doctorCommand: CliCommand = {
       };
     }
     const wanted = named(config, words, context);
-    const app = context.open(config, 'Run its command by hand to see what it does.');
+    const app = context.open(config, 'Run its command in a terminal to see its output.');
     const started = flags.has('start') ? await probeServers(app, wanted, context) : [];
     const servers = await Promise.all(
       wanted.map((server) => {
@@ -143,12 +143,12 @@ export const doctorCommand: CliCommand = {
           .join('') +
         unusableIn(config, words)
           .map(({ name, reason, nextStep }) =>
-            bad(`${printableLine(name)} cannot be used: ${reason}`, nextStep, style),
+            bad(`${printableLine(name)} is not available: ${reason}`, nextStep, style),
           )
           .join('') +
         compounds.map((compound) => compoundText(compound, style)).join('') +
-        disabled.map((name) => `- ${printableLine(name)} is turned off\n`).join('') +
-        (ok ? '' : `\n${style.bad('Something is wrong')}: see the lines with ✗ and !.\n`),
+        disabled.map((name) => `- ${printableLine(name)} is disabled\n`).join('') +
+        (ok ? '' : `\n${style.bad('Problems found')}: see the lines with ✗ and !.\n`),
     };
   },
 };
@@ -177,7 +177,7 @@ function tokenProblem(config: LoadedConfig, env: NodeJS.ProcessEnv): ServerProbl
     return undefined;
   } catch (error) {
     if (!(error instanceof SwitchboardError)) throw error;
-    return { message: `--http cannot be used: ${error.message}`, hint: error.hint ?? '' };
+    return { message: `--http would fail: ${error.message}`, hint: error.hint ?? '' };
   }
 }
 
@@ -197,7 +197,7 @@ function configNames({ configVariant: configFace }: CliVariant): readonly string
 /** Serving would end with this at once; whether the directory can be made is seen only then. */
 function logProblem(directory: string | undefined): ServerProblem | undefined {
   if (directory === undefined) return undefined;
-  const hint = 'Make this a directory you can write to, or choose another one.';
+  const hint = 'Make it a directory that you can write to, or choose another one.';
   const found = statSync(directory, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
   if (!found.isDirectory()) return { message: `the log directory ${directory} is not a directory`, hint };
@@ -205,7 +205,7 @@ function logProblem(directory: string | undefined): ServerProblem | undefined {
     accessSync(directory, constants.W_OK);
     return undefined;
   } catch {
-    return { message: `nothing can be written to the log directory ${directory}`, hint };
+    return { message: `the log directory ${directory} is not writable`, hint };
   }
 }
 
@@ -236,8 +236,8 @@ function ownPlace({ cwd, env }: Context): { readonly path: string; readonly exis
 function ownConfig({ files, search, file }: LoadedConfig, context: Context): string | undefined {
   if (search === undefined || files.some(({ scope }) => scope === 'user')) return undefined;
   const { path, exists } = ownPlace(context);
-  if (!exists) return `no configuration of your own yet (it would be ${path})`;
-  return `your own configuration ${path} is not used: ${file ?? 'the project'} has "extends": false`;
+  if (!exists) return `no user configuration (would be ${path})`;
+  return `your user configuration ${path} is not used: ${file ?? 'the project'} has "extends": false`;
 }
 
 function configText(config: LoadedConfig, context: Context, style: Style): string {
@@ -247,13 +247,13 @@ function configText(config: LoadedConfig, context: Context, style: Style): strin
   const lines = [
     ...(files.length === 0
       ? [
-          `- no configuration file in ${printableLine(directory)}, which is fine (looked for ${configNames(variant).join(', ')})\n`,
+          `- no configuration file in ${printableLine(directory)} (looked for ${configNames(variant).join(', ')})\n`,
         ]
       : []),
     ...files.map(({ path, scope, leftOut }) => {
       const whose = scope === 'user' ? ' (your own)' : '';
       const mark = leftOut === true ? style.bad('✗') : style.good('✓');
-      return `${mark} configuration ${printableLine(path)}${whose}${leftOut === true ? ': left out' : ''}\n`;
+      return `${mark} configuration ${printableLine(path)}${whose}${leftOut === true ? ': ignored' : ''}\n`;
     }),
     ...(own === undefined ? [] : [`- ${printableLine(own)}\n`]),
     ...otherWarnings(config).map(
@@ -261,7 +261,7 @@ function configText(config: LoadedConfig, context: Context, style: Style): strin
     ),
   ];
   if (servers.length + unusable.length === 0) {
-    const what = disabled.length === 0 ? 'no server is configured' : 'no server is turned on';
+    const what = disabled.length === 0 ? 'no server is configured' : 'all servers are disabled';
     const elsewhere =
       variant.configVariant?.discovers === false ? '' : ' or .mcp.json, or as mcps/NAME/.mcp.json';
     const how = expandPlaceholders(
@@ -269,7 +269,7 @@ function configText(config: LoadedConfig, context: Context, style: Style): strin
       `Add one with \`$0 add NAME -- COMMAND\` or \`--url URL\`, or to "mcpServers" in $CONFIG${elsewhere}.`,
     );
     // They may come at run time.
-    lines.push(settings.management.enabled ? `- ${what}; clients can add some\n` : bad(what, how, style));
+    lines.push(settings.management.enabled ? `- ${what}; clients can add servers\n` : bad(what, how, style));
   }
   return lines.join('');
 }
@@ -302,7 +302,7 @@ function linesOf(server: ServerCheck, verbose: boolean): (readonly [string, stri
       return remoteLines(server);
     case 'builtin':
       return [
-        ['is', `a part of this program: ${server.builtin ?? ''}`],
+        ['is', `built in: ${server.builtin ?? ''}`],
         ['project', server.root ?? 'not found'],
       ];
   }
@@ -317,7 +317,7 @@ function programLines(
     ['runs', commandText(server)],
     ['program', program ?? 'not found'],
     ['in', cwd],
-    ['env', `${env.length} variables${inheritEnv === true ? ', all of ours among them' : ''}`],
+    ['env', `${env.length} variables${inheritEnv === true ? ', including all of ours' : ''}`],
     ...(verbose ? [['', env.join(' ')] as const] : []),
   ];
 }

@@ -78,22 +78,21 @@ interface CompoundReport {
 export const dryRunCommand: CliCommand = {
   name: 'dry-run',
   words: '[server…]',
-  summary: 'what a host would see, and the tokens that saves',
+  summary: 'show what a host would see, and the tokens saved',
   about: [
-    'Starts every server once (or those named), or connects to it if it is remote, lists its tools as a host would see them, marks those that the ' +
-      'configuration keeps from hosts, and ends it again. `$0 --dry-run` does the same.',
-    'Then it compares what every conversation starts with, in tokens. FLAT is every tool of every server, each with ' +
-      "name, description and input schema, and the server's instructions, as without a gateway. LISTED is what a host " +
-      'gets from this one: the tools, and in a row of their own the instructions. OPENED is what a model reads once when ' +
-      'it looks into a suite. A suite that costs more than its tools is marked: show this one flat. A server that fails or ' +
-      'cannot be used is listed with the reason. The numbers are ' +
+    'Starts each server once (or only the named ones), or connects to it, lists its tools as a host would ' +
+      'see them, marks hidden tools, and stops it. `$0 --dry-run` does the same.',
+    'Then it compares how many tokens every conversation starts with. FLAT is every tool with its name, ' +
+      'description and input schema, plus the instructions of the servers, as without a gateway. LISTED is ' +
+      'what a host gets from this gateway. OPENED is what a model reads when it opens a suite. A suite that ' +
+      'costs more than its tools is marked. A server that fails is listed with the reason. The numbers are ' +
       'estimates (o200k tokens, within a few percent).',
   ],
   flags: [],
   examples: [
-    ['$0 --dry-run', 'all servers of this project'],
+    ['$0 --dry-run', 'all servers'],
     ['$0 dry-run github', 'one server'],
-    ["$0 --dry-run --json | jq '.tokens'", 'the totals for a script'],
+    ["$0 --dry-run --json | jq '.tokens'", 'the totals as JSON'],
   ],
   async run({ words }, context) {
     const config = await context.loadConfig(words.length === 0 ? 'tells of unusable' : undefined);
@@ -190,7 +189,7 @@ function unusableReport(server: UnusableServer, listed: readonly ListedTool[]): 
     ...{ name, exposure, source: origin },
     ...(suite === undefined ? {} : { suite }),
     ...failed(listed),
-    error: { code: 'SERVER_UNUSABLE', message: `It cannot be used: ${reason}.`, hint: nextStep },
+    error: { code: 'SERVER_UNUSABLE', message: `It is not available: ${reason}.`, hint: nextStep },
   };
 }
 
@@ -262,7 +261,7 @@ function serverText(server: ServerReport, presentation: string, cwd: string, sty
   if (tokens !== undefined && tokensWhenFlat !== undefined)
     lines.push(
       style.caution(
-        `! show this one flat ("exposure": "flat"): ${about(tokensWhenFlat)} tokens instead of ${about(tokens.listed)} as a suite`,
+        `! expose it flat ("exposure": "flat"): ${about(tokensWhenFlat)} tokens instead of ${about(tokens.listed)} as a suite`,
       ),
     );
   if (server.incomplete !== undefined) lines.push(style.caution(`! ${plainLine(server.incomplete)}`));

@@ -27,28 +27,27 @@ interface Ejected extends StoredRecord {
 export const ejectCommand: CliCommand = {
   name: 'eject',
   words: '[host…]',
-  summary: 'undo a takeover: give hosts their servers back',
+  summary: 'undo a takeover: restore the servers of a host',
   about: [
-    'Puts back what `$0 import --takeover` has taken out of a host, and takes our entry away. If nobody has changed ' +
-      'the file since, it is as it was before, to the byte. Otherwise the servers are added again, and all else that ' +
-      'is there now stays. A server whose name another one has by now is left out, and is kept for a later try.',
-    '--list shows what can be put back, and every text that was kept before a file was changed, ours included: the last five ' +
-      'of each file, for 90 days.',
-    'The configuration of Switchboard is not touched: the servers stay in there, too, until you `$0 remove` them.',
+    'Restores the servers that `$0 init` or `$0 import --takeover` moved out of a host, and removes our ' +
+      'entry. If the file is unchanged since, it is restored byte for byte. Otherwise the servers are added ' +
+      'and all other content stays. A server whose name is now in use is left out and kept for a later try.',
+    '--list shows what can be restored, and all backups: the last five of each file, for 90 days.',
+    'The configuration of Switchboard is not changed: it keeps the servers until you `$0 remove` them.',
   ],
   flags: [
-    { name: 'list', summary: 'show what can be put back, and the old texts that are kept' },
-    { name: 'drop', summary: 'forget the takeover of a host instead of undoing it; its file stays as it is' },
+    { name: 'list', summary: 'list what can be restored, and all backups' },
+    { name: 'drop', summary: 'forget the takeover of a host; its file stays as it is' },
     HOST_DRY_RUN,
   ],
   examples: [
     ['$0 eject', 'all hosts'],
-    ['$0 eject cursor', 'only this one'],
-    ['$0 eject --dry-run', 'look first'],
-    ['$0 eject --list', 'what is there to put back?'],
-    ['$0 eject cursor --drop', 'keep it as it is, and forget what was there'],
+    ['$0 eject cursor', 'one host'],
+    ['$0 eject --dry-run', 'preview'],
+    ['$0 eject --list', 'what can be restored'],
+    ['$0 eject cursor --drop', 'keep the file as it is and forget the takeover'],
   ],
-  exits: [[Exit.failed, 'a file could not be changed, or a server could not be put back']],
+  exits: [[Exit.failed, 'a file could not be changed, or a server could not be restored']],
   async run(given, context) {
     const { program } = context.variant;
     const wanted = new Set((hostsIn(given).length > 0 ? hostsIn(given) : HOSTS).map(({ name }) => name));
@@ -58,7 +57,7 @@ export const ejectCommand: CliCommand = {
     if (given.flags.has('list')) return takeoverList(kept, state, program);
     if (given.flags.has('drop')) {
       if (given.words.length === 0)
-        throw usage('--drop needs a host.', `${program} eject --list shows which there are.`);
+        throw usage('--drop needs a host.', `${program} eject --list shows them.`);
       return dropped(kept, dryRun);
     }
     const ejected: Ejected[] = [];
@@ -93,7 +92,7 @@ export const ejectCommand: CliCommand = {
       complaint: failures.map((failure) => describeFailure(failure, program)).join('') || undefined,
       text: (style) =>
         ejected.length === 0
-          ? `Nothing was taken over${given.words.length > 0 ? ' there' : ''}, so there is nothing to put back.\n`
+          ? `Nothing was taken over${given.words.length > 0 ? ' there' : ''}, so there is nothing to restore.\n`
           : ejected.map((each) => ejectedText(each, dryRun, style)).join(''),
     };
   },
@@ -136,15 +135,14 @@ function ejectedText({ record, result }: Ejected, dryRun: boolean, style: Style)
   const { title, next } = findHost(record.host);
   const file = printableLine(record.file);
   const left = result.left.map(
-    (name) =>
-      `  ${JSON.stringify(printableLine(name))} is not put back: another server has its name there now.\n`,
+    (name) => `  ${JSON.stringify(printableLine(name))} was not restored: another server now has its name.\n`,
   );
   if (dryRun && result.before !== result.after) return diffOf(record, result, style) + left.join('');
   const names = result.returned.map(printableLine).join(', ');
   const what = {
-    restored: `${file} is as it was before the takeover (${title}: ${names}). ${next.user}\n`,
-    merged: `Put back into ${file} (${title}): ${names === '' ? 'nothing' : names}. ${next.user}\n`,
-    nothing: `${file} is as it was before the takeover already.\n`,
+    restored: `Restored ${file} (${title}: ${names}), byte for byte. ${next.user}\n`,
+    merged: `Restored in ${file} (${title}): ${names === '' ? 'nothing' : names}. ${next.user}\n`,
+    nothing: `${file} already is as it was before the takeover.\n`,
   }[result.how];
   return what + left.join('');
 }

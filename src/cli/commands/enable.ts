@@ -19,19 +19,20 @@ import { notifyGateways, notifiedText } from '../notify-gateways.ts';
 export const disableCommand: CliCommand = {
   name: 'disable',
   words: '<server>',
-  summary: 'turn a server off, and keep its entry',
+  summary: 'disable a server and keep its entry',
   about: [
-    'Writes "disabled": true into the entry of a server, in the file that defines it. Running gateways reload and stop ' +
-      'the server; its running calls get a moment to finish.',
-    'A server that another file defines, such as .mcp.json or a file of mcps/, is turned off in the configuration: that ' +
-      'file is not touched.$LAYERS[ With --project, a server of your own is turned off in this project only.]',
+    'Sets "disabled": true in the entry of a server, in the file that defines it. Running gateways reload ' +
+      'and stop the server; running calls get a moment to finish.',
+    'If another file, such as .mcp.json, defines the server, it is disabled in the configuration and that ' +
+      'file is not changed.$LAYERS[ With --project, one of your own servers is disabled in this project ' +
+      'only.]',
   ],
   flags: CHANGE_FLAGS,
   examples: [
-    ['$0 disable github', 'now, also in running gateways'],
+    ['$0 disable github', 'also in running gateways'],
     ['$0 disable github --project', 'in this project only'],
-    ['$0 disable github --dry-run', 'look first'],
-    ['$0 enable github', 'and back'],
+    ['$0 disable github --dry-run', 'preview'],
+    ['$0 enable github', 'enable it again'],
   ],
   exits: [[Exit.failed, 'a running gateway could not be notified']],
   async run(given, context) {
@@ -39,37 +40,37 @@ export const disableCommand: CliCommand = {
     const config = await context.loadConfig();
     const isOff = config.disabled.includes(name);
     if (!isOff && !isDefined(name, config)) throw unknown(name, config);
-    if (isOff && !namesFile(given)) return already(name, 'off');
+    if (isOff && !namesFile(given)) return already(name, 'disabled');
     const target = namesFile(given)
       ? configTarget(given, config, context)
       : placeOf(name, given, config, context);
-    return change(name, 'off', target, given, context);
+    return change(name, 'disabled', target, given, context);
   },
 };
 
 export const enableCommand: CliCommand = {
   name: 'enable',
   words: '<server>',
-  summary: 'turn a server on again',
+  summary: 'enable a disabled server',
   about: [
-    'Takes "disabled": true out of the entry of a server, in the file that has it, and tells running gateways. Where the ' +
-      'entry says nothing else, all of it is taken out, and the definition in another file counts again.',
+    'Removes "disabled": true from the entry of a server. Running gateways reload. If the entry has ' +
+      'nothing else, it is removed, and the definition in another file applies again.',
   ],
   flags: CHANGE_FLAGS,
   examples: [
-    ['$0 enable github', 'now, also in running gateways'],
-    ['$0 enable github --dry-run', 'look first'],
+    ['$0 enable github', 'also in running gateways'],
+    ['$0 enable github --dry-run', 'preview'],
   ],
   exits: [[Exit.failed, 'a running gateway could not be notified']],
   async run(given, context) {
     const name = nameIn(given, 'enable', context);
     const config = await context.loadConfig();
     if (!config.disabled.includes(name)) {
-      if (isDefined(name, config)) return already(name, 'on');
+      if (isDefined(name, config)) return already(name, 'enabled');
       throw unknown(name, config);
     }
     const target = namesFile(given) ? configTarget(given, config, context) : whereOff(name, config);
-    return change(name, 'on', target, given, context);
+    return change(name, 'enabled', target, given, context);
   },
 };
 
@@ -99,7 +100,7 @@ function placeOf(name: string, given: ParsedArguments, config: LoadedConfig, con
     : { scope: own.scope, file: own.path, directory: config.directory };
 }
 
-/** The file of ours that turns a server off. */
+/** The file of ours that disables a server. */
 function whereOff(name: string, config: LoadedConfig): ConfigTarget {
   const found = config.files.find(({ path }) => {
     try {
@@ -113,8 +114,8 @@ function whereOff(name: string, config: LoadedConfig): ConfigTarget {
   if (found !== undefined) return { scope: found.scope, file: found.path, directory: config.directory };
   throw new SwitchboardError(
     'SERVER_ELSEWHERE',
-    `${JSON.stringify(name)} is not turned off in a configuration that can be changed here.`,
-    { hint: 'Take "disabled" out of the file that defines it, such as .mcp.json.' },
+    `${JSON.stringify(name)} is not disabled in a configuration file that can be changed here.`,
+    { hint: 'Remove "disabled" from the file that defines it, such as .mcp.json.' },
   );
 }
 
@@ -122,26 +123,26 @@ function unknown(name: string, { servers, disabled }: LoadedConfig): Switchboard
   const names = [...servers.map((server) => server.name), ...disabled];
   const hint =
     didYouMean(name, names) ??
-    (names.length === 0 ? 'No server is configured.' : `There are: ${names.join(', ')}.`);
+    (names.length === 0 ? 'No server is configured.' : `Available: ${names.join(', ')}.`);
   return new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
 }
 
-function already(name: string, what: 'on' | 'off'): CommandOutcome {
+function already(name: string, what: 'enabled' | 'disabled'): CommandOutcome {
   return {
     exitCode: Exit.ok,
-    data: { server: name, enabled: what === 'on', changed: false },
-    text: () => `${JSON.stringify(printableLine(name))} is turned ${what} already.\n`,
+    data: { server: name, enabled: what === 'enabled', changed: false },
+    text: () => `${JSON.stringify(printableLine(name))} is already ${what}.\n`,
   };
 }
 
 async function change(
   name: string,
-  what: 'on' | 'off',
+  what: 'enabled' | 'disabled',
   target: ConfigTarget,
   given: ParsedArguments,
   context: Context,
 ): Promise<CommandOutcome> {
-  const edit = what === 'on' ? withServerEnabled : withServerDisabled;
+  const edit = what === 'enabled' ? withServerEnabled : withServerDisabled;
   const { done, preview } = await changeConfig(target, given, context, (text) => edit(text, name));
   const quiet = reasonNotToNotify(done, given);
   const gateways = notifyGateways([done.file], context, quiet);
@@ -149,16 +150,16 @@ async function change(
   const file = printableLine(done.file);
   return {
     exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
-    data: { server: name, enabled: what === 'on', ...done, gateways },
+    data: { server: name, enabled: what === 'enabled', ...done, gateways },
     text: (style) => {
       const everywhere = everywhereText(
         done,
         given,
-        what === 'off' ? ' --project turns it off in this one only.' : '',
+        what === 'disabled' ? ' --project disables it only in this one.' : '',
       );
       if (done.dryRun) return preview(style) + everywhere;
-      if (!done.changed) return `${shown} is turned ${what} in ${file} already.\n`;
-      return `Turned ${what} ${shown} in ${file}.${backupText(done)}\n${everywhere}${notifiedText(gateways)}`;
+      if (!done.changed) return `${shown} is already ${what} in ${file}.\n`;
+      return `${what === 'enabled' ? 'Enabled' : 'Disabled'} ${shown} in ${file}.${backupText(done)}\n${everywhere}${notifiedText(gateways)}`;
     },
   };
 }

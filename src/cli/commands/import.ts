@@ -15,50 +15,50 @@ import { notifyUnsupported, notifyGateways, notifiedText } from '../notify-gatew
 export const importCommand: CliCommand = {
   name: 'import',
   words: '[host…]',
-  summary: 'bring over the servers that hosts have',
+  summary: 'import the servers of your hosts',
   about: [
-    `Reads the MCP servers that you have in your hosts (all of them, or those named: ${HOST_NAMES}) and writes ` +
-      'them into our configuration: your own servers into your own file, those of a project into the file of the ' +
-      'project. --user, --project and --config name one file for all of them. References to the environment become ' +
-      '${NAME}, whatever the host calls them. A server that is ' +
-      'there already is left out, even if its settings differ, and one whose name is taken gets another name. Our own entry is never imported.',
-    'First it shows what it found and what would change, and asks. --yes answers the question; without it and without a ' +
-      'terminal, nothing is written, and it ends with 2.',
-    'Secrets go into your own file as they are; only you can read it. In the file of a project, and with --secrets env, ' +
-      'they become references, and you see which variables to set. Their values are never printed.',
-    'With --takeover our entry also replaces them in the host. What was there is kept in the state directory: `$0 eject` ' +
-      'puts it back, to the byte if nobody has changed the file since. A file that others have, too (.mcp.json, ' +
-      '.vscode/mcp.json, .cursor/mcp.json …), is taken over only with --scope project.',
+    `Copies the MCP servers of your hosts (all, or the named ones: ${HOST_NAMES}) into our configuration: ` +
+      'your own servers into your own file, those of a project into the file of the project. --user, ' +
+      '--project or --config choose one file for all of them. References to environment variables become ' +
+      '${NAME}. A server that already exists is skipped, even if its settings differ; if only its name is ' +
+      'taken, it gets another name. Our own entry is never imported.',
+    'Shows what was found and what would change, then asks. --yes skips the question; without --yes and ' +
+      'without a terminal, nothing is written and the exit code is 2.',
+    'Secrets are copied into your own file, which only you can read. In the file of a project, and with ' +
+      '--secrets env, they become references, and the variables to set are listed. Values are never ' +
+      'printed.',
+    'With --takeover, our entry also replaces the servers in the host. `$0 eject` restores them, byte for ' +
+      'byte if the file is unchanged since. Files shared with a team (.mcp.json, .vscode/mcp.json, ' +
+      '.cursor/mcp.json …) are taken over only with --scope project.',
   ],
   flags: [
-    { name: 'scope', value: 'user|project', summary: 'only your own files, or only those of this directory' },
-    { name: 'only', value: 'NAME', many: true, summary: 'only the server of this name' },
-    { name: 'user', summary: 'write all of them into your own file' },
-    { name: 'project', summary: 'write all of them into the file of this project' },
+    {
+      name: 'scope',
+      value: 'user|project',
+      summary: 'read only your own files, or only those of this project',
+    },
+    { name: 'only', value: 'NAME', many: true, summary: 'import only this server' },
+    { name: 'user', summary: 'write to your own file' },
+    { name: 'project', summary: "write to the project's file" },
     {
       name: 'secrets',
       value: 'keep|env',
-      summary: 'what becomes of secrets in your own file (default keep)',
+      summary: 'secrets in your own file: keep (default), or replace with references',
     },
-    { name: 'takeover', summary: 'replace them in the host by our entry' },
+    { name: 'takeover', summary: 'replace the servers in the host with our entry' },
     NAME_FLAG,
     { name: 'yes', short: 'y', summary: 'do it without asking' },
-    { name: 'no-reload', summary: 'do not tell running gateways to read the configuration again' },
+    { name: 'no-reload', summary: 'do not reload running gateways' },
     HOST_DRY_RUN,
   ],
   examples: [
-    ['$0 import', 'from all hosts; shows what there is, and asks'],
-    ['$0 import cursor vscode --yes', 'from two of them, without a question'],
-    ['$0 import claude-desktop --secrets env', 'and leave the secrets where only you put them'],
-    ['$0 import claude-code --takeover', 'and let the host have Switchboard instead'],
-    ['$0 import --only github --dry-run', 'preview one'],
+    ['$0 import', 'from all hosts; asks first'],
+    ['$0 import cursor vscode --yes', 'from two hosts, without asking'],
+    ['$0 import claude-desktop --secrets env', 'with references instead of secrets'],
+    ['$0 import claude-code --takeover', 'and use Switchboard in the host'],
+    ['$0 import --only github --dry-run', 'preview one server'],
   ],
-  exits: [
-    [
-      Exit.failed,
-      'a file of a host could not be read or changed, or a running gateway could not be notified',
-    ],
-  ],
+  exits: [[Exit.failed, 'a file could not be read or changed, or a running gateway could not be notified']],
   async run(given, context) {
     const { flags } = given;
     refuseContradictions(given, [
@@ -71,7 +71,7 @@ export const importCommand: CliCommand = {
     if (!changesAnything(job) || flags.has('dry-run')) return { ...preview(job, true), remark };
     if (!flags.has('yes')) {
       if (!process.stdin.isTTY || !process.stderr.isTTY || flags.has('json')) {
-        const why = `${context.variant.program}: nothing was written, because there is no terminal to confirm on. Add --yes to do it.\n`;
+        const why = `${context.variant.program}: nothing was written, because there is no terminal to ask on. Add --yes to skip the question.\n`;
         return { ...preview(job, true), exitCode: Exit.usage, remark: remark + why };
       }
       const style = createStyle(process.stderr, context.env);
@@ -119,7 +119,7 @@ function preview(job: ImportJob, shows: boolean): CommandOutcome {
     },
     text: (style) => {
       const found = foundText(job, style);
-      if (!changes) return `${found}${job.servers.length === 0 ? '' : '\nNothing is left to do.\n'}`;
+      if (!changes) return `${found}${job.servers.length === 0 ? '' : '\nNothing to do.\n'}`;
       return shows ? `${found}\n${previewText(job, style)}` : found;
     },
   };

@@ -33,60 +33,59 @@ import { notifyUnsupported, configPaths, notifyGateways } from '../notify-gatewa
 export const initCommand: CliCommand = {
   name: 'init',
   words: '',
-  summary: 'start here: put the servers of your hosts behind Switchboard',
+  summary: 'start here: move the servers of your hosts behind Switchboard',
   about: [
-    'Finds the MCP servers that your hosts have, and lets you choose which of them Switchboard runs and which hosts use ' +
-      'it. A server that several hosts have is offered once. Your own servers go into your own file ' +
-      '(~/.config/switchboard), which only you can read; servers of a project go into the file of the project, where ' +
-      'secrets become references to the environment.',
-    'In the hosts you choose, the servers you choose move behind Switchboard: our entry takes their location. `$0 eject` puts ' +
-      'them back. With --beside they stay, and the host loads both. Files that you share with a team (.mcp.json, ' +
-      '.vscode/mcp.json, .cursor/mcp.json) change only when you choose them by name.',
-    'Nothing is written, and nothing is started, before you have seen the plan and said yes. Ctrl-C at any question ' +
-      'leaves everything as it is. At the end it can start the servers once, to count what each host loads now.',
-    'For scripts, --yes accepts the default for every question that no flag answers: all your own servers, all hosts ' +
-      'on this machine, move, and start.',
+    'Finds the MCP servers of your hosts and lets you choose which of them Switchboard runs, and which ' +
+      'hosts use it. A server that several hosts have is offered once. Your own servers go into your own ' +
+      'file (~/.config/switchboard), which only you can read; servers of a project go into the file of the ' +
+      'project, with secrets replaced by references to environment variables.',
+    'In the chosen hosts, our entry replaces the chosen servers. `$0 eject` restores them. With --beside ' +
+      'they stay, and the host loads both. Files shared with a team (.mcp.json, .vscode/mcp.json, ' +
+      '.cursor/mcp.json) change only if you name them.',
+    'Nothing is written or started before you have confirmed the plan. Ctrl-C at any question changes ' +
+      'nothing. At the end, it can start the servers once to count what each host loads.',
+    'For scripts, --yes accepts the default of every question that no flag answers: all your own servers, ' +
+      'all hosts on this machine, move, and start.',
   ],
   flags: [
     { name: 'yes', short: 'y', summary: 'do it without asking' },
-    { name: 'servers', value: 'NAMES', summary: 'only these servers, separated by commas; or none' },
+    { name: 'servers', value: 'NAMES', summary: 'only these servers, comma-separated; or none' },
     {
       name: 'hosts',
       value: 'NAMES',
-      summary: 'only these hosts; a path such as .mcp.json chooses the file of a team; or none',
+      summary: 'only these hosts, comma-separated; a path such as .mcp.json for a shared file; or none',
     },
-    { name: 'beside', value: 'HOSTS', summary: 'leave the servers of these hosts where they are; or all' },
-    { name: 'move', summary: 'move the servers of all chosen hosts (usual)' },
+    { name: 'beside', value: 'HOSTS', summary: 'keep the servers of these hosts in place; or all' },
+    { name: 'move', summary: 'move the servers of all chosen hosts (default)' },
     {
       name: 'prefer',
       value: 'HOST',
-      summary:
-        'where a server has different keys, take those of this host; also where it is configured already',
+      summary: "if a server's settings differ, use those of this host, even over existing ones",
     },
-    { name: 'user', summary: 'write all servers into your own file' },
-    { name: 'project', summary: 'write all servers into the file of this project' },
+    { name: 'user', summary: 'write all servers to your own file' },
+    { name: 'project', summary: "write all servers to the project's file" },
     {
       name: 'secrets',
       value: 'keep|env',
-      summary: 'secrets in your own file: as they are (usual), or as references',
+      summary: 'secrets in your own file: keep (default), or replace with references',
     },
-    { name: 'start', summary: 'start the servers once at the end, and count what hosts load' },
+    { name: 'start', summary: 'start the servers once at the end and count what hosts load' },
     { name: 'no-start', summary: 'start nothing' },
     NAME_FLAG,
     HOST_DRY_RUN,
   ],
   examples: [
-    ['$0 init', 'choose in lists'],
-    ['$0 init --dry-run', 'see what it would do'],
-    ['$0 init --yes', 'all your servers and hosts, without a question'],
-    ['$0 init --yes --hosts cursor,codex --servers github,memory', 'some of them'],
+    ['$0 init', 'interactive'],
+    ['$0 init --dry-run', 'preview'],
+    ['$0 init --yes', 'all your servers and hosts, without asking'],
+    ['$0 init --yes --hosts cursor,codex --servers github,memory', 'some servers and hosts'],
     ['$0 init --yes --hosts none --no-start', 'only write the configuration'],
-    ['$0 init --yes --hosts .mcp.json', 'only the file of a team'],
-    ['$0 init --yes --beside all --json', 'leave the servers in their hosts as well; for a script'],
+    ['$0 init --yes --hosts .mcp.json', 'only a shared file'],
+    ['$0 init --yes --beside all --json', 'also keep the servers in their hosts; output as JSON'],
   ],
   exits: [
-    [Exit.failed, 'a host or a server could not be used; the rest was done'],
-    [Exit.cancelled, 'you pressed Ctrl-C; nothing was changed'],
+    [Exit.failed, 'a host or a server failed; the rest was done'],
+    [Exit.cancelled, 'cancelled with Ctrl-C; nothing was changed'],
   ],
   async run(given, context) {
     refuseContradictions(given, [
@@ -180,7 +179,7 @@ function noneChosen({ teamFiles }: FoundServers, where: HostEnvironment, program
   const next =
     paths.length === 0
       ? ''
-      : `This project has servers in ${paths.join(', ')}, which are chosen by name: ${program} init --hosts ${paths.join(',')}\n`;
+      : `This project has servers in ${paths.join(', ')}, which must be named: ${program} init --hosts ${paths.join(',')}\n`;
   return `${next}No server was chosen. `;
 }
 
@@ -188,7 +187,7 @@ function noneChosen({ teamFiles }: FoundServers, where: HostEnvironment, program
 function leftOutText({ search, file }: LoadedConfig, { configs }: InitPlan): string {
   const isLeftOut = search !== undefined && search.userDirectory === undefined;
   if (!isLeftOut || !configs.some(({ level }) => level === 'user')) return '';
-  return `In this project your own servers are not used: ${printableLine(file ?? '')} has "extends": false.\n`;
+  return `Your own servers are not used in this project: ${printableLine(file ?? '')} has "extends": false.\n`;
 }
 
 function unchanged(exitCode: number, why = ''): CommandOutcome {

@@ -31,42 +31,40 @@ import { entryText } from '../entry-text.ts';
 export const installCommand: CliCommand = {
   name: 'install',
   words: '[host…]',
-  summary: 'let a host use Switchboard: Claude Code, Cursor, VS Code …',
+  summary: 'add Switchboard to a host: Claude Code, Cursor, VS Code …',
   about: [
-    'Writes one entry into the file in which a host keeps its MCP servers, so that it starts this program with your ' +
-      `configuration. Hosts: ${HOST_NAMES}. Without a host, it shows which of them are on this machine, and what they ` +
-      'have.',
-    'Comments, order and all else in the file stay as they are, and the old text is kept in the state directory ' +
-      '(`$0 eject --list` shows where). A file that the host could not read is not touched, and none is made for a host that is not found here. `$0 uninstall` removes the ' +
-      'entry again; if nobody else has changed the file meanwhile, it is as before, to the byte.',
-    'The entry names no configuration: the gateway reads your own, and that of the project in which the host starts it. ' +
-      '--config names the one file it reads instead. In your own file the entry has the full path of this program, ' +
-      'because a host with windows does not know the PATH of your shell; in the file of a project it has no path that ' +
-      'only you have.',
-    'With --http the host connects to a Switchboard that you run with `$0 --http`, and sends the token that it finds ' +
-      `in the variable ${TOKEN_VARIABLE}.`,
+    `Adds one entry to the MCP configuration of a host, so that it starts this program. Hosts: ${HOST_NAMES}. ` +
+      'Without a host, shows which of them are on this machine and which servers they have.',
+    'Comments, order and layout of the file are kept, and a backup is written to the state directory (`$0 ' +
+      'eject --list` shows it). A file with a syntax error is not changed, and no file is created for a ' +
+      'host that is not installed. `$0 uninstall` removes the entry, byte for byte if the file is unchanged ' +
+      'since.',
+    'The gateway reads your own configuration and that of the project in which the host starts it; ' +
+      '--config names one file to read instead. In your own file, the entry has the full path of this ' +
+      'program, because desktop applications do not know the PATH of your shell; in the file of a project ' +
+      'it has no path of your machine.',
+    'With --http, the host connects to a gateway that you run with `$0 --http`, and sends the token in ' +
+      `the environment variable ${TOKEN_VARIABLE}.`,
   ],
   flags: [
     SCOPE_FLAG,
     NAME_FLAG,
-    { name: 'http', value: 'URL', summary: 'connect to a Switchboard that is running at this address' },
+    { name: 'http', value: 'URL', summary: 'connect to a gateway that runs at this address' },
     {
       name: 'force',
-      summary: 'even if the host is not found, or has an entry of this name that is not ours',
+      summary: 'even if the host is not found, or has another entry of this name',
     },
     HOST_DRY_RUN,
   ],
   examples: [
-    ['$0 install', 'which hosts are there, and what do they have?'],
-    ['$0 install claude-code cursor', 'two at once'],
-    ['$0 install vscode --scope project', 'for everyone who works in this directory'],
-    ['$0 install codex --config ~/mcp/switchboard.config.json', 'with a configuration from elsewhere'],
-    ['$0 install cursor --http http://127.0.0.1:3006/mcp', 'connect instead of starting it'],
-    ['$0 install windsurf --dry-run', 'look first'],
+    ['$0 install', 'list hosts and their servers'],
+    ['$0 install claude-code cursor', 'two hosts'],
+    ['$0 install vscode --scope project', 'for everyone who works on this project'],
+    ['$0 install codex --config ~/mcp/switchboard.config.json', 'with a specific configuration'],
+    ['$0 install cursor --http http://127.0.0.1:3006/mcp', 'connect to a running gateway'],
+    ['$0 install windsurf --dry-run', 'preview'],
   ],
-  exits: [
-    [Exit.failed, 'a host is not found, its file cannot be read or written, or the name is taken there'],
-  ],
+  exits: [[Exit.failed, 'a host was not found, its file cannot be read or written, or the name is taken']],
   async run(given, context) {
     const hosts = hostsIn(given);
     if (hosts.length === 0) return probed(given, context);
@@ -118,10 +116,10 @@ function refuseMissing(places: readonly HostLocation[], where: HostEnvironment):
   if (missing.length === 0) return;
   const looked = missing.map(
     ({ host, folder }) =>
-      `${host.title} was not found: it has left nothing in ${folder}, and there is no command ${host.program}.`,
+      `${host.title} was not found: there is no ${folder} and no command ${host.program}.`,
   );
   throw new SwitchboardError('HOST_NOT_FOUND', looked.join('\n'), {
-    hint: 'Nothing was changed. Install it and start it once, or write the entry anyway with --force.',
+    hint: 'Nothing was changed. Install it and start it once, or add the entry anyway with --force.',
   });
 }
 
@@ -172,13 +170,13 @@ async function entryMaker(
 }
 
 function nothingToServe(program: string): string {
-  return `There is no server behind it yet: add one with \`${program} add\`, or bring yours over with \`${program} import\`.`;
+  return `No server is configured yet: add one with \`${program} add\`, or import yours with \`${program} import\`.`;
 }
 
 function taken({ host, file }: HostLocation, name: string, entry: unknown): SwitchboardError {
   return new SwitchboardError(
     'HOST_ENTRY_TAKEN',
-    `${host.title} has an entry ${JSON.stringify(name)} that is not ours, in ${file}: ${entryText(entry)}`,
+    `${host.title} already has another entry ${JSON.stringify(name)} in ${file}: ${entryText(entry)}`,
     { hint: 'Choose another name with --name, or replace it with --force.' },
   );
 }

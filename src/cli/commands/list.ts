@@ -17,22 +17,20 @@ import { unusableData } from '../unusable.ts';
 
 export const listCommand: CliCommand = {
   name: 'list',
-  summary: 'the configured servers and how they are doing; starts none',
+  summary: 'list the configured servers and their state; starts none',
   about: [
-    'Shows each server with the tools a host sees for it, how it is doing, the command that starts it or the address it ' +
-      'runs at, and the file that defines it. Values of the environment are never shown: where one is part of a command line or URL, the variable name ' +
-      'is printed.',
-    'The state of a server comes from the gateway that runs with the same configuration, if there is one: idle (not ' +
-      'needed yet, or not any more), starting, running with its process number, or crashed and why. Servers that it ' +
-      'runs and the configuration does not have are listed too: those that were added at run time, and those that ' +
-      'were taken out of the file since.',
+    'Shows for each server the tools a host sees, its state, its command or address, and the file that ' +
+      'defines it. Values of environment variables are never shown; the variable name is printed instead.',
+    'The state comes from a running gateway with the same configuration: idle, starting, running with its ' +
+      'process ID, or crashed with the reason. Servers that run but are not configured are listed too: they ' +
+      'were added at run time, or removed from the file since.',
   ],
   flags: [],
   examples: [
-    ['$0 list', 'in the project of this folder'],
-    ['$0 list --config ../app/$CONFIG', 'in another one'],
-    ["$0 list --json | jq -r '.servers[].name'", 'the names alone'],
-    ['$0 list --json | jq \'.servers[] | select(.state.kind == "crashed")\'', 'what has crashed'],
+    ['$0 list', "in this directory's project"],
+    ['$0 list --config ../app/$CONFIG', 'in another project'],
+    ["$0 list --json | jq -r '.servers[].name'", 'only the names'],
+    ['$0 list --json | jq \'.servers[] | select(.state.kind == "crashed")\'', 'crashed servers'],
   ],
   async run({ words }, context) {
     const { program } = context.variant;
@@ -79,7 +77,7 @@ export const listCommand: CliCommand = {
         const rows = inConfigOrder(config).map((server) => {
           const file = shortPath(server.origin.file, context.cwd);
           const name = printableLine(server.name);
-          if (server.kind === 'unusable') return [name, '(cannot be used)', '–', '–', file];
+          if (server.kind === 'unusable') return [name, '(not available)', '–', '–', file];
           const known = usable.get(server.name)!;
           return [name, presentationText(server, known), stateText(known.state), commandText(known), file];
         });
@@ -152,7 +150,7 @@ function shortened(reason: string): string {
 }
 
 function unusableText({ name, reason, nextStep }: LoadedConfig['unusable'][number]): string {
-  return `${printableLine(`${name} cannot be used: ${reason}. ${nextStep}`)}\n`;
+  return `${printableLine(`${name} is not available: ${reason}. ${nextStep}`)}\n`;
 }
 
 function compoundTable({ compounds }: LoadedConfig, cwd: string, style: Style): string {
@@ -169,8 +167,8 @@ function compoundTable({ compounds }: LoadedConfig, cwd: string, style: Style): 
 function gatewaysText([newest, ...others]: readonly GatewayStateFile[]): string {
   if (newest === undefined) return '';
   const who = `${printableLine(newest.program)}, pid ${newest.pid}, since ${printableLine(newest.since)}`;
-  if (others.length === 0) return `The states are those of ${who}.\n`;
-  return `The states are those of the newest of ${others.length + 1} gateways: ${who}.\n`;
+  if (others.length === 0) return `State reported by ${who}.\n`;
+  return `State reported by the newest of ${others.length + 1} gateways: ${who}.\n`;
 }
 
 function column(title: string): { title: string } {

@@ -13,26 +13,24 @@ import {
 
 export const reloadCommand: CliCommand = {
   name: 'reload',
-  summary: 'let running gateways read the configuration again',
+  summary: 'reload the configuration in running gateways',
   about: [
-    'Tells every gateway that reads one of the files of this configuration, your own or that of the project, to read ' +
-      'them again, by SIGHUP. Servers that are defined as ' +
-      'before keep their processes and their calls; new ones are exposed, removed ones are stopped, changed ones ' +
-      'restart, and hosts are notified of new lists. An invalid configuration changes nothing.',
-    '`$0 add` and `$0 remove` do this by themselves; use it after you have edited the file by hand. Servers that an ' +
-      'agent has added at run time stay. What changed is in the log of the gateway. Not available on Windows: restart ' +
-      'the host there.',
+    'Sends SIGHUP to every gateway that uses one of these configuration files. Unchanged servers keep ' +
+      'their processes and calls, new ones are added, removed ones stop, changed ones restart, and hosts ' +
+      'are notified of new lists. If the configuration is invalid, nothing changes.',
+    '`$0 add`, `$0 remove` and similar commands do this automatically; use it after you edit a file by ' +
+      'hand. Servers that an agent added at run time stay. The log of the gateway says what changed. Not ' +
+      'available on Windows: restart the host instead.',
   ],
   flags: [],
   examples: [
-    ['$0 reload', 'all gateways of the project in this folder'],
-    ['$0 reload --config ../app/$CONFIG', 'those of another one'],
-    ["$0 reload --json | jq '.gateways[].pid'", 'the gateways that were notified'],
+    ['$0 reload', "all gateways of this directory's project"],
+    ['$0 reload --config ../app/$CONFIG', 'those of another project'],
+    ["$0 reload --json | jq '.gateways[].pid'", 'process IDs of the gateways'],
   ],
   exits: [[Exit.failed, 'no gateway is running with this configuration, or one could not be notified']],
   async run({ words }, context) {
-    if (words.length > 0)
-      throw usage('reload takes no arguments.', 'It is about all servers of a configuration.');
+    if (words.length > 0) throw usage('reload takes no arguments.', 'It reloads the whole configuration.');
     const unable = notifyUnsupported();
     if (unable !== undefined) {
       throw new SwitchboardError('RELOAD_UNAVAILABLE', `reload is not available: ${unable}.`, {
@@ -60,7 +58,7 @@ export const reloadCommand: CliCommand = {
           )
           .join('') || undefined,
       text: () =>
-        `Told ${told.length} ${told.length === 1 ? 'gateway' : 'gateways'} to reload ${what}` +
+        `Notified ${told.length} ${told.length === 1 ? 'gateway' : 'gateways'} to reload ${what}` +
         `${told.length === 0 ? '.' : ':'}\n` +
         told.map((gateway) => `  ${gatewayText(gateway)}\n`).join(''),
     };
@@ -71,7 +69,7 @@ export const reloadCommand: CliCommand = {
 function withNextStep(error: unknown, program: string): unknown {
   if (!(error instanceof SwitchboardError) || error.code !== 'CONFIG_INVALID') return error;
   return new SwitchboardError(error.code, error.message, {
-    hint: `Correct it and run: ${program} reload. Gateways that run go on as they were.`,
+    hint: `Correct it and run: ${program} reload. Running gateways are unchanged.`,
     cause: error,
   });
 }

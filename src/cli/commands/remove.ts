@@ -19,20 +19,20 @@ import { notifyGateways, notifiedText } from '../notify-gateways.ts';
 export const removeCommand: CliCommand = {
   name: 'remove',
   words: '<server>',
-  summary: 'take a server out of the configuration',
+  summary: 'remove a server from the configuration',
   about: [
-    'Takes the entry of a server out of "mcpServers" in the configuration file$LAYERS[ (that of the project where there is one, ' +
-      'else your own; --project and --user say which)], with the comments directly above it. ' +
-      'All else in the file stays as it is. Then gateways that run with this configuration reload it, ' +
-      'which ends the server there; its running calls get a moment to finish.',
-    'A server that another file defines, such as mcps/NAME/.mcp.json, is not touched; the command names that file. ' +
-      'To keep the entry for later, use `$0 disable` instead.',
+    'Removes a server from "mcpServers" in the configuration file$LAYERS[ (the project\'s file if there is ' +
+      'one, otherwise your own; --project and --user choose)], with the comments directly above it. The ' +
+      'rest of the file is kept. Running gateways reload and stop the server; running calls get a moment to ' +
+      'finish.',
+    'A server that another file defines, such as mcps/NAME/.mcp.json, is not removed; the command names ' +
+      'that file. To keep the entry for later, use `$0 disable`.',
   ],
   flags: CHANGE_FLAGS,
   examples: [
-    ['$0 remove files', 'now, also in running gateways'],
-    ['$0 remove files --dry-run', 'look first'],
-    ['$0 remove files --json', 'for a script'],
+    ['$0 remove files', 'also in running gateways'],
+    ['$0 remove files --dry-run', 'preview'],
+    ['$0 remove files --json', 'output as JSON'],
   ],
   exits: [[Exit.failed, 'a running gateway could not be notified']],
   async run(given, context) {
@@ -63,7 +63,7 @@ export const removeCommand: CliCommand = {
         const lines = [
           `Removed ${shown} from ${printableLine(done.file)}.${backupText(done)}\n`,
           everywhereText(done, given),
-          ...mentions.map((key) => `${printableLine(key)} in that file still speaks of it.\n`),
+          ...mentions.map((key) => `${printableLine(key)} in that file still refers to it.\n`),
           successor === undefined
             ? ''
             : `The server of this name in ${printableLine(successor)} is used instead.\n`,
@@ -81,13 +81,13 @@ function notInFile(name: string, config: LoadedConfig, { file }: ConfigTarget): 
     return new SwitchboardError(
       'SERVER_ELSEWHERE',
       `${JSON.stringify(name)} is not defined in the configuration but in ${elsewhere}.`,
-      { hint: 'Edit that file, or write "disabled": true into it.' },
+      { hint: 'Edit that file, or set "disabled": true there.' },
     );
   }
   const names = [...config.servers.map((server) => server.name), ...config.disabled];
   const hint =
     didYouMean(name, names) ??
-    (names.length === 0 ? 'No server is configured.' : `There are: ${names.join(', ')}.`);
+    (names.length === 0 ? 'No server is configured.' : `Available: ${names.join(', ')}.`);
   return new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
 }
 

@@ -33,19 +33,19 @@ interface ServerTools extends Presentation {
 export const toolsCommand: CliCommand = {
   name: 'tools',
   words: '[server…]',
-  summary: 'what the servers offer',
+  summary: 'list the tools of the servers',
   about: [
-    'Starts the servers (all, or those named), and lists the tools of each with their input in one line, as a model ' +
-      'reads it: `{path:string, limit?:integer=10}` has one argument that must be given and one that may be.',
-    "A tool has its server's own name; where hosts know it by another, that name follows it. One that expose, " +
-      'exposedTools or hiddenTools keep from hosts is marked "hidden". With --json each tool also has its whole ' +
-      'definition.',
+    'Starts the servers (all, or the named ones) and lists the tools of each with their input as a ' +
+      'one-line signature: in `{path:string, limit?:integer=10}`, path is required and limit is optional.',
+    'Tools have the names their servers give them, followed by the name hosts see if it differs. Tools ' +
+      'hidden by expose, exposedTools or hiddenTools are marked "hidden". --json includes the full ' +
+      'definitions.',
   ],
   flags: [],
   examples: [
-    ['$0 tools', 'of all servers'],
-    ['$0 tools github', 'of one'],
-    ["$0 tools github --json | jq '.servers[0].tools[] | .definition.inputSchema'", 'the schemas in full'],
+    ['$0 tools', 'all servers'],
+    ['$0 tools github', 'one server'],
+    ["$0 tools github --json | jq '.servers[0].tools[] | .definition.inputSchema'", 'the full schemas'],
   ],
   async run({ words }, context) {
     const config = await context.loadConfig();

@@ -21,27 +21,27 @@ import { entryText } from '../entry-text.ts';
 export const uninstallCommand: CliCommand = {
   name: 'uninstall',
   words: '[host…]',
-  summary: 'remove our entry from a host again',
+  summary: 'remove Switchboard from a host',
   about: [
-    'Removes the entry that `$0 install` has written, and nothing else. An entry of the same name that starts another ' +
-      'program stays. If nobody else has changed the file since, it is as it was before, to the byte; a file that was ' +
-      'made for the entry goes away. --all does this for every host, whatever the entry is called there; the files of a ' +
-      'project change only with --scope project.',
-    'Servers that `$0 init` or `$0 import --takeover` has taken out of the host come back with `$0 eject`, before or after.',
+    'Removes the entry that `$0 install` added, and nothing else. An entry of the same name that starts ' +
+      'another program stays. If the file is unchanged since, it is restored byte for byte; a file that was ' +
+      'created for the entry is deleted. --all covers every host and every name; files of a project change ' +
+      'only with --scope project.',
+    'To restore servers that `$0 init` or `$0 import --takeover` moved out of the host, use `$0 eject`.',
   ],
   flags: [
-    { name: 'all', summary: 'every entry of ours, in your own files of all hosts' },
+    { name: 'all', summary: 'every entry of ours, in your own files for all hosts' },
     SCOPE_FLAG,
     NAME_FLAG,
     HOST_DRY_RUN,
   ],
   examples: [
     ['$0 uninstall cursor', 'from your own file'],
-    ['$0 uninstall vscode --scope project', 'from that of this directory'],
-    ['$0 uninstall --all', 'from every host that has it'],
-    ['$0 uninstall codex --dry-run', 'look first'],
+    ['$0 uninstall vscode --scope project', "from this project's file"],
+    ['$0 uninstall --all', 'from every host'],
+    ['$0 uninstall codex --dry-run', 'preview'],
   ],
-  exits: [[Exit.failed, 'a file of a host cannot be read or written, or the entry there is not ours']],
+  exits: [[Exit.failed, 'a file cannot be read or written, or the entry is not ours']],
   async run(given, context) {
     const { program } = context.variant;
     const dryRun = given.flags.has('dry-run');
@@ -68,7 +68,7 @@ export const uninstallCommand: CliCommand = {
       ...outcome,
       data: { ...outcome.data, eject: hosts.map((host) => host.name) },
       text: (style) =>
-        (results.length > 0 ? outcome.text(style) : 'No host has an entry of ours.\n') +
+        (results.length > 0 ? outcome.text(style) : 'No host has an entry for Switchboard.\n') +
         ejectText(hosts, program),
     };
   },
@@ -79,7 +79,7 @@ function ejectText(hosts: readonly Host[], program: string): string {
   if (hosts.length === 0) return '';
   const titles = hosts.map(({ title }) => title).join(', ');
   const names = hosts.map(({ name }) => name).join(' ');
-  return `${titles}: the servers that moved behind Switchboard are not back in there. Put them back with: ${program} eject ${names}\n`;
+  return `${titles}: the servers that moved behind Switchboard are still missing there. Restore them with: ${program} eject ${names}\n`;
 }
 
 /** An entry that is to go. */
@@ -112,7 +112,7 @@ function targetsOf(given: ParsedArguments, context: Context): Targets {
     }
     throw usage(
       'uninstall needs a host, or --all.',
-      `For example: ${program} uninstall cursor. ${program} install shows which there are.`,
+      `For example: ${program} uninstall cursor. ${program} install lists them.`,
     );
   }
   if (hosts.length > 0) throw usage('--all means every host.', 'Leave out --all, or the hosts.');
@@ -139,6 +139,6 @@ function notOurs({ host, file }: HostLocation, name: string, entry: unknown): Sw
   return new SwitchboardError(
     'HOST_ENTRY_TAKEN',
     `The entry ${JSON.stringify(name)} of ${host.title} is not ours, in ${file}: ${entryText(entry)}`,
-    { hint: 'It stays. If ours has another name there, give it with --name.' },
+    { hint: 'It was not removed. If our entry has another name, pass it with --name.' },
   );
 }

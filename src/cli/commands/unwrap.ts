@@ -26,26 +26,23 @@ import { configPaths, notifyGateways, notifiedText } from '../notify-gateways.ts
 export const unwrapCommand: CliCommand = {
   name: 'unwrap',
   words: '<server>',
-  summary: 'undo wrap: a server with its own tools again',
+  summary: 'undo wrap: expose the tools of a server again',
   about: [
-    'Puts a server back to what it was before `$0 wrap`. In the configuration file, "language" is taken out of its ' +
-      'entry. In a folder of its own, original/.mcp.json is restored byte for byte, and the wrapper is removed. ' +
-      'Where wrapping was interrupted, this tidies up.',
-    'A CLAUDE.md that you have edited stays, and the command says so. A .mcp.json that was changed since, apart from the ' +
-      'arguments of the wrapper, is kept, and the command says what would be lost. --force discards both.',
-    'The folder can be named instead of the server, also from elsewhere.',
+    'Undoes `$0 wrap`. In the configuration file, "language" is removed from the entry. In a folder, ' +
+      'original/.mcp.json is restored byte for byte and the wrapper is removed. It also cleans up after an ' +
+      'interrupted wrap.',
+    'An edited CLAUDE.md is kept. If .mcp.json has changes other than arguments of the wrapper, the ' +
+      'command stops and lists them. --force discards both.',
+    'You can name the folder instead of the server, from any directory.',
   ],
-  flags: [
-    { name: 'force', summary: 'also where something was changed since, which is lost then' },
-    ...CHANGE_FLAGS,
-  ],
+  flags: [{ name: 'force', summary: 'discard changes made since' }, ...CHANGE_FLAGS],
   examples: [
-    ['$0 unwrap memory', 'with its own tools again'],
-    ['$0 unwrap memory --dry-run', 'look first'],
+    ['$0 unwrap memory', 'expose its own tools again'],
+    ['$0 unwrap memory --dry-run', 'preview'],
     ['$0 unwrap ./mcps/memory', 'by its folder'],
     ['$0 unwrap memory --force', 'discard later changes'],
   ],
-  exits: [[Exit.failed, 'something was changed since, or a running gateway could not be notified']],
+  exits: [[Exit.failed, 'a file was changed since, or a running gateway could not be notified']],
   async run(given, context) {
     const [name, ...more] = given.words;
     if (name === undefined || more.length > 0) {
@@ -55,7 +52,7 @@ export const unwrapCommand: CliCommand = {
       );
     }
     const config = await context.loadConfig();
-    const broken = `Where its ${WRAP_CONFIG_FILE} is broken or gone, name its folder: ${context.variant.program} unwrap ./mcps/memory`;
+    const broken = `If its ${WRAP_CONFIG_FILE} is damaged or missing, pass its folder: ${context.variant.program} unwrap ./mcps/memory`;
     const known = config.servers.find((server) => server.name === name);
     const folder = known === undefined ? folderOf(name, config, context) : undefined;
     const server = folder === undefined ? requireServer(config, name, broken) : undefined;
@@ -97,7 +94,7 @@ function folderOfServer({ name, origin, language }: ServerDefinition): string {
       'UNWRAP_REFUSED',
       `The model of ${JSON.stringify(name)} is set in ${origin.file}.`,
       {
-        hint: 'Take "language" out of that file.',
+        hint: 'Remove "language" from that file.',
       },
     );
   }
@@ -151,10 +148,10 @@ async function unwrapInFolder(
       const shown = printableLine(folder);
       if (kind === 'plain') return `${shown} is not wrapped.\n`;
       if (dryRun)
-        return `Would put ${shown} back: ${WRAP_CONFIG_FILE} from original/, and the wrapper goes.\n`;
+        return `Would unwrap ${shown}: restore ${WRAP_CONFIG_FILE} from original/ and remove the wrapper.\n`;
       return [
-        `${kind === 'wrapped' ? 'Unwrapped' : 'Tidied up'} ${shown}: it is as it was.\n`,
-        ...kept.map((path) => `${printableLine(path)} stays: it was changed since.\n`),
+        `${kind === 'wrapped' ? 'Unwrapped' : 'Cleaned up'} ${shown}: the original definition is restored.\n`,
+        ...kept.map((path) => `${printableLine(path)} was changed and is kept.\n`),
         notifiedText(gateways),
       ].join('');
     },

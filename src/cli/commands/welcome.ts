@@ -13,20 +13,20 @@ export const welcomeCommand: Pick<CliCommand, 'run'> = {
     const found = configured ? await foundText(context) : `${servers ?? ''}\n`;
     const commands: readonly (readonly [string, string])[] = [
       ...(program === 'switchboard'
-        ? [[`${program} init`, 'begin: find the servers your hosts have, and tell the hosts'] as const]
+        ? [[`${program} init`, 'start here: move the servers of your hosts behind Switchboard'] as const]
         : []),
       [`${program} add NAME -- COMMAND`, 'add a server'],
       [`${program} add NAME --url URL`, 'add a remote server'],
-      [`${program} doctor`, 'is everything in order?'],
-      [`${program} --dry-run`, 'what a host would see, and the tokens that saves'],
-      [`${program} call SERVER TOOL key=value`, 'use a tool right here'],
+      [`${program} doctor`, 'check the configuration'],
+      [`${program} --dry-run`, 'show what a host would see, and the tokens saved'],
+      [`${program} call SERVER TOOL key=value`, 'call a tool'],
     ];
     const next: readonly (readonly [string, string])[] = [
       ...(configured ? commands : []),
       program === 'switchboard'
-        ? [`${program} install HOST`, 'let a host use it: Claude Code, Cursor, Codex …']
-        : [`claude mcp add ${program} -- ${launch}`, 'let Claude Code use it'],
-      ...(listens ? [[`${program} --http`, 'serve clients that connect, over HTTP'] as const] : []),
+        ? [`${program} install HOST`, 'add it to a host: Claude Code, Cursor, Codex …']
+        : [`claude mcp add ${program} -- ${launch}`, 'add it to Claude Code'],
+      ...(listens ? [[`${program} --http`, 'serve clients over HTTP'] as const] : []),
       [`${program} --help`, 'everything else'],
     ];
     const widest = Math.max(...next.map(([line]) => line.length));
@@ -35,8 +35,8 @@ export const welcomeCommand: Pick<CliCommand, 'run'> = {
       data: {},
       text: ({ bold }) =>
         `${bold(title)}: ${motto}.\n` +
-        'An MCP host (Claude Code, Cursor, Codex …) starts it and speaks to it over stdin and stdout;\n' +
-        'in a terminal there is no host, so it does not wait for one. (--stdio makes it serve all the same.)\n\n' +
+        'An MCP host (Claude Code, Cursor, Codex …) starts this program and talks to it over stdin and stdout.\n' +
+        'In a terminal it only shows this text; --stdio makes it serve anyway.\n\n' +
         `${found}\n` +
         `${bold('Next:')}\n` +
         next.map(([line, meaning]) => `  ${line.padEnd(widest)}   ${meaning}\n`).join(''),
@@ -48,7 +48,7 @@ export const welcomeCommand: Pick<CliCommand, 'run'> = {
 async function foundText(context: Context): Promise<string> {
   try {
     const { files, directory, servers, disabled } = await context.loadConfig('quietly');
-    const off = disabled.length === 0 ? '' : `, ${disabled.length} turned off`;
+    const off = disabled.length === 0 ? '' : `, ${disabled.length} disabled`;
     const names = servers.slice(0, 8).map((server) => printableLine(server.name));
     if (servers.length > names.length) names.push('…');
     return (
@@ -56,6 +56,6 @@ async function foundText(context: Context): Promise<string> {
       `Servers:       ${servers.length === 0 ? 'none' : `${servers.length} (${names.join(', ')})`}${off}\n`
     );
   } catch (error) {
-    return `Configuration: cannot be used. ${printable(messageOf(error))}\n`;
+    return `Configuration: invalid. ${printable(messageOf(error))}\n`;
   }
 }

@@ -31,21 +31,22 @@ import { refuseForeign, wrapPlan } from '../wrap-plan.ts';
 export const wrapCommand: CliCommand = {
   name: 'wrap',
   words: '<server>',
-  summary: 'ask a server in natural language: a small model uses its tools',
+  summary: 'put a small language model in front of a server',
   about: [
-    'Afterwards the server has one tool, natural_language, that takes a sentence. A small language model reads what it ' +
-      'knows the server, picks the right tools, runs them and answers. The host never has to learn the tools. ' +
-      '`$0 unwrap` puts everything back.',
-    'A server of the configuration file gets "language" in its entry. One with a folder of its own, such as ' +
-      'mcps/memory/.mcp.json, gets a wrapper there: NAME-claude-wrapper.mjs, which .mcp.json starts from now on; ' +
-      'CLAUDE.md, the instructions of the model, which you can edit; and original/.mcp.json, the file as it was. ' +
-      'The server still runs in its folder, with its own environment; it is started with the first question, so resources and prompts that it may have are not offered any more. It is all there at once: whenever this is ' +
-      'interrupted, the folder works as before or as wrapped, and `$0 unwrap` or `$0 wrap` tidies it up.',
-    'CLAUDE.md comes from mcp-descriptions.json, else from what we know of common servers; for others it is drafted ' +
-      'from the tools of the server, which is started once for that. A folder that has one keeps it.',
-    'The model: without --model it is claude-haiku-5-5 where ANTHROPIC_API_KEY or CLAUDE_API_KEY is set, else that of ' +
-      'the host, which needs no key. A local model takes --base-url and --model. Keys are never written to a file. ' +
-      'Tools that may destroy something run only when you agree, or with --allow-destructive. ' +
+    'Puts a small language model in front of a server. The server then has one tool, natural_language, ' +
+      'which takes a request in natural language; the model picks the right tools, runs them and answers. ' +
+      '`$0 unwrap` undoes this.',
+    'A server in the configuration file gets "language" in its entry. A server in its own folder, such as ' +
+      'mcps/memory/.mcp.json, gets three files there: NAME-claude-wrapper.mjs, which .mcp.json now starts; ' +
+      'CLAUDE.md, the instructions for the model, which you can edit; and original/.mcp.json, the original ' +
+      'definition. The server runs in its folder with its own environment and starts with the first ' +
+      'request; its resources and prompts are no longer offered. If this is interrupted, the folder still ' +
+      'works, and `$0 unwrap` or `$0 wrap` cleans it up.',
+    'CLAUDE.md comes from mcp-descriptions.json, or from built-in texts for common servers; otherwise the ' +
+      'server is started once and a draft is written from its tools. An existing CLAUDE.md is kept.',
+    'Without --model, the model is claude-haiku-5-5 if ANTHROPIC_API_KEY or CLAUDE_API_KEY is set, ' +
+      'otherwise that of the host, which needs no key. For a local model, set --base-url and --model. Keys ' +
+      'are never written to a file. Destructive tools run only if you agree, or with --allow-destructive. ' +
       'Log in to a remote server (`$0 auth`) before you wrap its folder.',
   ],
   flags: [
@@ -53,19 +54,19 @@ export const wrapCommand: CliCommand = {
     {
       name: 'instructions',
       value: 'FILE',
-      summary: 'instructions for the model, instead of the known or drafted ones',
+      summary: 'use these instructions for the model',
     },
     ...CHANGE_FLAGS,
   ],
   examples: [
-    ['$0 wrap memory', 'with the model whose key is set, else that of the host'],
-    ['$0 wrap memory --dry-run', 'look first'],
-    ['$0 wrap memory --model host', 'the model of the host, no key needed'],
-    ['$0 wrap files --model llama3.2 --base-url http://localhost:11434/v1', 'a model on this machine'],
+    ['$0 wrap memory', 'with the default model'],
+    ['$0 wrap memory --dry-run', 'preview'],
+    ['$0 wrap memory --model host', "with the host's model; needs no key"],
+    ['$0 wrap files --model llama3.2 --base-url http://localhost:11434/v1', 'with a local model'],
     ['$0 wrap crm --instructions docs/crm.md --max-steps 20', 'with your own instructions'],
-    ['$0 unwrap memory', 'as it was'],
+    ['$0 unwrap memory', 'undo'],
   ],
-  exits: [[Exit.failed, 'something is in the way, or a running gateway could not be notified']],
+  exits: [[Exit.failed, 'a file is in the way, or a running gateway could not be notified']],
   async run(given, context) {
     const [name, ...more] = given.words;
     if (name === undefined || more.length > 0) {
@@ -76,7 +77,7 @@ export const wrapCommand: CliCommand = {
     }
     const choice = languageIn(given);
     const config = await context.loadConfig();
-    const otherwise = `\`${context.variant.program} add\` puts a new one into the configuration.`;
+    const otherwise = `\`${context.variant.program} add\` adds a new one.`;
     const server = requireServer(config, name, otherwise);
     if (isConfigFile(server.origin.file, config) && server.kind !== 'builtin') {
       const target = configTarget(given, config, context);
@@ -117,7 +118,7 @@ async function wrapEntry(
     data: { server: name, how: 'config', language: settings, model, ...done, gateways },
     text: (style) => {
       if (done.dryRun) return preview(style) || `Nothing would change in ${printableLine(done.file)}.\n`;
-      if (!done.changed) return `${shown} is wrapped already.\n`;
+      if (!done.changed) return `${shown} is already wrapped.\n`;
       return [
         `Wrapped ${shown} in ${printableLine(done.file)}: it now takes natural language.${backupText(done)}\n`,
         modelNeeds(model, context.env, { ...language, ...choice }),
@@ -220,8 +221,8 @@ function alreadyWrapped(
 ): CommandOutcome {
   const { program } = context.variant;
   if (wantsChange) {
-    throw new SwitchboardError('WRAP_REFUSED', `${JSON.stringify(name)} is wrapped already.`, {
-      hint: `Change the arguments in ${origin.file} or the text of CLAUDE.md beside it, or begin with: ${program} unwrap ${name}`,
+    throw new SwitchboardError('WRAP_REFUSED', `${JSON.stringify(name)} is already wrapped.`, {
+      hint: `Edit the arguments in ${origin.file} or its CLAUDE.md, or first run: ${program} unwrap ${name}`,
     });
   }
   const folder = resolve(origin.file, '..');
@@ -231,26 +232,25 @@ function alreadyWrapped(
   return {
     exitCode: Exit.ok,
     data: { server: name, how: 'folder', folder, changed: false, dryRun, gateways },
-    text: () =>
-      `${JSON.stringify(printableLine(name))} is wrapped already. ${program} unwrap puts it back.\n`,
+    text: () => `${JSON.stringify(printableLine(name))} is already wrapped. ${program} unwrap restores it.\n`,
   };
 }
 
 const SOURCES = {
-  file: 'what you gave',
-  own: "the folder's own, as it is",
+  file: 'from --instructions',
+  own: 'existing file, unchanged',
   descriptions: 'from mcp-descriptions.json',
-  library: 'from what we know of this server',
-  draft: 'drafted from the tools of the server',
+  library: 'built-in text for this server',
+  draft: 'drafted from its tools',
 } as const;
 
 function folderText({ folder, server }: WrapPlan, from: keyof typeof SOURCES, dryRun: boolean): string {
   const shown = JSON.stringify(printableLine(server));
   const rows = [
-    [WRAP_CONFIG_FILE, 'starts the wrapper; its arguments are the settings of the model'],
+    [WRAP_CONFIG_FILE, 'starts the wrapper; its arguments are the model settings'],
     [INSTRUCTIONS_FILE, `instructions for the model: ${SOURCES[from]}`],
     [scriptName(server), 'the wrapper'],
-    [`original/${WRAP_CONFIG_FILE}`, 'the definition of the server, as it was'],
+    [`original/${WRAP_CONFIG_FILE}`, 'the original definition'],
   ] as const;
   const width = Math.max(...rows.map(([file]) => file.length)) + 2;
   return [
@@ -265,13 +265,13 @@ function nextText(name: string, model: ResolvedModel, { variant }: Context): str
   return (
     (canCall
       ? `Try it: ${variant.program} call ${printableLine(name)} natural_language query="what can you do?"\n`
-      : '') + `As it was: ${variant.program} unwrap ${printableLine(name)}\n`
+      : '') + `Undo: ${variant.program} unwrap ${printableLine(name)}\n`
   );
 }
 
 function unstarted(error: SwitchboardError, name: string, context: Context): string {
   return [
-    `${context.variant.program}: ${JSON.stringify(printableLine(name))} could not be started, so CLAUDE.md says little. Edit it, or unwrap and wrap again.\n`,
+    `${context.variant.program}: ${JSON.stringify(printableLine(name))} could not be started, so CLAUDE.md has no tools. Edit it, or unwrap and wrap again.\n`,
     describeFailure(error, context.variant.program),
     unreportedStderr(context.unseenOutput(name), error) ?? '',
   ].join('');

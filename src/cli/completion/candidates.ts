@@ -133,7 +133,10 @@ function awaitedFlag(
 
 function commandNames(commands: readonly CompletedCommand[]): readonly Completion[] {
   const shown = commands.filter(({ hidden }) => hidden !== true);
-  return [...shown.map(({ name, summary }) => [name, summary] as const), ['help', 'how to use a command']];
+  return [
+    ...shown.map(({ name, summary }) => [name, summary] as const),
+    ['help', 'show the help of a command'],
+  ];
 }
 
 /** Those that may still be given. */

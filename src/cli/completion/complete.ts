@@ -45,8 +45,8 @@ async function names(
       const { commandText, redactCommand } = await import('../command-line.ts');
       return [
         ...config.servers.map((server) => [server.name, commandText(redactCommand(server))] as const),
-        ...config.disabled.map((name) => [name, 'turned off'] as const),
-        ...config.unusable.map(({ name }) => [name, 'cannot be used as it is configured'] as const),
+        ...config.disabled.map((name) => [name, 'disabled'] as const),
+        ...config.unusable.map(({ name }) => [name, 'not available'] as const),
       ];
     }
     default:

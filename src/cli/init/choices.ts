@@ -109,14 +109,14 @@ function fileNamed(
   const known = [...hosts, ...teamFiles].map((file) => fileLabel(file, where));
   const guess = didYouMean(word, known);
   throw usage(
-    isPath ? `No host keeps servers in ${path}.` : `${findHost(word).title} is not on this machine.`,
-    guess ?? (known.length === 0 ? 'No host was found here.' : `Found here: ${known.join(', ')}.`),
+    isPath ? `No host uses ${path}.` : `${findHost(word).title} is not on this machine.`,
+    guess ?? (known.length === 0 ? 'No host was found.' : `Found: ${known.join(', ')}.`),
   );
 }
 
 function contents({ servers, ours }: HostFile): string {
   const counted = servers.length === 1 ? '1 server' : `${servers.length} servers`;
-  return ours === undefined ? counted : `${counted}, and Switchboard already`;
+  return ours === undefined ? counted : `${counted}, and already Switchboard`;
 }
 
 async function chooseServers(
@@ -185,14 +185,17 @@ async function chooseVariant(
   const own = variants.find(({ server }) => server.location.host === preferred);
   if (own !== undefined) return { variant: own, insists: true };
   if (prompter === undefined || differs.length === 0) return { variant: variants[0], insists: false };
-  const stays: Choice<EntryVariant | undefined> = { value: undefined, label: 'the one that Switchboard has' };
+  const stays: Choice<EntryVariant | undefined> = {
+    value: undefined,
+    label: 'the one Switchboard already has',
+  };
   const chosen = await prompter.one<EntryVariant | undefined>(
     `${name} differs between hosts (${differs.join(', ')}). Which one should Switchboard use?`,
     [
       ...(variants.some(({ server }) => isConfigured(server.name)) ? [stays] : []),
       ...variants.map((value) => ({
         value,
-        label: `the one of ${value.server.location.host.title}`,
+        label: `the one from ${value.server.location.host.title}`,
         hint: value.server.location.file,
       })),
     ],
@@ -218,13 +221,13 @@ async function chooseBeside(
   const concerned = files.filter((file) => moving(file).length > 0);
   if (prompter === undefined || concerned.length === 0 || given.flags.has('move')) return [];
   const moved = await prompter.many(
-    'Move these servers behind Switchboard? Those of hosts you leave out stay beside it.',
+    'Move these servers behind Switchboard? Servers of hosts you do not select stay in place.',
     concerned.map((file) => ({
       value: file,
       label: `${file.location.host.title}: ${moving(file)
         .map(({ name }) => name)
         .join(', ')}`,
-      hint: 'undone by `switchboard eject`',
+      hint: 'undo with `switchboard eject`',
     })),
     concerned,
   );
@@ -236,7 +239,7 @@ async function chooseStart(count: number, { given, prompter }: ChooseOptions): P
   if (flags.has('start') || flags.has('no-start')) return flags.has('start');
   if (count === 0) return false;
   if (prompter === undefined) return true;
-  return prompter.confirm('Start your servers once afterwards, to count what each host loads?');
+  return prompter.confirm('Start your servers once afterwards to count what each host loads?');
 }
 
 /** The names of a list; `none` is an empty one. Undefined where the flag was not given. */
@@ -254,7 +257,7 @@ function refuseUnknown(names: readonly string[], known: readonly string[]): void
   if (unknown === undefined) return;
   const all = [...new Set(known)];
   throw usage(
-    `There is no ${JSON.stringify(unknown)} to choose.`,
-    didYouMean(unknown, all) ?? (all.length === 0 ? 'Nothing was found.' : `There are: ${all.join(', ')}.`),
+    `Unknown choice ${JSON.stringify(unknown)}.`,
+    didYouMean(unknown, all) ?? (all.length === 0 ? 'Nothing was found.' : `Available: ${all.join(', ')}.`),
   );
 }

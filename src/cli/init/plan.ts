@@ -118,8 +118,8 @@ async function planHost(
     if (change.kind === 'done') return change;
     throw new SwitchboardError(
       'HOST_ENTRY_TAKEN',
-      `${location.host.title} has a server named ${JSON.stringify(name)} that is not ours, in ${location.file}.`,
-      { hint: 'Choose another name for our entry with --name, or leave this host out with --hosts.' },
+      `${location.host.title} already has another server named ${JSON.stringify(name)} in ${location.file}.`,
+      { hint: 'Choose another name with --name, or exclude this host with --hosts.' },
     );
   };
   const stays = servers.filter((server) => !moves.includes(server));

@@ -24,8 +24,8 @@ export async function createPrompter(signal: AbortSignal): Promise<Prompter> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major === 20 && minor < 12)
     throw usage(
-      `The questions of init need Node 20.12 or newer; this is ${process.versions.node}.`,
-      'Update Node, or answer with --yes and flags (see --help).',
+      `Interactive init needs Node 20.12 or newer; this is ${process.versions.node}.`,
+      'Update Node, or use --yes and flags (see --help).',
     );
   const { confirm, isCancel, multiselect, select } = await import('./prompts.ts');
   // Some terminals say so late how wide they are.

@@ -20,7 +20,7 @@ import type { ConfigPlan, HostPlan, InitPlan } from './plan.ts';
 /** What was found that somebody has to see to, in lines. */
 export function problemsText({ unusable, problems }: FoundServers): string {
   return [
-    ...unusable.map(({ server, why }) => `${named(server)} is left out: ${printableLine(why)}.\n`),
+    ...unusable.map(({ server, why }) => `${named(server)} is skipped: ${printableLine(why)}.\n`),
     ...problems.map(({ message }) => `${printableLine(message)}\n`),
   ].join('');
 }
@@ -36,7 +36,7 @@ export function planText(plan: InitPlan, program: string, style: Style): string 
 function configPlanText({ edited, level, planned, yard, chosen }: ConfigPlan, style: Style): string {
   const whose = {
     user: 'yours alone',
-    project: 'shared with everyone who has this project; secrets become references',
+    project: 'shared with this project; secrets become references',
     explicit: 'the file you named',
   }[level];
   const rows = planned.map(({ as, state, server, notes }) => [
@@ -52,8 +52,8 @@ function configPlanText({ edited, level, planned, yard, chosen }: ConfigPlan, st
 /** What is said of a server that is there already. */
 const PRESENT: Partial<Record<PlannedServer['state'], string>> = {
   same: 'there already',
-  differs: 'there already, and stays as it is',
-  updated: 'there already, and changes',
+  differs: 'exists, unchanged',
+  updated: 'exists, will change',
 };
 
 /** `Cursor; Codex with other env.API_KEY` */
@@ -72,14 +72,14 @@ function hostPlanText({ file, moves, stays, name, change }: HostPlan, program: s
   const { host } = file.location;
   const what =
     file.ours !== undefined
-      ? `has our entry ${JSON.stringify(name)} already`
+      ? `already has our entry ${JSON.stringify(name)}`
       : `gets our entry ${JSON.stringify(name)}`;
   const lines = [
     what,
     ...(moves.length === 0
       ? []
-      : [`move behind Switchboard: ${names(moves)} (undone by \`${program} eject ${host.name}\`)`]),
-    ...(stays.length === 0 ? [] : [`stay beside it: ${names(stays)}`]),
+      : [`move behind Switchboard: ${names(moves)} (undo with \`${program} eject ${host.name}\`)`]),
+    ...(stays.length === 0 ? [] : [`stay in place: ${names(stays)}`]),
   ];
   return `${style.bold(host.title)}, ${printableLine(change.file)}:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
@@ -97,16 +97,16 @@ export function diffsText({ configs, hosts }: InitPlan, style: Style): string {
 /** What was done, what to do next, and how to undo it. */
 export function initDoneText(done: InitDone, program: string, style: Style): string {
   const wrote = done.configs.flatMap(({ plan, edited }) => {
-    if (edited.before === edited.after) return [`Nothing is new in ${printableLine(edited.file)}.\n`];
+    if (edited.before === edited.after) return [`No changes in ${printableLine(edited.file)}.\n`];
     const count = plan.planned.filter(isWritten).length + (plan.yard ? 1 : 0);
-    const kept = edited.backup === undefined ? '' : ` The old text is in ${printableLine(edited.backup)}.`;
-    return [`Wrote ${counted(count)} into ${printableLine(edited.file)}.${kept}\n`];
+    const kept = edited.backup === undefined ? '' : ` A backup is in ${printableLine(edited.backup)}.`;
+    return [`Wrote ${counted(count)} to ${printableLine(edited.file)}.${kept}\n`];
   });
   const hosts = done.hosts.flatMap(({ plan, change }) => {
     if (change instanceof SwitchboardError) return [];
     const { title } = plan.file.location.host;
     const file = printableLine(change.file);
-    if (change.before === change.after) return [`${title} is as it should be already: ${file}\n`];
+    if (change.before === change.after) return [`${title} is already up to date: ${file}\n`];
     const entry =
       plan.file.ours === undefined ? `Added ${JSON.stringify(plan.name)} to` : 'Updated our entry in';
     const moved = plan.moves.length === 0 ? '' : ` Moved behind it: ${names(plan.moves)}.`;
@@ -139,7 +139,7 @@ function undoText({ hosts }: InitDone, program: string, style: Style): string {
     [...new Set(plans.map(({ file }) => file.location.host.name))].join(' ');
   const added = written.filter(({ moves, file }) => moves.length === 0 && file.ours === undefined);
   const lines = [
-    [`${program} eject`, namesOf(written.filter(({ moves }) => moves.length > 0)), 'puts the servers back'],
+    [`${program} eject`, namesOf(written.filter(({ moves }) => moves.length > 0)), 'restores the servers'],
     [
       `${program} uninstall`,
       namesOf(added.filter(({ file }) => file.location.scope !== 'project')),
@@ -187,13 +187,15 @@ export function loadText(loads: readonly HostLoad[], style: Style): string {
   const notes = loads.flatMap(({ host, direct, uncounted }) => [
     ...(direct.length === 0
       ? []
-      : [`${host.title} still starts itself, counted here: ${direct.map(printableLine).join(', ')}.\n`]),
+      : [`${host.title} still starts these itself (included): ${direct.map(printableLine).join(', ')}.\n`]),
     ...(uncounted.length === 0
       ? []
-      : [`${host.title}: not counted, because not started: ${uncounted.map(printableLine).join(', ')}.\n`]),
+      : [
+          `${host.title}: not counted, because they did not start: ${uncounted.map(printableLine).join(', ')}.\n`,
+        ]),
   ]);
   return (
-    `${style.bold('What a conversation begins with')} (tool lists and instructions; tokens are estimates)\n` +
+    `${style.bold('What a conversation starts with')} (tool lists and instructions; tokens are estimates)\n` +
     table(
       [{ title: 'HOST' }, right('TOOLS BEFORE'), right('TOKENS'), right('TOOLS NOW'), right('TOKENS')],
       rows,

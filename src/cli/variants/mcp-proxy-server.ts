@@ -19,22 +19,16 @@ export const mcpProxyServer: CliVariant = {
     logDirectory: 'MCP_PROXY_LOG_DIRECTORY_PATH',
   },
   environment: [
-    [
-      'MCP_PROXY_CONFIG_PATH',
-      'the configuration file, absolute or relative to where it is started; --config wins',
-    ],
+    ['MCP_PROXY_CONFIG_PATH', 'the configuration file, relative to the working directory; --config wins'],
     ['MCP_PROXY_LOG_LEVEL', 'debug or info; --log-level wins'],
-    ['MCP_PROXY_LOG_DIRECTORY_PATH', 'log lines are also written to mcp-proxy-server.log in this directory'],
+    ['MCP_PROXY_LOG_DIRECTORY_PATH', 'also write the log to mcp-proxy-server.log in this directory'],
     [
       'PORT',
-      'clients are served over HTTP and SSE on this port, unless a host has started it on a pipe, or --stdio is given',
+      'serve clients over HTTP and SSE on this port, unless a host started it over a pipe or --stdio is set',
     ],
-    [
-      'KEEP_SERVER_OPEN',
-      'set to 1, it goes on over HTTP when the last client has left; otherwise it ends then',
-    ],
-    ['SWITCHBOARD_HTTP_TOKEN', 'over HTTP: what clients must send, where http.token is not set'],
-    ['SWITCHBOARD_LOG_LEVEL', 'any level of --log-level, which wins'],
+    ['KEEP_SERVER_OPEN', '1: over HTTP, keep running when the last client disconnects; otherwise it stops'],
+    ['SWITCHBOARD_HTTP_TOKEN', 'over HTTP: the token clients must send, if http.token is not set'],
+    ['SWITCHBOARD_LOG_LEVEL', 'like --log-level, which wins'],
     ALLOW_ROW,
     STATE_ROW,
     ['NO_COLOR', 'no colours'],

@@ -13,20 +13,20 @@ export const mcpmux: CliVariant = {
     discovers: false,
   },
   volatile: true,
-  motto: 'MCP servers that an agent adds, reloads and removes while it works',
+  motto: 'MCP servers that an agent adds, reloads and removes at run time',
   about: [
-    'It starts without any server. The agent that uses it adds them, through tools of the protocol itself:',
-    '  add_server {name, command, args, env, cwd}   start a program as a server; its tools become NAME__TOOL\n' +
-      '  remove_server {name}                         take a server and its tools away\n' +
+    'It starts without any server. The agent adds them with these MCP tools:',
+    '  add_server {name, command, args, env, cwd}   start a program as a server; its tools are named NAME__TOOL\n' +
+      '  remove_server {name}                         remove a server and its tools\n' +
       '  reload_server {name}                         restart it, after a rebuild or a crash\n' +
       '  list_servers {}                              command, status, process and tools of each',
-    'A server that crashes stays down until it is reloaded. What was added lasts as long as the program. An agent that ' +
-      'can add a server can start any program with your permissions, so use this where it may do so anyway, or in a sandbox.',
+    'A crashed server stays down until it is reloaded. Added servers are not saved. An agent that ' +
+      'can add a server can start any program with your permissions, so use this only where that is acceptable, or in a sandbox.',
   ],
   servers: 'Servers are added through MCP, with its tools add_server, remove_server and reload_server.',
   launch: 'npx -y -p mcp-switchboard mcpmux',
   environment: [
-    ['SWITCHBOARD_LOG_LEVEL', 'as --log-level, which wins'],
+    ['SWITCHBOARD_LOG_LEVEL', 'like --log-level, which wins'],
     STATE_ROW,
     ['NO_COLOR', 'no colours'],
   ],

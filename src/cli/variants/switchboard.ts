@@ -6,11 +6,11 @@ export const switchboard: CliVariant = {
   motto: 'many MCP servers behind one, with one small tool for each',
   launch: 'npx -y mcp-switchboard',
   environment: [
-    ['SWITCHBOARD_LOG_LEVEL', 'as --log-level, which wins'],
-    ['SWITCHBOARD_HTTP_TOKEN', 'with --http: what clients must send, where http.token is not set'],
+    ['SWITCHBOARD_LOG_LEVEL', 'like --log-level, which wins'],
+    ['SWITCHBOARD_HTTP_TOKEN', 'with --http: the token clients must send, if http.token is not set'],
     [
       'XDG_CONFIG_HOME',
-      'your own configuration is in its folder switchboard; default ~/.config, on Windows %APPDATA%',
+      'contains switchboard/, with your own configuration; default ~/.config, on Windows %APPDATA%',
     ],
     ALLOW_ROW,
     STATE_ROW,

@@ -32,14 +32,14 @@ export const server = z.union([stdioServer, remoteServer, builtinServer]);
 
 const suite = z
   .strictObject({
-    description: z.string({ error: 'must be a text' }).optional().describe('Description of the tool.'),
+    description: z.string({ error: 'must be a string' }).optional().describe('Description of the tool.'),
     ...presentation,
   })
-  .describe('How one server is exposed.');
+  .describe('How a server is exposed.');
 
 const compoundTool = z
   .strictObject({
-    description: z.string({ error: 'must be a text' }).describe('What the tool is for.'),
+    description: z.string({ error: 'must be a string' }).describe('What the tool is for.'),
     subtools: z
       .record(
         serverName,
@@ -49,39 +49,39 @@ const compoundTool = z
               z.strictObject({
                 name: nonEmptyText().describe("The tool's own name."),
                 description: z
-                  .string({ error: 'must be a text' })
+                  .string({ error: 'must be a string' })
                   .optional()
-                  .describe('What it is for here. Default: its own description.'),
+                  .describe('Its description in this tool. Default: its own.'),
               }),
               { error: 'must be a list of {"name", "description"}' },
             )
-            .describe('At least one tool of this server.'),
+            .describe('Tools of this server; at least one.'),
         }),
-        { error: 'must be an object of server names and their tools' },
+        { error: 'must be an object of tools by server name' },
       )
-      .describe('The tools it combines, by server name; at least one server.'),
+      .describe('The combined tools by server name; at least one server.'),
   })
-  .describe('One tool that combines tools of several servers.');
+  .describe('A tool that combines tools of several servers.');
 
 const management = z
   .union(
     [
       z.boolean(),
       z.strictObject({
-        enabled: yesOrNo.default(true).describe('Whether the tools exist.'),
+        enabled: yesOrNo.default(true).describe('Whether the tools are offered.'),
         approval: z
           .enum(APPROVALS)
           .default(DEFAULTS.management.approval)
-          .describe('Whether a person is asked before a server is added: "ask", or "auto" for no.'),
+          .describe('"ask": ask the user before a server is added; "auto": do not ask.'),
         persist: yesOrNo
           .default(DEFAULTS.management.persist)
-          .describe('Whether servers that are added or removed are also written to this file.'),
+          .describe('Save added and removed servers to this file.'),
       }),
     ],
     { error: 'must be true, false or {"enabled", "approval", "persist"}' },
   )
   .describe(
-    'Tools to add, remove, reload and list servers while the gateway runs. Anyone who can add a server can run any ' +
+    'Tools to add, remove, reload and list servers while the gateway runs. A client that can add a server can run any ' +
       'program.',
   );
 
@@ -90,94 +90,92 @@ const http = z
     token: nonEmptyText()
       .optional()
       .describe(
-        'What clients have to send as a bearer token: 16 characters or more, better as ${NAME}. ' +
-          'Default: SWITCHBOARD_HTTP_TOKEN, else one is made.',
+        'Bearer token that clients must send, at least 16 characters; better as ${NAME}. ' +
+          'Default: SWITCHBOARD_HTTP_TOKEN, otherwise a generated one.',
       ),
     allowedHosts: z
       .array(
         z
-          .string({ error: 'must be a text' })
+          .string({ error: 'must be a string' })
           .regex(/^(?:\[[0-9A-Fa-f:.]+\]|[^\s/:@?#[\]]+)(?::[0-9]{1,5})?$/u, {
             error: 'must be a host such as "example.com" or "example.com:8080"',
           }),
         { error: 'must be a list of hosts' },
       )
       .default([])
-      .describe('Names under which clients may reach us, besides those of this machine itself.'),
+      .describe('Host names that clients may use, in addition to those of this machine.'),
     allowedOrigins: z
       .array(
-        z.string({ error: 'must be a text' }).regex(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s/?#@]+$/u, {
+        z.string({ error: 'must be a string' }).regex(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s/?#@]+$/u, {
           error: 'must be an origin such as "https://example.com", without a path',
         }),
         { error: 'must be a list of origins' },
       )
       .default([])
       .describe(
-        'Origins that clients may send. Pages in a browser cannot connect in any case: CORS is not supported.',
+        'Origins that clients may send. Web pages cannot connect in any case: CORS is not supported.',
       ),
     maxSessions: wholeNumber('', 1, 100_000)
       .default(DEFAULTS.http.maxSessions)
-      .describe('How many clients may be connected at the same time.'),
+      .describe('Maximum number of concurrent clients.'),
     sessionIdleMs: milliseconds()
       .default(DEFAULTS.http.sessionIdleMs)
-      .describe('A client that is silent for this many milliseconds is forgotten.'),
+      .describe('Inactivity after which a client is removed, in milliseconds.'),
     maxProcesses: wholeNumber('', 1, 100_000)
       .default(DEFAULTS.http.maxProcesses)
-      .describe('How many servers may run for all clients together.'),
+      .describe('Maximum number of server processes for all clients together.'),
   })
-  .describe('Settings for clients that connect over HTTP (`switchboard --http`).');
+  .describe('Settings for HTTP clients (`switchboard --http`).');
 
 export const config = z
   .strictObject({
     $schema: z
-      .string({ error: 'must be a text' })
+      .string({ error: 'must be a string' })
       .optional()
-      .describe('Where editors find the description of this file.'),
+      .describe('Location of the JSON schema for editors.'),
     extends: yesOrNo
       .optional()
-      .describe("In a project's file, false leaves out the user's own configuration. Default true."),
+      .describe("In a project's file: false ignores the user's own configuration. Default true."),
     allowProjects: z
-      .array(nonEmptyText(), { error: 'must be a list of folders' })
+      .array(nonEmptyText(), { error: 'must be a list of directories' })
       .optional()
       .describe(
-        'In the user\'s own file: folders whose projects are used without asking, for example "~/src/**". Default none.',
+        'In the user\'s own file: directories whose projects are allowed without asking, for example "~/src/**". Default none.',
       ),
     discoverGlobs: z
       .array(nonEmptyText(), { error: 'must be a list of patterns' })
       .default([...DEFAULTS.discoverGlobs])
       .describe(
-        "Patterns of .mcp.json files, relative to this file's directory; a leading ! takes files out. " +
-          'Folders called "original" are never searched.',
+        "Patterns of .mcp.json files, relative to this file's directory; a leading ! excludes files. " +
+          'Directories named "original" are never searched.',
       ),
     mcpServers: z
       .record(serverName, server, {
-        error: 'must be an object of server names and servers',
+        error: 'must be an object of servers by name',
       })
       .optional()
-      .describe('Servers by name, as in the configuration of MCP hosts.'),
+      .describe('Servers by name, in the format of MCP hosts.'),
     suites: z
-      .record(z.string(), suite, { error: 'must be an object of server names and settings' })
+      .record(z.string(), suite, { error: 'must be an object of settings by server name' })
       .default({})
-      .describe('How servers are exposed, by server name; overrides the settings of the server itself.'),
+      .describe("How servers are exposed, by server name; overrides the server's own settings."),
     exposure: exposure
       .default(DEFAULTS.exposure)
       .describe(
-        'How servers are exposed by default: "suite" as one tool each, "flat" with all their tools, ' +
-          '"hidden" not at all.',
+        'Default exposure of servers: "suite" (one tool per server), "flat" (all their tools) ' +
+          'or "hidden".',
       ),
     naming: z
       .enum(NAMINGS)
       .default(DEFAULTS.naming)
       .describe(
-        'Names of flat tools and prompts: "prefixed" server__tool, or "plain" the own name, with the server in the ' +
+        'Names of flat tools and prompts: "prefixed" (server__tool), or "plain" (their own names), with the server in the ' +
           'description.',
       ),
-    offer: offer
-      .default([...DEFAULTS.offer])
-      .describe('What of the servers is offered, at least one of the three.'),
+    offer: offer.default([...DEFAULTS.offer]).describe('What servers may offer; at least one.'),
     tools: z
-      .record(toolName('the name of a tool is 1 to 64 of the characters A-Z a-z 0-9 _ -'), compoundTool, {
-        error: 'must be an object of tool names and tools',
+      .record(toolName('a tool name has 1 to 64 of the characters A-Z a-z 0-9 _ -'), compoundTool, {
+        error: 'must be an object of tools by name',
       })
       .optional()
       .describe('Compound tools by name: each combines tools of several servers.'),
@@ -185,14 +183,16 @@ export const config = z
       .strictObject({
         maxChars: wholeNumber(' of characters', 0, 100_000)
           .default(DEFAULTS.instructions.maxChars)
-          .describe("How much of the servers' own instructions is passed on, in characters; 0: none."),
+          .describe(
+            "Maximum length of the servers' instructions that are passed on, in characters; 0: none.",
+          ),
       })
       .prefault({})
-      .describe("The servers' own instructions to the model."),
+      .describe("The servers' instructions for the model."),
     isolation: isolation
       .default(DEFAULTS.isolation)
       .describe(
-        'Where several clients are connected: "session" gives each its own servers, "shared" the same to all.',
+        'With several clients: "session" (separate servers per client) or "shared" (the same for all).',
       ),
     http: http.prefault({}),
     management: management.default(DEFAULTS.management.enabled),
@@ -213,39 +213,39 @@ export const config = z
           .enum(['summary', 'full', 'redacted'])
           .default(DEFAULTS.introspection.mode)
           .describe(
-            'How much introspect tells: names, summaries and short signatures; everything; no signatures.',
+            'What introspect returns: "summary" (names, summaries and short signatures), "full" (everything) or "redacted" (no signatures).',
           ),
         summaryMaxChars: summaryMaxChars
           .default(DEFAULTS.introspection.summaryMaxChars)
-          .describe('Longest summary of a tool, in characters.'),
+          .describe('Maximum length of a tool summary, in characters.'),
       })
       .prefault({})
-      .describe('What the action "introspect" returns.'),
+      .describe('The action "introspect" of suites.'),
     inheritEnv: inheritEnv.default(DEFAULTS.inheritEnv),
     logLevel: z
       .enum(LOG_LEVELS)
       .default(DEFAULTS.logLevel)
-      .describe('The least severe messages written to stderr.'),
+      .describe('Minimum level of messages written to stderr.'),
     logDirectory: nonEmptyText()
       .optional()
-      .describe("Log lines are also written to a file in this directory, relative to this file's directory."),
+      .describe("Also write the log to a file in this directory, relative to this file's directory."),
     logArguments: yesOrNo
       .default(DEFAULTS.logArguments)
-      .describe('Whether debug messages show the arguments of calls, without presets and redacted ones.'),
+      .describe('Log the arguments of calls at level debug, except presets and redacted ones.'),
     limits: z
       .strictObject({
         messageBytes: wholeNumber(' of bytes', 1024, 268_435_456)
           .default(DEFAULTS.limits.messageBytes)
-          .describe('Longest message accepted from a server or a host, in bytes.'),
+          .describe('Maximum size of a message from a server or a host, in bytes.'),
         callsInFlight: wholeNumber('', 1, 100_000)
           .default(DEFAULTS.limits.callsInFlight)
-          .describe('Calls one server works on at the same time.'),
+          .describe('Concurrent calls per server.'),
         callsQueued: wholeNumber('', 1, 1_000_000)
           .default(DEFAULTS.limits.callsQueued)
-          .describe('Calls that wait for one server before further ones are refused.'),
+          .describe('Waiting calls per server; further calls are rejected.'),
       })
       .prefault({})
-      .describe('Bounds that protect this process.'),
+      .describe('Limits that protect this process.'),
   })
   .describe('Configuration of Switchboard, the MCP gateway.');
 

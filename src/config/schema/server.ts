@@ -11,9 +11,7 @@ import {
   yesOrNo,
 } from './primitives.ts';
 
-const suiteName = toolName().describe(
-  'Name of the tool this server is exposed as. Default: the server name followed by "_suite".',
-);
+const suiteName = toolName().describe('Name of the suite. Default: the server name plus "_suite".');
 
 export const summaryMaxChars = wholeNumber(' of characters', 1, 1_000_000);
 
@@ -21,10 +19,10 @@ const expose = z
   .strictObject({
     allow: textList
       .optional()
-      .describe('Only tools whose name matches one of these patterns (* ? [a-z] {a,b}) are offered.'),
-    deny: textList.optional().describe('Tools whose name matches one of these patterns are not offered.'),
+      .describe('Expose only tools that match one of these patterns (* ? [a-z] {a,b}).'),
+    deny: textList.optional().describe('Hide tools that match one of these patterns.'),
   })
-  .describe('Which tools of the server are offered.');
+  .describe('Which tools of the server are exposed.');
 
 const exposedTools = z
   .array(
@@ -33,36 +31,33 @@ const exposedTools = z
         z.string(),
         z.strictObject({
           original: nonEmptyText().describe("The tool's own name, not a pattern."),
-          exposed: toolName().describe('The name it is offered under.'),
+          exposed: toolName().describe('Its new name.'),
         }),
       ],
       { error: 'must be the name or pattern of a tool, or {"original", "exposed"}' },
     ),
     { error: 'must be a list of tool names, patterns and {"original", "exposed"}' },
   )
-  .describe('Only these tools are offered, some under another name. Joined with expose.allow.');
+  .describe('Expose only these tools, optionally renamed. Merged with expose.allow.');
 
 const hiddenTools = textList.describe(
-  'Tools whose name matches one of these patterns are not offered. Joined with expose.deny.',
+  'Hide tools that match one of these patterns. Merged with expose.deny.',
 );
 
 export const TOOL_SHAPES_ERROR =
-  'must be an object of tool names and settings (a list of the only tools offered is "exposedTools")';
+  'must be an object of settings by tool name (for a list of tools to expose, use "exposedTools")';
 
 export const toolShapes = z
   .record(
     z.string(),
     z.strictObject({
-      name: toolName().optional().describe('The name it is offered under.'),
-      description: z
-        .string({ error: 'must be a text' })
-        .optional()
-        .describe('The description it is offered with.'),
+      name: toolName().optional().describe('Its new name.'),
+      description: z.string({ error: 'must be a string' }).optional().describe('Its new description.'),
       presets: z
-        .record(z.string(), z.unknown(), { error: 'must be an object of argument names and values' })
+        .record(z.string(), z.unknown(), { error: 'must be an object of values by argument name' })
         .optional()
         .describe(
-          'Arguments with a fixed value: the model neither sees nor sets them. ${NAME} is filled in from our environment.',
+          'Arguments with a fixed value, which the model neither sees nor sets. ${NAME} is replaced from our environment.',
         ),
       redact: z
         .array(nonEmptyText(), { error: 'must be a list of argument names' })
@@ -71,7 +66,7 @@ export const toolShapes = z
     }),
     { error: TOOL_SHAPES_ERROR },
   )
-  .describe("How single tools look, by the tool's own name.");
+  .describe("Settings of single tools, by the tool's own name.");
 
 export const exposure = z.enum(EXPOSURES);
 
@@ -81,49 +76,47 @@ const idleMs = z
   .union([milliseconds('; write "never" to keep it running'), z.literal('never')], {
     error: `must be a whole number of milliseconds from 1 to ${LONGEST_MS}, or "never"`,
   })
-  .describe('A server unused for this many milliseconds is stopped; "never" keeps it running.');
+  .describe('Stop a server after this many milliseconds without use; "never" keeps it running.');
 
 export const timeouts = {
   childSpawnMs: milliseconds().describe(
-    'How long a server may take to start and respond to initialize, in milliseconds. Without it, a server that is ' +
-      'reached by an address has 8000.',
+    'Time for a server to start and respond to initialize, in milliseconds. Default for remote ' +
+      'servers: 8000.',
   ),
-  rpcMs: milliseconds().describe(
-    'How long a request may go without a response or progress, in milliseconds.',
-  ),
+  rpcMs: milliseconds().describe('Time for a request without a response or progress, in milliseconds.'),
   idleMs,
-  drainMs: milliseconds().describe('How long running calls may still finish when we stop, in milliseconds.'),
-  callMaxMs: milliseconds().describe('How long a call may take in all, even with progress, in milliseconds.'),
+  drainMs: milliseconds().describe('Time for running calls to finish when we stop, in milliseconds.'),
+  callMaxMs: milliseconds().describe('Total time for a call, even with progress, in milliseconds.'),
 };
 
 /** Not about one server. */
 export const firstListMs = wholeNumber(' of milliseconds', 0, LONGEST_MS).describe(
-  'How long the first tools/list waits for servers that are still starting, in milliseconds; 0: not at all.',
+  'Time the first tools/list waits for servers that are still starting, in milliseconds; 0: none.',
 );
 
 const serverTimeouts = z
   .strictObject(timeouts)
   .partial()
-  .describe('Time limits for this server; what is left out comes from the top-level timeouts.');
+  .describe('Time limits for this server; default: the top-level timeouts.');
 
 export const inheritEnv = z
   .union([z.boolean(), z.array(nonEmptyText())], {
     error: 'must be true, false or a list of variable names',
   })
   .describe(
-    'Which of our environment variables a server gets: true all, false only the few every process needs, ' +
-      'or a list of names (AWS_* is fine).',
+    'Environment variables that a server inherits: true (all), false (only basic ones such as PATH) ' +
+      'or a list of names (AWS_* is allowed).',
   );
 
 export const env = z
   .record(
     z
       .string()
-      .regex(/^[^=\0]+$/u, { error: 'the name of an environment variable is not empty and has no "="' }),
-    z.union([z.string(), z.number(), z.boolean()], { error: 'must be a text, a number, true or false' }),
-    { error: 'must be an object of variable names and values' },
+      .regex(/^[^=\0]+$/u, { error: 'the name of an environment variable must not be empty or contain "="' }),
+    z.union([z.string(), z.number(), z.boolean()], { error: 'must be a string, a number, true or false' }),
+    { error: 'must be an object of values by variable name' },
   )
-  .describe('Environment variables of the server. ${NAME} and ${NAME:-default} are filled in from ours.');
+  .describe('Environment variables of the server. ${NAME} and ${NAME:-default} are replaced from ours.');
 
 export const args = textList.describe('Arguments of the command.');
 
@@ -143,27 +136,23 @@ export const command = <T extends z.ZodObject>(objectForm: T) =>
     .describe('The program to start.');
 
 export const descriptive = {
-  description: z.string({ error: 'must be a text' }).optional().describe('What the server is for.'),
+  description: z.string({ error: 'must be a string' }).optional().describe('What the server is for.'),
   switchboardDescription: z
-    .string({ error: 'must be a text' })
+    .string({ error: 'must be a string' })
     .optional()
-    .describe('The whole description of the tool this server is exposed as.'),
-  disabled: yesOrNo.optional().describe('true leaves the server out.'),
+    .describe('The complete description of the suite.'),
+  disabled: yesOrNo.optional().describe('true disables the server.'),
 };
 
 /** What an entry and `suites` may both say about how a server is shown. */
 export const presentation = {
   suiteName: suiteName.optional(),
   expose: expose.optional(),
-  summaryMaxChars: summaryMaxChars.optional().describe('Longest summary of a tool, in characters.'),
+  summaryMaxChars: summaryMaxChars.optional().describe('Maximum length of a tool summary, in characters.'),
   exposure: exposure
     .optional()
-    .describe(
-      'How this server is exposed: as one tool, with all its tools, or not at all. Default: as at the top.',
-    ),
-  offer: offer
-    .optional()
-    .describe('What of this server is offered, at least one of the three. Default: as at the top.'),
+    .describe('How this server is exposed: "suite", "flat" or "hidden". Default: the top-level value.'),
+  offer: offer.optional().describe('What this server may offer; at least one. Default: the top-level value.'),
   exposedTools: exposedTools.optional(),
   hiddenTools: hiddenTools.optional(),
   tools: toolShapes.optional(),
@@ -173,7 +162,7 @@ export const isolation = z.enum(ISOLATIONS);
 
 // No flags but u: the editor schema cannot say them.
 const webAddress = (pattern: RegExp, begins: string) => {
-  const error = `must be an address that begins with ${begins}`;
+  const error = `must be a URL that starts with ${begins}`;
   return z.string({ error }).regex(pattern, { error });
 };
 export const address = webAddress(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/|\$\{/u, 'http:// or https://');
@@ -186,23 +175,21 @@ const language = z
         model: nonEmptyText()
           .optional()
           .describe(
-            'The model, as its provider calls it; "host": the one of the client. Default: SWITCHBOARD_LANGUAGE_MODEL, ' +
-              'else by the keys there are, else "host".',
+            'Name of the model; "host": the client\'s own. Default: SWITCHBOARD_LANGUAGE_MODEL, ' +
+              'otherwise depends on the API keys, otherwise "host".',
           ),
         provider: z
           .enum(PROVIDERS)
           .optional()
-          .describe(
-            'Whose model it is; "openai": any provider with a compatible API. Default: by the model\'s name.',
-          ),
+          .describe('API of the model; "openai": any compatible API. Default: from the model\'s name.'),
         baseUrl: address
           .optional()
-          .describe('Where the model is reached. Default: SWITCHBOARD_LANGUAGE_BASE_URL, else its provider.'),
+          .describe(
+            "Address of the model. Default: SWITCHBOARD_LANGUAGE_BASE_URL, otherwise its provider's.",
+          ),
         apiKey: nonEmptyText()
           .optional()
-          .describe(
-            'The key for the model, better as ${NAME}. Default: ANTHROPIC_API_KEY or OPENAI_API_KEY.',
-          ),
+          .describe('API key, better as ${NAME}. Default: ANTHROPIC_API_KEY or OPENAI_API_KEY.'),
         instructions: nonEmptyText().optional().describe('Instructions for the model.'),
         instructionsFile: nonEmptyText()
           .optional()
@@ -211,37 +198,29 @@ const language = z
           ),
         allowDestructive: yesOrNo
           .optional()
-          .describe(
-            'Whether tools that say they may destroy something run without a person being asked. Default false.',
-          ),
+          .describe('Run tools that declare themselves destructive without asking. Default false.'),
         maxSteps: wholeNumber('', 1, 1000)
           .optional()
-          .describe(
-            `How often the model may be asked for one request. Default ${DEFAULTS.language.maxSteps}.`,
-          ),
+          .describe(`Turns of the model per request. Default ${DEFAULTS.language.maxSteps}.`),
         maxTokens: wholeNumber(' of tokens', 1, 1_000_000_000)
           .optional()
-          .describe(`How many tokens one request may cost. Default ${DEFAULTS.language.maxTokens}.`),
+          .describe(`Tokens per request, input and output together. Default ${DEFAULTS.language.maxTokens}.`),
         timeoutMs: milliseconds()
           .optional()
-          .describe(
-            `How long one request may take, in milliseconds. Default ${DEFAULTS.language.timeoutMs}.`,
-          ),
+          .describe(`Time per request, in milliseconds. Default ${DEFAULTS.language.timeoutMs}.`),
       }),
     ],
-    { error: 'must be true, false or {"model", "instructions", …}, none of them needed' },
+    { error: 'must be true, false or an object such as {"model": …, "instructions": …}' },
   )
-  .describe(
-    'Puts a language model in front of this server: it is exposed as one tool, natural_language, that takes natural language.',
-  );
+  .describe('Puts a language model in front of this server, which then has one tool, natural_language.');
 
 export const serverSettings = {
   timeouts: serverTimeouts.optional(),
   isolation: isolation
     .optional()
     .describe(
-      'Where several clients are connected: "session" gives each a server of its own, "shared" one to all. ' +
-        'Default: as at the top.',
+      'With several clients: "session" (one instance per client) or "shared" (one for all). ' +
+        'Default: the top-level value.',
     ),
   language: language.optional(),
   ...presentation,
@@ -253,11 +232,11 @@ export const launchSettings = {
   envFile: nonEmptyText()
     .optional()
     .describe(
-      "A dotenv file with more variables for the server, relative to this file's directory; what env says wins.",
+      "A dotenv file with more variables for the server, relative to this file's directory; env wins.",
     ),
   cwd: nonEmptyText()
     .optional()
-    .describe("Working directory, relative to this file's directory, which is the default."),
+    .describe("Working directory, relative to this file's directory. Default: that directory."),
   framing: z
     .enum(['auto', 'newline', 'content-length'])
     .optional()
@@ -267,7 +246,7 @@ export const launchSettings = {
 
 /** A server we start and talk to over its stdin and stdout. */
 export const stdioServer = z.strictObject({
-  type: z.literal('stdio').optional().describe('A server that is started as a program.'),
+  type: z.literal('stdio').optional().describe('A server that runs as a local program.'),
   command: command(z.strictObject(commandObject)),
   ...launchSettings,
   ...descriptive,
@@ -275,55 +254,53 @@ export const stdioServer = z.strictObject({
 });
 
 export const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/u, {
-  error: "the name of a header has only letters, digits and the characters ! # $ % & ' * + - . ^ _ ` | ~",
+  error: "a header name may contain only letters, digits and the characters ! # $ % & ' * + - . ^ _ ` | ~",
 });
 
 export const headers = z
   .record(
     headerName,
-    z.string({ error: 'must be a text' }).regex(/^[\t\u0020-\u007E\u0080-\u00FF]*$/u, {
+    z.string({ error: 'must be a string' }).regex(/^[\t\u0020-\u007E\u0080-\u00FF]*$/u, {
       error: 'contains a character that is not allowed in a header',
     }),
-    { error: 'must be an object of header names and texts' },
+    { error: 'must be an object of strings by header name' },
   )
   .describe(
-    'HTTP headers sent with every request. ${NAME} and ${NAME:-default} are filled in from our environment.',
+    'HTTP headers sent with every request. ${NAME} and ${NAME:-default} are replaced from our environment.',
   );
 
 export const oauthSettings = {
   clientId: nonEmptyText()
     .optional()
-    .describe('The client registered for us. Default: we register ourselves.'),
+    .describe('The client ID the service gave you. Default: registered automatically.'),
   clientSecret: nonEmptyText().optional().describe('Its secret, better as ${NAME}.'),
   clientMetadataUrl: webAddress(/^[Hh][Tt][Tt][Pp][Ss]:\/\/|\$\{/u, 'https://')
     .optional()
-    .describe('The URL of a document that describes us as a client; the URL is the client id.'),
+    .describe('The URL of a document that describes the client; the URL is the client ID.'),
   scope: nonEmptyText().optional().describe('The scopes to request, separated by spaces.'),
   callbackPort: wholeNumber('', 1, 65_535)
     .optional()
-    .describe('The port the browser comes back to at the end of a login. Default: any that is free.'),
+    .describe('Local port that the browser returns to after a login. Default: any free port.'),
 };
 
 export const oauth = <T extends z.ZodObject>(objectForm: T) =>
   z
     .union([z.literal(false), objectForm], {
       error:
-        'must be false or {"clientId", "clientSecret", "clientMetadataUrl", "scope", "callbackPort"}, none of them needed',
+        'must be false or an object with "clientId", "clientSecret", "clientMetadataUrl", "scope" or "callbackPort"',
     })
-    .describe('How a login works where the server asks for one (`switchboard auth`); false disables it.');
+    .describe('How to log in to the server (`switchboard auth`); false disables logins.');
 
 /** A part of this program that is shown like a server. */
 export const builtinServer = z.strictObject({
   builtin: z
     .enum(BUILTINS)
-    .describe(
-      'A server that comes with this program and needs no process: "switchyard", for the services of a project.',
-    ),
+    .describe('A server built into this program: "switchyard", for the services of a project.'),
   project: nonEmptyText()
     .optional()
     .describe(
-      "The project it is for: a path, relative to this file's directory, or the name of a project that was registered " +
-        "with `switchyard mcp install`. Default: this file's directory. ${NAME} is filled in from our environment.",
+      "The project it controls: a path, relative to this file's directory, or the name of a project registered " +
+        "with `switchyard mcp install`. Default: this file's directory. ${NAME} is replaced from our environment.",
     ),
   ...descriptive,
   ...presentation,
@@ -335,10 +312,10 @@ export const remoteServer = z.strictObject({
     .enum(['auto', 'http', 'sse', 'streamable-http'])
     .optional()
     .describe(
-      'How a server is reached: "http" (also called "streamable-http"), the older "sse", or "auto", the default, ' +
+      'Transport: "http" (also "streamable-http"), the older "sse", or "auto" (default), ' +
         'which tries both.',
     ),
-  url: address.describe('Address of the server. ${NAME} is filled in from our environment.'),
+  url: address.describe('Address of the server. ${NAME} is replaced from our environment.'),
   headers: headers.optional(),
   oauth: oauth(z.strictObject(oauthSettings)).optional(),
   ...descriptive,

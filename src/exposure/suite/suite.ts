@@ -58,7 +58,7 @@ const INPUT_SCHEMA: JsonObject = {
 
 /** Why a server cannot be used, in short; a call of its suite returns the whole reason. */
 function unavailable({ message }: Error): string {
-  const line = printableLine(message).replace(/^Server '[^']*' (?:cannot be used: )?/, '');
+  const line = printableLine(message).replace(/^Server '[^']*' (?:is not available: )?/, '');
   const short = line.length <= MAX_REASON ? line : `${line.slice(0, MAX_REASON - 1)}…`;
   return `Not available: ${short}`;
 }

@@ -20,8 +20,8 @@ export const claudeCode: Host = {
   envInheritance: 'everything',
   names: { ...USUAL_NAMES, reserved: ['workspace', 'claude-in-chrome', 'computer-use'] },
   next: {
-    user: 'Start a new session of Claude Code; in a running one, /mcp shows it after a reconnect.',
-    project: 'Claude Code asks once whether the servers of .mcp.json may be used.',
+    user: 'Start a new Claude Code session, or reconnect with /mcp in a running one.',
+    project: 'Claude Code asks once before it uses the servers of .mcp.json.',
   },
 };
 

@@ -24,6 +24,6 @@ export const claudeDesktop: Host = {
   envInheritance: 'little',
   names: USUAL_NAMES,
   next: {
-    user: 'Quit Claude Desktop completely and start it again.',
+    user: 'Quit Claude Desktop completely and restart it.',
   },
 };

@@ -27,7 +27,7 @@ export const cline: Host = {
   timeoutUnit: 'seconds',
   names: USUAL_NAMES,
   next: {
-    user: 'Cline reads the file again by itself.',
+    user: 'Cline reloads the file automatically.',
   },
 };
 

@@ -20,8 +20,8 @@ export const codex: Host = {
   envInheritance: 'listed',
   names: USUAL_NAMES,
   next: {
-    user: 'Start a new session of Codex.',
-    project: 'Start a new session of Codex; it reads .codex/config.toml only where it trusts the project.',
+    user: 'Start a new Codex session.',
+    project: 'Start a new Codex session; it reads .codex/config.toml only in trusted projects.',
   },
 };
 

@@ -21,8 +21,8 @@ export const copilot: Host = {
   envInheritance: 'in-env',
   names: USUAL_NAMES,
   next: {
-    user: 'In Copilot CLI, run /mcp reload, or start it again.',
-    project: 'Copilot CLI uses it in folders that it trusts; run /mcp reload, or start it again.',
+    user: 'In Copilot CLI, run /mcp reload, or restart it.',
+    project: 'Copilot CLI uses it in trusted folders; run /mcp reload, or restart it.',
   },
 };
 

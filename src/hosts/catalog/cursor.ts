@@ -20,7 +20,7 @@ export const cursor: Host = {
   envInheritance: 'everything',
   names: USUAL_NAMES,
   next: {
-    user: 'In Cursor, run "Developer: Reload Window", or switch it on in the MCP settings.',
-    project: 'In Cursor, run "Developer: Reload Window", or switch it on in the MCP settings.',
+    user: 'In Cursor, run "Developer: Reload Window", or enable it in the MCP settings.',
+    project: 'In Cursor, run "Developer: Reload Window", or enable it in the MCP settings.',
   },
 };

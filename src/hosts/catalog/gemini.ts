@@ -22,14 +22,14 @@ export const gemini: Host = {
   // Its policies take a tool apart at the first "_".
   names: { pattern: /^[A-Za-z0-9-]+$/, allows: 'only letters, digits and "-"' },
   next: {
-    user: 'In Gemini CLI, run /mcp reload, or start it again.',
-    project: 'In Gemini CLI, run /mcp reload, or start it again.',
+    user: 'In Gemini CLI, run /mcp reload, or restart it.',
+    project: 'In Gemini CLI, run /mcp reload, or restart it.',
   },
   allowList: ['mcp', 'allowed'],
   obstacle(document, name) {
     const excluded = (document as { mcp?: { excluded?: unknown } } | undefined)?.mcp?.excluded;
     if (!Array.isArray(excluded) || !excluded.includes(name)) return undefined;
-    return `"mcp.excluded" in this file lists ${JSON.stringify(name)}, so Gemini CLI leaves it off: take it out there.`;
+    return `"mcp.excluded" in this file lists ${JSON.stringify(name)}, so Gemini CLI does not use it: remove it there.`;
   },
 };
 

@@ -21,8 +21,8 @@ export const opencode: Host = {
   envInheritance: 'everything',
   names: USUAL_NAMES,
   next: {
-    user: 'Start opencode again.',
-    project: 'Start opencode again.',
+    user: 'Restart opencode.',
+    project: 'Restart opencode.',
   },
 };
 

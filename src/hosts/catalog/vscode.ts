@@ -20,8 +20,8 @@ export const vscode: Host = {
   envInheritance: 'everything',
   names: USUAL_NAMES,
   next: {
-    user: 'VS Code reads the file by itself; start the server with "MCP: List Servers" and say that you trust it.',
+    user: 'VS Code reloads the file automatically; start the server with "MCP: List Servers" and confirm that you trust it.',
     project:
-      'VS Code reads the file by itself; start the server with "MCP: List Servers" and say that you trust it.',
+      'VS Code reloads the file automatically; start the server with "MCP: List Servers" and confirm that you trust it.',
   },
 };

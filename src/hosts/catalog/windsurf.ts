@@ -17,6 +17,6 @@ export const windsurf: Host = {
   envInheritance: 'everything',
   names: USUAL_NAMES,
   next: {
-    user: 'In Windsurf, press refresh in the MCP panel of Cascade.',
+    user: 'In Windsurf, click refresh in the MCP panel of Cascade.',
   },
 };

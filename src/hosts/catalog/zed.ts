@@ -23,7 +23,7 @@ export const zed: Host = {
   timeoutUnit: 'seconds',
   names: USUAL_NAMES,
   next: {
-    user: 'Zed reads the file again by itself; the Agent Panel settings show whether the server runs.',
+    user: 'Zed reloads the file automatically; the Agent Panel settings show whether the server is running.',
     project: 'Zed starts the servers of a project once you trust it.',
   },
 };

@@ -65,7 +65,7 @@ async function readInstructions(server: string, file: string): Promise<string> {
   } catch (cause) {
     throw new SwitchboardError(
       'INSTRUCTIONS_UNREADABLE',
-      `The instructions for "${server}" cannot be read from ${file}: ${messageOf(cause)}.`,
+      `Cannot read the instructions for "${server}" from ${file}: ${messageOf(cause)}.`,
       { hint: 'Create the file, or correct "instructionsFile".', cause },
     );
   }

@@ -32,7 +32,7 @@ export function readFolderState(folder: string): FolderState {
   try {
     return stateOf(folder);
   } catch (cause) {
-    throw new SwitchboardError('WRAP_UNREADABLE', `${folder} cannot be read: ${messageOf(cause)}`, {
+    throw new SwitchboardError('WRAP_UNREADABLE', `Cannot read ${folder}: ${messageOf(cause)}`, {
       hint: 'Check the permissions of the folder and its contents.',
       cause,
     });

@@ -29,7 +29,7 @@ export function unwrapFolder(folder: string, options: UnwrapOptions = {}): Unwra
   try {
     for (const step of unwrapSteps(folder, options, (file) => void kept.push(file))) step.run();
   } catch (cause) {
-    throw new SwitchboardError('UNWRAP_FAILED', `${folder} could not be put back: ${messageOf(cause)}`, {
+    throw new SwitchboardError('UNWRAP_FAILED', `Could not restore ${folder}: ${messageOf(cause)}`, {
       hint: 'Check the permissions of the folder, then unwrap it again.',
       cause,
     });
@@ -79,10 +79,10 @@ export function unwrapSteps(
   return [
     ...(ownsOriginal
       ? [
-          step(`put original/${basename(places.config)} back`, () => {
+          step(`restore original/${basename(places.config)}`, () => {
             if (isFile(places.originalConfig)) putBack(places.originalConfig, places.config);
           }),
-          step(`put ${INSTRUCTIONS_FILE} back`, () => restoreInstructions(state, force, keep)),
+          step(`restore ${INSTRUCTIONS_FILE}`, () => restoreInstructions(state, force, keep)),
           step(`remove ${places.original}`, () => {
             if (!removeDirectory(places.original)) keep(places.original);
           }),

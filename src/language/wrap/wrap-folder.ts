@@ -170,6 +170,6 @@ function rightsOf(file: string): number {
 function refuseChanged({ original }: WrapPlan, config: string, kept: string): void {
   if (isSame(config, kept) && readFileSync(config).equals(original)) return;
   throw new SwitchboardError('WRAP_FAILED', `${config} is being changed by another program.`, {
-    hint: 'Nothing was changed. Try again when it is done.',
+    hint: 'Nothing was changed. Try again later.',
   });
 }

@@ -46,7 +46,7 @@ export function createAddressGuard(typed: URL, resolve: Resolve = addressesOf): 
   };
   const checkHost = async (url: URL): Promise<void> => {
     if (url.username !== '' || url.password !== '')
-      throw refused(url.host, 'carries a user name or password');
+      throw refused(url.host, 'contains a user name or password');
     const host = hostOf(url);
     if (isIP(host) === 0) {
       await guarded(host).catch((error: unknown) => {

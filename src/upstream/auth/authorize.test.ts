@@ -370,7 +370,7 @@ test('a redirect to another origin is not followed with what is secret', async (
 
 test.each<[string, Partial<AuthServerSettings>, string]>([
   ['an error page', { tokenFault: { status: 500, body: '<h1>secret-in-a-page</h1>' } }, 'status 500'],
-  ['what is not JSON', { tokenFault: { status: 200, body: 'secret-in-a-page' } }, 'not usable'],
+  ['what is not JSON', { tokenFault: { status: 200, body: 'secret-in-a-page' } }, 'is invalid'],
   [
     'more than anybody needs',
     { tokenFault: { status: 200, body: 'x'.repeat(2 * 1024 * 1024) } },
@@ -403,7 +403,7 @@ test('a server that cannot be reached is named', async () => {
   await server.close();
   await expect(login(by(`${server.url}?key=secret-in-query`))).rejects.toMatchObject({
     code: 'AUTH_UNREACHABLE',
-    message: `Request to ${server.url} failed: ECONNREFUSED.`,
+    message: `Request to ${server.url} failed: connection refused.`,
   });
 });
 

@@ -140,7 +140,7 @@ async function askPerson(
   if (options.openBrowser) {
     // Not waited for: the person may go there by hand, and be faster.
     void openBrowser(authorizationUrl.href).then((opened) => {
-      if (!opened) options.log.debug('no browser could be opened', { server: options.server });
+      if (!opened) options.log.debug('could not open a browser', { server: options.server });
     });
   }
   try {
@@ -269,5 +269,5 @@ async function doubtRegistration(store: CredentialStore): Promise<void> {
 }
 
 function stopped(server: string): SwitchboardError {
-  return new SwitchboardError('AUTH_STOPPED', `The login to ${JSON.stringify(server)} was stopped.`);
+  return new SwitchboardError('AUTH_STOPPED', `The login to ${JSON.stringify(server)} was cancelled.`);
 }

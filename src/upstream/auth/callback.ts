@@ -44,8 +44,7 @@ export async function openCallback({ port, preferred, state }: CallbackOptions):
         return;
       }
       if (taken || !isSame(asked.get('state') ?? '', state)) {
-        const text =
-          'This page does not belong to the login that is waiting. Start it again from the terminal.';
+        const text = 'This page does not belong to the current login. Start the login again in the terminal.';
         send(response, 400, { ok: false, text });
         return;
       }
@@ -80,10 +79,16 @@ async function listen(
     return;
   const problem = await tryPort(server, port ?? 0);
   if (problem === undefined) return;
-  throw new SwitchboardError('AUTH_PORT', `The login cannot listen on ${HOST}:${port ?? 0}: ${problem}.`, {
-    hint:
-      port === undefined ? undefined : 'Stop the program that uses that port, or set another "callbackPort".',
-  });
+  throw new SwitchboardError(
+    'AUTH_PORT',
+    `Cannot listen on ${HOST}:${port ?? 0} for the login: ${problem}.`,
+    {
+      hint:
+        port === undefined
+          ? undefined
+          : 'Stop the program that uses that port, or set another "callbackPort".',
+    },
+  );
 }
 
 /** Undefined where it listens now, else why it does not. */

@@ -35,7 +35,7 @@ async function register(
 ): Promise<KnownClient> {
   if (metadata !== undefined && metadata.registration_endpoint === undefined) {
     throw new SwitchboardError('AUTH_CLIENT', `${issuer} does not support dynamic client registration.`, {
-      hint: `Register a client there with the redirect URI http://127.0.0.1/callback, and set its id for the server ${JSON.stringify(server)} as "oauth": { "clientId": "…" }.`,
+      hint: `Register a client there with the redirect URI http://127.0.0.1/callback, and set its ID for the server ${JSON.stringify(server)} as "oauth": { "clientId": "…" }.`,
     });
   }
   try {
@@ -73,7 +73,7 @@ async function register(
         : reasonOf(error);
     // Without its cause, which holds all that was sent and answered.
     throw new SwitchboardError('AUTH_CLIENT', `${issuer} did not register Switchboard as a client: ${why}.`, {
-      hint: 'Register a client there yourself, and set its id as "oauth": { "clientId": "…" }.',
+      hint: 'Register a client there yourself, and set its ID as "oauth": { "clientId": "…" }.',
     });
   }
 }

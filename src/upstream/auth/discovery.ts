@@ -58,13 +58,13 @@ export async function discoverIssuer(
   const issuer = named ?? url.origin;
   const metadata = await issuerMetadata(around, issuer);
   if (metadata === undefined && named !== undefined) {
-    throw failure(server, `its issuer ${issuer} does not publish how`);
+    throw failure(server, `its issuer ${issuer} publishes no metadata`);
   }
   if (metadata === undefined && answer.status !== 401) {
     throw new SwitchboardError(
       'AUTH_NOT_ASKED',
       `The server ${JSON.stringify(server)} does not require a login (it responded with status ${answer.status}).`,
-      { hint: 'Check its url; if it needs another kind of token, set it under "headers".' },
+      { hint: 'Check its url; if it needs another kind of token, set it under "headers".', cause: answer },
     );
   }
   return {
@@ -147,7 +147,7 @@ export async function resourceMetadata(
       throw failure(server, 'its login metadata is for another server');
     } catch (error) {
       if (error instanceof SwitchboardError) throw error;
-      log.debug('no usable login metadata at this address', {
+      log.debug('no valid login metadata at this address', {
         server,
         reason: messageOf(error),
       });
@@ -171,7 +171,7 @@ export async function issuerMetadata(
     const why =
       error instanceof IssuerMismatchError
         ? `${issuer} identifies itself as another issuer`
-        : `${issuer} publishes no usable metadata`;
+        : `${issuer} publishes no valid metadata`;
     throw failure(server, why, error);
   }
   const endpoints = [

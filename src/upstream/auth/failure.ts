@@ -12,7 +12,7 @@ export function reasonOf(error: unknown): string {
   const status = error instanceof Error ? /^HTTP (\d{3})/.exec(error.message)?.[1] : undefined;
   if (status !== undefined) return `it responded with status ${status}`;
   if (error instanceof OAuthError) return `it responded with ${codeOf(error.code)}`;
-  return 'its response is not usable';
+  return 'its response is invalid';
 }
 
 /** An error code as it may be shown, for example access_denied. */

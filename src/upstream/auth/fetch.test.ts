@@ -95,8 +95,8 @@ test('of a stream without end only the head is taken where that is enough', asyn
 test('it stops when it is told to', async () => {
   const stop = new AbortController();
   const url = await serve(() => stop.abort());
-  await expect(fetchFor(url, stop.signal)(url)).rejects.toEqual(unreachable('stopped'));
-  await expect(fetchFor(url, stop.signal)(url)).rejects.toEqual(unreachable('stopped'));
+  await expect(fetchFor(url, stop.signal)(url)).rejects.toEqual(unreachable('cancelled'));
+  await expect(fetchFor(url, stop.signal)(url)).rejects.toEqual(unreachable('cancelled'));
 });
 
 test('an address is looked at again when the connection is made: a name may change what it stands for', async () => {

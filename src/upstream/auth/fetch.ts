@@ -24,7 +24,7 @@ export function createGuardedFetch(guard: AddressGuard, signal?: AbortSignal, ti
   return async (address, init = {}) => {
     const url = new URL(address);
     const ending = new AbortController();
-    const stop = (): void => ending.abort(new Error('it was stopped'));
+    const stop = (): void => ending.abort(new Error('it was cancelled'));
     const late = new Error(`no complete response within ${timeoutMs / 1000} s`);
     const timer = setTimeout(() => ending.abort(late), timeoutMs);
     if (signal?.aborted === true) stop();
@@ -33,7 +33,7 @@ export function createGuardedFetch(guard: AddressGuard, signal?: AbortSignal, ti
       return await Promise.race([ask(url, init, guard, ending.signal), endOf(ending.signal)]);
     } catch (error) {
       if (error instanceof SwitchboardError) throw error;
-      throw unreachable(url, ending.signal.aborted ? messageOf(ending.signal.reason) : reasonOf(error));
+      throw new UnreachableError(url, ending.signal.aborted ? ending.signal.reason : error);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
@@ -50,17 +50,27 @@ function endOf(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Without the query, which may hold secrets. */
-function unreachable({ origin, pathname }: URL, why: string): SwitchboardError {
-  return new SwitchboardError('AUTH_UNREACHABLE', `Request to ${origin}${pathname} failed: ${why}.`, {
-    hint: 'Check the network, and try again.',
-  });
-}
+/** AUTH_UNREACHABLE: a request of a login got no complete response. Its `cause` is the error of the connection. */
+export class UnreachableError extends SwitchboardError {
+  /** The origin of the request's URL. */
+  readonly origin: string;
+  /** Whether nothing listens at that address. */
+  readonly refused: boolean;
 
-function reasonOf(error: unknown): string {
-  // Where several addresses were tried there is an error for each.
-  const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
-  return (first as NodeJS.ErrnoException).code ?? messageOf(first);
+  constructor({ origin, pathname }: URL, cause: unknown) {
+    // Where several addresses were tried there is an error for each.
+    const first = cause instanceof AggregateError ? (cause.errors[0] as unknown) : cause;
+    const { code } = first as NodeJS.ErrnoException;
+    const refused = code === 'ECONNREFUSED';
+    const why = refused ? 'connection refused' : (code ?? messageOf(first));
+    // Without the query, which may hold secrets.
+    super('AUTH_UNREACHABLE', `Request to ${origin}${pathname} failed: ${why}.`, {
+      hint: 'Check the network, and try again.',
+      cause,
+    });
+    this.origin = origin;
+    this.refused = refused;
+  }
 }
 
 async function ask(url: URL, init: Init, guard: AddressGuard, signal: AbortSignal): Promise<Response> {
@@ -111,7 +121,7 @@ function ofFamily(
 /** The bodies that a login sends: a form, or JSON. */
 function bytesOf(body: NonNullable<RequestInit['body']>): Buffer {
   if (typeof body !== 'string' && !(body instanceof URLSearchParams))
-    throw new Error('no such body is sent here');
+    throw new Error('unsupported request body');
   return Buffer.from(String(body));
 }
 

@@ -3,6 +3,7 @@ import type { LoggedOut } from './logout.ts';
 import type { LoginOptions } from './settings.ts';
 
 export type { AuthorizeOptions, LoggedIn, LoggedOut, LoginOptions };
+export { UnreachableError } from './fetch.ts';
 export { createLogin } from './login.ts';
 export { loginState } from './state.ts';
 
