@@ -8,7 +8,7 @@ import type { State } from './state/records.ts';
 import { withProjectLock } from './state/registry.ts';
 
 export interface RenameOptions {
-  /** Undefined: as `switchyard.toml` says, or the nearest to it that is free. */
+  /** Undefined: the name in `switchyard.toml`, or the closest free one. */
   readonly name: string | undefined;
   readonly onWait?: ((text: string) => void) | undefined;
 }
@@ -21,7 +21,7 @@ export interface Renamed {
   readonly messages: readonly string[];
 }
 
-/** Gives the project another name on this machine. What runs keeps its address until it is started again. */
+/** Renames the project on this machine. Running services keep their addresses until they are restarted. */
 export async function renameProject(context: YardContext, { name, onWait }: RenameOptions): Promise<Renamed> {
   const { home, registry, config } = context;
   if (name !== undefined) refuseName(name);
@@ -63,7 +63,7 @@ function refuseTaken(state: State, name: string, root: string): void {
 }
 
 function refuseName(name: string): void {
-  // It goes to terminals, into variables and into lines of their own.
+  // The name is printed to terminals, set in variables and used on single lines.
   // eslint-disable-next-line no-control-regex
   const isLine = !/[\u0000-\u001f\u007f-\u009f]/.test(name) && name.trim() === name;
   if (isLine && /[a-z0-9]/i.test(name)) return;

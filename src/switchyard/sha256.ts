@@ -1,9 +1,9 @@
 /**
- * SHA-256 of a text. Its first hexadecimal digits name things for which the text itself is too long, on the disk too, so
- * it can never become another. Node has it as well, but to load that takes longer than all the hashes of a command.
+ * SHA-256 of a text. Its first hexadecimal digits are used in names, also on disk, so the result must never change.
+ * Loading Node's implementation takes longer than all hashes of a command.
  */
 export function sha256(text: string): string {
-  // Ten services of one project ask for the same.
+  // The services of one project hash the same text.
   if (last?.text !== text) last = { text, digest: digestOf(text) };
   return last.digest;
 }
@@ -35,7 +35,7 @@ function digestOf(text: string): string {
   return Array.from(state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
-/** Whole blocks: the text, one bit, zeroes, and the length in bits at the very end. */
+/** Whole blocks: the text, one bit, zeroes, and the length in bits at the end. */
 function padded(text: Buffer): Buffer {
   const message = Buffer.alloc(Math.ceil((text.length + 9) / BLOCK) * BLOCK);
   text.copy(message);
@@ -47,7 +47,10 @@ function padded(text: Buffer): Buffer {
 
 const words = new Int32Array(64);
 
-/** The rounds of FIPS 180-4, with its letters. Nothing is called in them: it runs too seldom to be made quick. */
+/**
+ * The rounds of FIPS 180-4, with its variable names. Contains no function calls, because it runs too rarely to be
+ * optimized.
+ */
 function mixIn(state: Int32Array, message: Buffer, at: number): void {
   for (let t = 0; t < 16; t++) words[t] = message.readInt32BE(at + t * 4);
   for (let t = 16; t < 64; t++) {

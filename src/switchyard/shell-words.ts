@@ -1,8 +1,8 @@
 import { SwitchboardError } from '../shared/errors.ts';
 
 /**
- * The words of a command line, as a POSIX shell tells them apart: blanks, `'…'`, `"…"` and the backslash. Nothing is
- * expanded and no character is an operator, so `a; b` are two words and `$HOME` is itself.
+ * Splits a command line into words as a POSIX shell does: spaces, `'…'`, `"…"` and the backslash. Nothing is expanded
+ * and there are no operators, so `a; b` are two words and `$HOME` stays as it is.
  */
 export function splitWords(line: string): string[] {
   const words: string[] = [];
@@ -19,7 +19,7 @@ export function splitWords(line: string): string[] {
     } else if (char === '\\') {
       at++;
       if (at === line.length) throw unfinished('It ends with a backslash that escapes nothing.');
-      // A backslash before the end of a line joins it with the next one.
+      // A backslash at the end of a line joins it with the next one.
       if (line[at] !== '\n') word = (word ?? '') + line[at]!;
     } else {
       word = (word ?? '') + char;
@@ -29,7 +29,7 @@ export function splitWords(line: string): string[] {
   return words;
 }
 
-/** The words as one line that a POSIX shell would take apart in the same way. For people to read and to copy. */
+/** Joins words into one line that a POSIX shell splits in the same way, for people to read and copy. */
 export function joinWords(words: readonly string[]): string {
   return words
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
@@ -42,7 +42,7 @@ function readQuoted(line: string, start: number): { text: string; end: number } 
   for (let at = start + 1; at < line.length; at++) {
     const char = line[at]!;
     if (char === quote) return { text, end: at };
-    // Within double quotes a backslash escapes only what would mean something there.
+    // Within double quotes, a backslash escapes only special characters.
     if (quote === '"' && char === '\\' && /["\\$`\n]/.test(line[at + 1] ?? '')) {
       at++;
       if (line[at] !== '\n') text += line[at]!;

@@ -7,14 +7,14 @@ import { listWorktrees } from './worktrees/list.ts';
 import { checkoutOf } from './worktrees/repository.ts';
 
 export interface RequestedNames {
-  /** Default none was named. */
+  /** Default: none was named. */
   readonly branch?: string | undefined;
   readonly services?: readonly string[];
 }
 
 /**
- * For a question that nothing was found for: a sentence about each name in it that nobody has, with the one that may
- * have been meant. None when all are known, and there just is nothing.
+ * For an empty result: a sentence about each unknown name in the query, with a suggestion. Empty if all names are
+ * known.
  */
 export async function unknownNames(
   context: YardContext,
@@ -38,14 +38,14 @@ function aboutService(context: YardContext, service: string): string | undefined
 }
 
 async function aboutBranch(context: YardContext, branch: string): Promise<string | undefined> {
-  // Without git a branch is only a word.
+  // Without git, branches cannot be checked.
   if (checkoutOf(context.config.root) === undefined) return undefined;
   const names = new Set(Object.values(projectRecord(context)?.services ?? {}).map((each) => each.branch));
   try {
     names.add((await resolveBranch({ ...context, cwd: context.config.root })).branch);
     for (const worktree of await listWorktrees(context)) names.add(worktree.branch);
   } catch (error) {
-    // Where git is missing or in trouble, this is not the moment to say so.
+    // Problems with git are reported elsewhere.
     if (error instanceof SwitchboardError) return undefined;
     throw error;
   }

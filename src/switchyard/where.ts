@@ -17,35 +17,35 @@ import { whyNamed } from './state/project-name.ts';
 import { insideLogs } from './state/home.ts';
 import type { ServiceRecord } from './state/records.ts';
 
-/** Where a service of a branch is to be found, and the proof that it is the one that answers there. */
+/** Where a service of a branch runs, and the proof that it listens there. */
 export interface ServiceLocation extends ServiceRecord {
   readonly status: ServiceLiveness;
   readonly state: ServiceState;
-  /** What the state alone does not say. */
+  /** Details of the state. */
   readonly note?: string;
-  /** The address that answers: `url`, or the port itself while the proxy does not; null when none does. */
+  /** The working address: `url`, or the port itself if the proxy does not respond; null if neither works. */
   readonly address: string | null;
   readonly proxy: ProxyStatus;
-  /** What to know before using the address, a sentence or two each, with the next step. */
+  /** What to know before using the address, with the next step. */
   readonly warnings: readonly string[];
   readonly recent_errors: readonly string[];
-  /** Who listens on `port`, as the kernel says; null when nobody does. */
+  /** What listens on `port`, according to the kernel; null if nothing does. */
   readonly listener: ProvenListener | null;
-  /** Who answers on the canonical port; null when the service has none. */
+  /** What responds on the canonical port; null if the service has none. */
   readonly canonical: Verification | null;
-  /** The same for people, a sentence for each port. */
+  /** The same as text, one sentence per port. */
   readonly proof: readonly string[];
 }
 
 export interface ProvenListener extends Listener {
-  /** Of the service to which the process belongs; null for a stranger's. */
+  /** The service of the process; null if it is not ours. */
   readonly service: string | null;
   readonly branch: string | null;
-  /** Whether it is a process of the very service that was asked for. */
+  /** Whether it is a process of the requested service. */
   readonly verified: boolean;
 }
 
-/** Only reads. Throws NOT_RUNNING with the next step when there is nothing to be found. */
+/** Only reads. Throws NOT_RUNNING with the next step if the service is not running. */
 export async function where(
   context: YardContext,
   { service, branch }: { readonly service: string; readonly branch?: string | undefined },
@@ -58,7 +58,7 @@ export async function where(
   const everybody = Object.values(context.registry.read().projects).flatMap((project) =>
     Object.values(project.services),
   );
-  // One look for all: if somebody else listens there, it may well be another service of ours.
+  // One snapshot for all: another listener on the port may be another service of ours.
   const observed = observeServices([record, ...everybody]);
   const asked = observeProxy(context);
   const inspected = (await inspectServices(context, [record]))[0]!;
@@ -89,11 +89,11 @@ export async function where(
   };
 }
 
-/** The address that answers now, and what is wrong with the others. */
+/** The working address, and what is wrong with the others. */
 function addressOf(
   { record, state, note, ...seen }: Inspected,
   proxy: ProxyStatus,
-  /** What answers under its name instead. */
+  /** What responds at its named address instead. */
   other: string | undefined,
 ): Pick<ServiceLocation, 'address' | 'warnings'> {
   const { service, branch, url, port } = record;
@@ -121,7 +121,7 @@ function addressOf(
   return { address: null, warnings: [`${url} does not respond: ${name} ${why}. ${logs}`] };
 }
 
-/** Its own process counts, even when somebody else listens on another address of the same port. */
+/** Its own process counts, even if another process listens on another address of the same port. */
 function listenerOf(observed: readonly Observed[]): ProvenListener | null {
   const [own, ...others] = observed as [Observed, ...Observed[]];
   const { port } = own.record;

@@ -13,10 +13,7 @@ import { openRegistry } from '../state/registry.ts';
 import { contextOf } from './context-of.ts';
 
 export interface NamedProject {
-  /**
-   * The name of a project, or a path in it, relative to `cwd`. Treated as a name unless it contains a slash or starts
-   * with a dot.
-   */
+  /** The name of a project, or a path in it, relative to `cwd`. A path contains a slash or starts with `.` or `~`. */
   readonly project: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;

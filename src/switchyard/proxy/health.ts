@@ -3,12 +3,12 @@ import { connect } from 'node:net';
 import type { Home } from '../state/home.ts';
 import { hostOf, type Routes } from './routes.ts';
 
-/** Answered by the proxy itself, whatever the Host. */
+/** Handled by the proxy itself, for any Host. */
 export const HEALTH_PATH = '/__switchyard/health';
 
 const NAME = 'switchyard-proxy';
 
-/** What the proxy says of itself. A page from elsewhere gets no paths, should a browser let it read this. */
+/** The health response of the proxy. Pages of other sites get no paths, in case a browser lets them read it. */
 export function healthOf(request: IncomingMessage, routes: Routes, home: string): string {
   const host = hostOf(request.headers.host);
   const known = host !== undefined && routes.isOwn(host);
@@ -16,11 +16,12 @@ export function healthOf(request: IncomingMessage, routes: Routes, home: string)
 }
 
 /**
- * What answers on a port: our proxy, the proxy of another home, somebody else (or nobody in time), or nobody at all.
+ * What responds on a port: our proxy, the proxy of another home, another process (also if nothing responds in time), or
+ * nothing.
  */
 export type ProxyHealth = 'ours' | 'another home' | 'stranger' | 'nobody';
 
-/** Long enough for a machine that is busy with starting things, in milliseconds. */
+/** Long enough for a machine that is busy starting services, in milliseconds. */
 const TIMEOUT_MS = 3000;
 
 /** Does not use Node's HTTP client: loading it takes as long as the check, and every `up` waits for this first. */
@@ -50,7 +51,7 @@ export function checkProxyHealth(
   });
 }
 
-/** The JSON object behind the header, whichever way the body is framed. What has none is somebody else's. */
+/** The JSON object after the headers, however the body is framed. Without one it is not our proxy. */
 function bodyOf(answer: string): string {
   return /\r\n\r\n[^{]*(\{[^]*\})/.exec(answer)?.[1] ?? '';
 }

@@ -5,18 +5,18 @@ import { isDaemonAlive, isDaemonOf } from '../daemon/daemon.ts';
 import { listenersOn, describeListener } from '../ports/listeners.ts';
 
 export interface ProxyStatus {
-  /** `taken`: somebody else listens on its port. Named addresses answer only where it is `running`. */
+  /** `taken`: another process listens on its port. Named addresses work only while it is `running`. */
   readonly status: 'running' | 'not-running' | 'not-answering' | 'taken';
   readonly host: string;
   readonly port: number;
-  /** What is wrong, as a sentence, with the next step. Missing where it runs. */
+  /** What is wrong, as a sentence, with the next step. Missing if it runs. */
   readonly note?: string;
 }
 
-/** How long it may take to answer, in milliseconds. */
+/** Response timeout, in milliseconds. */
 const TIMEOUT_MS = 1000;
 
-/** Asks the proxy of this project whether it is there. */
+/** Checks whether the proxy of this project responds. */
 export async function observeProxy(context: YardContext): Promise<ProxyStatus> {
   const { home, config } = context;
   const host = connectHost(config.proxy.host);
@@ -44,14 +44,14 @@ export async function observeProxy(context: YardContext): Promise<ProxyStatus> {
   }
 }
 
-/** The same without asking: whether a process of this home is there to answer. */
+/** The same without a request: whether a process of this home listens. */
 export function isProxyAlive(context: YardContext): boolean {
   const { home, registry, config } = context;
   const { port } = config.proxy;
   const record = registry.read().proxies[String(port)];
   if (record !== undefined && isDaemonAlive(record)) return true;
   if (record === undefined && projectRecord(context) === undefined) return false;
-  // The record may be lost while it runs.
+  // The record may have been lost while it runs.
   return portHolders([port]).some(({ pid }) => pid !== undefined && isDaemonOf(home, pid, record));
 }
 

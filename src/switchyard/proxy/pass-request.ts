@@ -12,13 +12,13 @@ export interface ProxiedRequest {
   /** The path with its query. */
   readonly target: string;
   readonly agents: BackendAgents;
-  /** Nothing has been sent to the client. */
+  /** Called while nothing has been sent to the client. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * Passes a request to its service and the answer back. Both bodies flow as they come and at the pace of the slower side;
- * whichever side goes away, the other one learns it.
+ * Forwards a request to its service and the response back. Both bodies are streamed at the pace of the slower side; if
+ * one side disconnects, the other one notices.
  */
 export function passRequest(proxied: ProxiedRequest): void {
   const { request, response, onFailure } = proxied;
@@ -32,7 +32,7 @@ export function passRequest(proxied: ProxiedRequest): void {
   listen(false);
 
   function fail(sent: ClientRequest, error: unknown): void {
-    // Otherwise the end of the pipe would stop the request, and its rest could not be read away.
+    // Otherwise the end of the pipe would pause the request, and its rest could not be discarded.
     request.unpipe(sent);
     onFailure(error);
   }
@@ -47,8 +47,8 @@ export function passRequest(proxied: ProxiedRequest): void {
     sent.on('response', (answer) => {
       settled = true;
       passAnswer(proxied, answer, continued ? [] : closeAfter(request));
-      // A service may answer without having read all of the body. The rest is read away, so that the client gets the
-      // answer and can ask for more.
+      // A service may respond without having read the whole body. The rest is discarded, so that the client gets the
+      // response and can reuse the connection.
       answer.on('close', () => {
         if (sent.writableEnded) return;
         request.unpipe(sent);
@@ -66,7 +66,7 @@ export function passRequest(proxied: ProxiedRequest): void {
       } else fail(sent, error);
     });
     sent.on('close', () => {
-      // It spoke another protocol, or said nothing at all.
+      // It spoke another protocol, or sent nothing at all.
       if (!settled && !response.destroyed) fail(sent, new Error('no response'));
     });
   }
@@ -89,7 +89,7 @@ function send(
     outgoing.end();
     return outgoing;
   }
-  // The service may want to answer before the first byte of the body has come.
+  // The service may want to respond before the first byte of the body arrives.
   outgoing.flushHeaders();
   request.pipe(outgoing, { end: false });
   request.on('end', () => {
@@ -102,7 +102,7 @@ function send(
 /** Methods for which Node's client sends no body unless a header announces one. */
 const BODILESS = ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'];
 
-/** What has to be said about the body besides the client's own Content-Length, which is passed on like other headers. */
+/** Headers about the body, besides the client's own Content-Length, which is forwarded like other headers. */
 function framing({ method = 'GET', headers }: IncomingMessage): string[] {
   const { te, trailer, 'transfer-encoding': encoding, 'content-length': length } = headers;
   const wanted = String(te).trim().toLowerCase() === 'trailers' ? ['TE', 'trailers'] : [];
@@ -127,12 +127,12 @@ function passAnswer(
       ...more,
     ]);
   } catch (error) {
-    // A header that may not be sent on.
+    // A header that must not be forwarded.
     answer.destroy();
     onFailure(error);
     return;
   }
-  // An event stream is quiet at first.
+  // An event stream sends nothing at first.
   response.flushHeaders();
   answer.pipe(response, { end: false });
   answer.on('end', () => {

@@ -8,7 +8,7 @@ import { pairs, without, withOrigin } from './headers.ts';
 export interface ProxiedUpgrade {
   readonly request: IncomingMessage;
   readonly client: Socket;
-  /** What came with the head of the request. */
+  /** Bytes that arrived with the head of the request. */
   readonly head: Buffer;
   readonly route: ServiceRecord;
   /** As the client wrote it. */
@@ -18,8 +18,8 @@ export interface ProxiedUpgrade {
 }
 
 /**
- * Passes a request that asks for another protocol, such as WebSocket: the head with our headers, and from there on the
- * two connections are one. What the service answers, agreed or not, reaches the client as it is.
+ * Forwards an upgrade request, for example to WebSocket: sends the head with our headers, then joins the two
+ * connections. The response of the service, accepted or not, reaches the client unchanged.
  */
 export function passUpgrade({ request, client, head, route, host, target, onFailure }: ProxiedUpgrade): void {
   const opening = Buffer.from(headOf(request, withOrigin(wanted(request), route, host), target), 'latin1');
@@ -33,7 +33,7 @@ export function passUpgrade({ request, client, head, route, host, target, onFail
   }, onFailure);
 }
 
-/** The service would keep HTTP/2 from us for the next requests as well, and those have to go through us. */
+/** Removes HTTP/2: the service would then use it for later requests too, which must go through us. */
 function wanted(request: IncomingMessage): string[] {
   if (request.headers.upgrade?.toLowerCase().includes('h2c') !== true) return request.rawHeaders;
   const dropped = new Set(['connection', 'upgrade', 'http2-settings', 'keep-alive']);

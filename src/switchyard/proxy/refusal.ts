@@ -5,17 +5,17 @@ import { shellWord } from '../../shared/shell-word.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import type { Routes } from './routes.ts';
 
-/** Why a request is not passed on, for a person. */
+/** Why a request is not forwarded, for people. */
 export interface Refusal {
   readonly status: 400 | 501 | 502;
   readonly title: string;
   /** Paragraphs. */
   readonly lines: readonly string[];
-  /** What to type. */
+  /** Commands to run. */
   readonly commands: readonly string[];
   /** Addresses that would work. */
   readonly links: readonly string[];
-  /** Whether it may go better by itself soon. */
+  /** Whether it may work soon without changes. */
   readonly again: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface RenderedRefusal {
   readonly body: Buffer;
 }
 
-/** More routes than this help nobody. */
+/** A longer list would not help. */
 const MOST_LINKS = 50;
 
 const PLAIN = { commands: [], links: [], again: false };
@@ -52,7 +52,7 @@ export function failed(error: unknown): Refusal {
   };
 }
 
-/** Nobody of this name runs. What there is instead is told only to those who ask for a name of ours. */
+/** No service with this name runs. Known services are listed only for requests to names of ours. */
 export function noRoute(header: string | undefined, host: string | undefined, routes: Routes): Refusal {
   const own = host !== undefined && routes.isOwn(host);
   const expected = own ? routes.expected(host) : undefined;
@@ -66,7 +66,7 @@ export function noRoute(header: string | undefined, host: string | undefined, ro
   };
   if (expected === undefined) return refusal;
   const { service, branch, root, among } = expected;
-  // To start what there is not would only be the next thing to go wrong.
+  // Do not suggest starting a service that does not exist.
   if (among?.includes(service) === false) {
     const has = among.length === 0 ? 'It has none.' : `It has: ${among.join(', ')}.`;
     return { ...refusal, title: `${root} has no service ${service}`, lines: [text, has] };
@@ -103,7 +103,7 @@ export function backendFailed(route: ServiceRecord, error: unknown): Refusal {
   };
 }
 
-/** As text, or as a page for those who prefer one. */
+/** As text, or as HTML for clients that prefer it. */
 export function render(refusal: Refusal, request: IncomingMessage): RenderedRefusal {
   const html = (request.headers.accept ?? '').includes('text/html');
   const body = Buffer.from(html ? page(refusal) : text(refusal));

@@ -4,15 +4,15 @@ import { slug } from '../names.ts';
 import type { ServiceRecord, State } from '../state/records.ts';
 import type { Registry } from '../state/registry.ts';
 
-/** Which service a host name means, at this moment. */
+/** Maps host names to services. */
 export interface Routes {
   /** By a host name from `hostOf`. */
   find(host: string): ServiceRecord | undefined;
   /** All of them, by host name. */
   all(): readonly ServiceRecord[];
-  /** Who has that name when it runs, as far as the records tell. */
+  /** The service that would have this name, according to the records. */
   expected(host: string): ExpectedService | undefined;
-  /** Whether a host is one of ours to talk about, not a name from outside that somebody has pointed at this machine. */
+  /** Whether the host is below one of our domains, as opposed to a foreign name that points to this machine. */
   isOwn(host: string): boolean;
 }
 
@@ -20,11 +20,11 @@ export interface ExpectedService {
   readonly service: string;
   readonly branch: string;
   readonly root: string;
-  /** The services that the project has; undefined where its file cannot be read. */
+  /** The services of the project; undefined if its file cannot be read. */
   readonly among: readonly string[] | undefined;
 }
 
-/** Reads the records again whenever their file is another one; a look at it takes some microseconds. */
+/** Reads the records again whenever their file has changed; a check takes some microseconds. */
 export function openRoutes(registry: Registry): Routes {
   let seen: string | undefined;
   let state!: State;
@@ -50,15 +50,15 @@ export function openRoutes(registry: Registry): Routes {
     },
     isOwn(host) {
       if (/^(127\.0\.0\.1|\[::1\]|localhost|.+\.localhost)$/.test(host)) return true;
-      // A name of ours is service.branch.project.tld.
+      // Our host names are service.branch.project.tld.
       return [...current().keys()].some((own) => host.endsWith(`.${own.split('.').slice(3).join('.')}`));
     },
   };
 }
 
 /**
- * Says who answers under the address of a service, where that is not the service itself. Each project has a name of its
- * own; but services that an earlier version started run on as they are.
+ * Which service responds at the address of a service, if it is another one. Project names are unique, but services
+ * started by an earlier version keep running as they are.
  */
 export function answersInstead(state: State, record: ServiceRecord): string | undefined {
   const found = tableOf(state).get(record.hostname.toLowerCase());
@@ -66,7 +66,7 @@ export function answersInstead(state: State, record: ServiceRecord): string | un
   return `serves ${found.service} of ${found.branch} in ${found.project_root}`;
 }
 
-/** Of two services of one name, the one that was started last answers. */
+/** If two services have the same name, the one started last responds. */
 function tableOf(state: State): ReadonlyMap<string, ServiceRecord> {
   const services = Object.values(state.projects).flatMap((project) => Object.values(project.services));
   services.sort((a, b) => a.started_at.localeCompare(b.started_at));
@@ -90,7 +90,7 @@ function servicesOf(config: string): readonly string[] | undefined {
   }
 }
 
-/** The name in a Host header, without its port and the dot at its end. Undefined when it is no name. */
+/** The name in a Host header, without its port and trailing dot. Undefined if it is not a name. */
 export function hostOf(header: string | undefined): string | undefined {
   const name = /^((?:[a-z0-9_-]+\.)*[a-z0-9_-]+|\[[0-9a-f:.]+\])\.?(?::\d{1,5})?$/i.exec(header ?? '')?.[1];
   return name?.toLowerCase();

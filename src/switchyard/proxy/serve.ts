@@ -12,7 +12,7 @@ export interface ServeProxyOptions extends DaemonLifetimeOptions {
   readonly port: number;
 }
 
-/** The process behind the named URLs of a home. */
+/** The process behind the named addresses of a home. */
 export async function serveProxy(options: ServeProxyOptions): Promise<void> {
   const { host, port, home } = options;
   const loopback = asLoopback(host);
@@ -56,7 +56,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
     });
     server.listen({ host, port, ipv6Only: host === '::1' }, () => {
       server.removeAllListeners('error');
-      // Too many open files, for example: the next connection may do better.
+      // For example too many open files: the next connection may succeed.
       server.on('error', () => undefined);
       resolve();
     });

@@ -28,18 +28,18 @@ import { hostOf, type Routes } from './routes.ts';
 export interface ProxyServer {
   /** Not listening yet. */
   readonly http: Server;
-  /** Ends every connection. */
+  /** Closes all connections. */
   close(): void;
 }
 
 /** How long a client may take to begin a request, the first one or the next, in milliseconds. */
 const IDLE_TIME = 60_000;
 
-/** The reverse proxy: every service of this home under its name. `home` is told to those who ask after its health. */
+/** The reverse proxy: every service of this home under its name. `home` is returned by the health check. */
 export function createProxyServer(routes: Routes, home: string): ProxyServer {
   const agents = createBackendAgents();
   const tunnels = new Set<Socket>();
-  // Requests may take as long as they like: uploads and streams have no natural end.
+  // Requests have no time limit, because uploads and streams have no natural end.
   const http = createServer({ requestTimeout: 0, headersTimeout: IDLE_TIME, keepAliveTimeout: IDLE_TIME });
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
@@ -50,7 +50,7 @@ export function createProxyServer(routes: Routes, home: string): ProxyServer {
         return;
       }
       const { status, headers, body } = render(refusal, request);
-      // The phrase is named, since a bad one of the service may stand there already.
+      // The status text is set explicitly, because an invalid one of the service may already be set.
       response.writeHead(status, STATUS_CODES[status] ?? '', [...headers, ...closeAfter(request)]).end(body);
       // A client that is still sending reads the response afterwards.
       request.resume();
@@ -100,7 +100,7 @@ export function createProxyServer(routes: Routes, home: string): ProxyServer {
   };
 }
 
-/** One request that cannot be handled, or records that cannot be read just now, must not end the proxy for all others. */
+/** A request that cannot be handled, or records that cannot be read at the moment, must not end the proxy. */
 function orRefuse(refuse: (refusal: Refusal) => void, work: () => void): void {
   try {
     work();
@@ -115,10 +115,10 @@ interface Found {
   readonly target: string;
 }
 
-/** Where a request goes: by its Host alone, and only to a service on record. */
+/** Routes a request by its Host alone, and only to a recorded service. */
 function routeOf(request: IncomingMessage, routes: Routes): Found | Refusal {
   const { url = '', rawHeaders, headers } = request;
-  // Of two we might believe the one and somebody else the other.
+  // With two Host headers, we might use one and the service the other.
   if (pairs(rawHeaders).filter(([name]) => name.toLowerCase() === 'host').length !== 1) {
     return badRequest('A request must have exactly one Host header.');
   }
@@ -134,7 +134,7 @@ function routeOf(request: IncomingMessage, routes: Routes): Found | Refusal {
   return { route, host: header, target };
 }
 
-/** The path, also of a target with a host of its own, as proxies are sent them; that host must be the same. */
+/** The path, also from an absolute target as sent to proxies; its host must be the same. */
 function targetOf(url: string, host: string | undefined): string | undefined {
   if (url.startsWith('/') || url === '*') return url;
   const [, authority, path = ''] = /^http:\/\/([^/?#]*)([^#]*)$/i.exec(url) ?? [];
@@ -149,6 +149,6 @@ function refuseRaw(client: Socket, refusal: Refusal, request: IncomingMessage): 
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}Connection: close\r\n\r\n`,
   );
   client.end(body);
-  // Closing over unread bytes would reset the connection, and the answer with it.
+  // Closing with unread bytes would reset the connection and lose the response.
   client.resume();
 }

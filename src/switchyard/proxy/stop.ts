@@ -6,7 +6,7 @@ import type { Home } from '../state/home.ts';
 import type { DaemonRecord } from '../state/records.ts';
 import { proxyLog } from './ensure.ts';
 
-/** Ends the proxy of this home, if it runs and is proven to be ours. Returns a message. */
+/** Stops the proxy of this home, if it runs and is proven to be ours. Returns a message. */
 export async function stopProxy({ registry, config }: YardContext): Promise<{ readonly text: string }> {
   const { port } = config.proxy;
   const noted = registry.read().proxies[String(port)];
@@ -20,7 +20,7 @@ export async function stopProxy({ registry, config }: YardContext): Promise<{ re
   }
   if (noted !== undefined) {
     await registry.change((state) => {
-      // Another command may have started the next one meanwhile.
+      // Another command may have started a new one meanwhile.
       if (state.proxies[String(port)]?.cookie === noted.cookie)
         Reflect.deleteProperty(state.proxies, String(port));
     });

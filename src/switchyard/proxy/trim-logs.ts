@@ -4,12 +4,12 @@ import { messageOf } from '../../shared/errors.ts';
 import { trimLog } from '../logs/trim.ts';
 import type { Home } from '../state/home.ts';
 
-/** How often it is looked at, in milliseconds. */
+/** Check interval, in milliseconds. */
 const EVERY = 60_000;
 
 /**
- * Keeps the logs of this home from growing without end. Nobody else is there to do it: services write to their files
- * themselves. Returns how to stop.
+ * Keeps the logs of this home from growing without limit. The proxy does it, because services write to their files
+ * directly. Returns how to stop.
  */
 export function keepLogsShort(home: Home, log: (text: string) => void, every = EVERY): () => void {
   const timer = setInterval(() => trimLogs(home, log), every);
@@ -22,7 +22,7 @@ function trimLogs(home: Home, log: (text: string) => void): void {
   try {
     names = readdirSync(home.logs, { recursive: true, encoding: 'utf8' });
   } catch {
-    // There are none yet, or a directory went away while we looked.
+    // There are no logs yet, or a directory disappeared meanwhile.
     return;
   }
   for (const name of names) {

@@ -1,4 +1,4 @@
-/** Milliseconds that never go back, as `performance.now()` has them, for which Node would load all that measures. */
+/** Monotonic milliseconds, as `performance.now()`, for which Node would load its whole performance module. */
 export function now(): number {
   return process.uptime() * 1000;
 }

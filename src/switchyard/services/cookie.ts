@@ -8,15 +8,17 @@ import type { Home } from '../state/home.ts';
  */
 export const COOKIE = SERVICE_COOKIE;
 
-/** A value that no other start has. Its beginning names the home, so that two homes never touch each other's. */
+/**
+ * A unique value for each start. Its prefix identifies the home, so that two homes never touch each other's processes.
+ */
 export function newCookie(home: Home): string {
   return `${home.hash}.${random(16).toString('hex')}`;
 }
 
-/** Bytes that nobody can guess. Where the system has a file of them, that is much quicker than to load what Node has. */
+/** Random bytes. Reading them from a system file is much faster than loading Node's crypto module. */
 function random(length: number): Buffer {
   const bytes = Buffer.alloc(length);
-  // There the name would be one that anybody may give to a file.
+  // On Windows, any user could create a file with this name.
   if (process.platform === 'win32') return crypto.getRandomValues(bytes);
   let file: number | undefined;
   try {

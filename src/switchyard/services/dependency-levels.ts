@@ -3,8 +3,8 @@ import type { ServiceDefinition } from '../config/definition.ts';
 const VISITING = -1;
 
 /**
- * The wanted services and everything they depend on, in levels: those of a level may start together once all of the
- * level before are ready. Within a level they keep the order of the file.
+ * The wanted services and all their dependencies, in levels: those of a level may start together once the previous
+ * level is ready. Within a level they keep the order of the file.
  */
 export function levelsOf(
   services: readonly ServiceDefinition[],

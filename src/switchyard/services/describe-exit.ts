@@ -1,13 +1,13 @@
 import { constants } from 'node:os';
 
-/** How a process ended, as part of a sentence about it. */
+/** How a process ended, as part of a sentence. */
 export function describeExit(code: number | undefined, signal?: NodeJS.Signals | null): string {
   const by = signal ?? signalOf(code);
   if (by !== undefined) return `was killed by ${by}`;
   return code === undefined ? 'ended' : `exited with code ${code}`;
 }
 
-/** Where a shell notes the end, one by signal N has the code 128 + N. */
+/** A shell reports signal N as the code 128 + N. */
 function signalOf(code: number | undefined): string | undefined {
   if (code === undefined || code <= 128) return undefined;
   return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];

@@ -11,25 +11,25 @@ import { reconcile } from './reconcile.ts';
 import { stopServices, type Stopped } from './stop.ts';
 
 export interface DownOptions {
-  /** Default: the branch of the worktree we stand in, from the project's own directory all. */
+  /** Default: the branch of the current worktree; from the project's own directory, all. */
   readonly branch?: string | undefined;
-  /** Empty means all. A name that nobody has is not an error. */
+  /** Empty means all. An unknown name is not an error. */
   readonly services: readonly string[];
-  /** Whether to forget those that cannot be proven to be ours. They are not signalled even then. Default false. */
+  /** Whether to forget services that are not provably ours. Even then they are not signalled. Default false. */
   readonly force?: boolean | undefined;
-  /** Stops waiting for other commands; what has begun is done. */
+  /** Aborts waiting for other commands; work that has begun is completed. */
   readonly signal?: AbortSignal | undefined;
   readonly onEvent?: OnEvent | undefined;
 }
 
 export interface DownResult {
-  /** False when a process is left, or could not be proven to be ours. */
+  /** False if a process is left, or could not be proven to be ours. */
   readonly ok: boolean;
   readonly action: 'down';
   /** A slug; null means all. */
   readonly branch: string | null;
   readonly scope: 'branch' | 'all';
-  /** As they were asked for. */
+  /** As requested. */
   readonly services: readonly string[];
   readonly messages: readonly string[];
   readonly outcomes: readonly DownOutcome[];
@@ -40,11 +40,11 @@ export interface DownOutcome {
   readonly branch: string;
   /** `stale`: it had ended before; `unverified`: nothing proves that its process is ours, so it was left alone. */
   readonly result: Stopped['result'] | 'stale' | 'unverified';
-  /** How long it took to end; null when there was nothing to end. */
+  /** How long it took to stop; null if there was nothing to stop. */
   readonly took_ms: number | null;
 }
 
-/** Ends services, gives their ports back and forgets them. The proxy goes on. */
+/** Stops services, releases their ports and forgets them. The proxy keeps running. */
 export async function down(context: YardContext, options: DownOptions): Promise<DownResult> {
   const { services, signal, onEvent } = options;
   await context.registry.repair();
@@ -124,13 +124,13 @@ interface Verdict {
   readonly milliseconds?: number;
 }
 
-/** What to call services: with the branch where there are several, since each may have one of the same name. */
+/** Names services with their branch if there are several branches, because each may have a service of the same name. */
 function namesIn(records: readonly ServiceRecord[]): (record: ServiceRecord) => string {
   const several = new Set(records.map((record) => record.branch_slug)).size > 1;
   return ({ service, branch }) => (several ? `${service} of ${branch}` : service);
 }
 
-/** Drops what belongs to services that are over: their checkouts, their ports, their records. */
+/** Drops everything of services that are over: their checkouts, ports and records. */
 async function forget(context: YardContext, over: readonly Observed[]): Promise<void> {
   const { home, registry, config } = context;
   const records = over.map(({ record }) => record);

@@ -1,17 +1,17 @@
 import { peerFacts, type PeerService } from './peers.ts';
 
 export interface ServiceEnvironment {
-  /** Of the command that starts it. */
+  /** The environment of the command that starts it. */
   readonly inherited: NodeJS.ProcessEnv;
   readonly profile: Readonly<Record<string, string>>;
   /** `services.<name>.env`. */
   readonly service: Readonly<Record<string, string>>;
-  /** What we say about the service. Nothing overrides it. */
+  /** Variables that describe the service. Nothing overrides them. */
   readonly own: Readonly<Record<string, string>>;
   readonly peers: readonly PeerService[];
 }
 
-/** The environment of a service; what stands later counts. */
+/** The environment of a service; later sources override earlier ones. */
 export function composeEnvironment({
   inherited,
   profile,
@@ -31,8 +31,8 @@ export function composeEnvironment({
 }
 
 /**
- * A service may itself run `switchyard up`: what it was told about itself must not be told to the services it starts,
- * above all not its cookie. The same holds for the marks by which a gateway knows the processes that it has to end.
+ * A service may itself run `switchyard up`: variables that describe it, above all its cookie, must not be passed to the
+ * services it starts. The same applies to the marks of a gateway for its own processes.
  */
 function isOfAnotherRun(name: string): boolean {
   return name === 'SWITCHYARD' || name.startsWith('SWITCHYARD_') || name.startsWith('SWITCHBOARD_RUN_');

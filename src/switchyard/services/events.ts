@@ -1,4 +1,4 @@
-/** What a command tells while it works, so that somebody who waits can see how far it is. */
+/** Progress events of a command. */
 export type YardEvent =
   | { readonly kind: 'waiting' | 'proxy'; readonly text: string }
   | {

@@ -1,4 +1,4 @@
-/** Where it is noted how the last run of a service ended: beside its log. */
+/** The file that records how the last run of a service ended, next to its log. */
 export function exitFileOf(logFile: string): string {
   return `${logFile.replace(/\.log$/, '')}.exit`;
 }

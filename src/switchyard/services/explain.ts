@@ -10,10 +10,10 @@ import { factsOf, notStarted, type ServiceOutcome } from './outcome.ts';
 import type { Readiness } from './ready.ts';
 import { describeExit } from './describe-exit.ts';
 
-/** How much of its log is shown for a service that has ended, in lines. */
+/** Number of log lines shown for a service that has ended. */
 const SHOWN_LINES = 20;
 
-/** Why a service that was started is not ready, in words a person can act on. Asks the system what it has to. */
+/** Explains why a started service is not ready and what to do. Queries the system as necessary. */
 export function explainTrouble(
   home: Home,
   record: ServiceRecord,
@@ -26,7 +26,7 @@ export function explainTrouble(
     : explainLate(record, readiness, waited);
 }
 
-/** To start a second one would leave the first one unknown to everybody, if it is the service. */
+/** If that process is the service, starting a second one would leave the first one untracked. */
 export function explainUnverified({ record: { service, pid } }: Observed): ServiceOutcome {
   const message = `${service} was not started: pid ${pid ?? 0} may still be it, but nothing proves it`;
   return notStarted(service, message, [
@@ -72,7 +72,7 @@ function explainLate(
   };
 }
 
-/** A program that does not know about `PORT` listens where it always does. */
+/** A program that ignores `PORT` listens on its own default port. */
 function tellListening(port: number, pids: readonly number[]): string {
   const ports = heldBy(pids);
   const addresses = new Set(ports.filter((holder) => holder.port === port).map(({ address }) => address));

@@ -3,20 +3,20 @@ import { urlOf } from '../names.ts';
 
 export interface ServiceHealthResult {
   readonly healthy: boolean;
-  /** What was asked and what came back, for people. */
+  /** The request and its result, as text. */
   readonly text: string;
 }
 
 export interface ServiceHealthCheck {
-  /** The `health` of the service: a path is asked on its own port, a URL as it is. */
+  /** The `health` of the service: a path is requested on its own port, a URL as it is. */
   readonly health: string;
   readonly host: string;
   readonly port: number;
-  /** How long it may take to answer, in milliseconds. */
+  /** Response timeout, in milliseconds. */
   readonly timeout: number;
 }
 
-/** Asks a service how it is. A status below 400 is healthy. */
+/** Runs the health check of a service. A status below 400 is healthy. */
 export function checkServiceHealth({
   health,
   host,
@@ -29,10 +29,10 @@ export function checkServiceHealth({
       clearTimeout(timer);
       resolve({ healthy, text: `GET ${health} ${outcome}` });
     };
-    // A connection of its own: one that is kept open would hold up the service when it is asked to end.
+    // On its own connection: an open keep-alive connection would delay the end of the service.
     const request = get(url, { agent: false }, (response) => {
       const status = response.statusCode ?? 0;
-      // Nobody wants the body, however long it is.
+      // The body is not needed.
       response.destroy();
       finish(status >= 200 && status < 400, `returned ${status}`);
     });

@@ -9,18 +9,18 @@ import type { ServiceHealthResult } from './health.ts';
 import { snapshotServices, type ServiceSnapshot } from './snapshot.ts';
 import { hostOfListener, stateOf, type Verdict } from './state.ts';
 
-/** All there is to say about how a service is doing. */
+/** Everything known about the state of a service. */
 export interface Inspected extends ServiceSnapshot, Verdict {
-  /** What its health address answered, where it has one and listens. */
+  /** The result of its health check, if it has one and listens. */
   readonly health: ServiceHealthResult | undefined;
-  /** How it ended, where that was noted. */
+  /** How it ended, if that was recorded. */
   readonly exit: RecordedExit | undefined;
 }
 
-/** How long services may take to answer for their health, in milliseconds. All are asked at the same time. */
+/** Timeout of health checks, in milliseconds. All run in parallel. */
 const HEALTH_TIMEOUT = 1000;
 
-/** How these services are doing, in the same order. Only looks, and asks health addresses. */
+/** The state of these services, in the same order. Only reads, and runs health checks. */
 export function inspectServices(
   { home, config }: Pick<YardContext, 'home' | 'config'>,
   records: readonly ServiceRecord[],
@@ -28,7 +28,7 @@ export function inspectServices(
   const definitions = new Map(config.services.map((definition) => [definition.name, definition]));
   const definitionOf = ({ service }: ServiceRecord): ServiceDefinition | undefined =>
     definitions.get(slug(service));
-  // One that is not in the file any more is not known to need a port.
+  // A service that is no longer in the file is not assumed to need a port.
   const needsPort = (record: ServiceRecord): boolean => (definitionOf(record)?.readyTimeout ?? 0) !== 0;
   return Promise.all(
     snapshotServices(records, needsPort).map(async (seen) => {
@@ -49,7 +49,7 @@ async function healthOf(
 ): Promise<ServiceHealthResult | undefined> {
   const host = hostOfListener(seen);
   if (definition?.health === undefined || host === undefined) return undefined;
-  // Few services have a health address, and HTTP takes its time to load.
+  // Few services have a health check, and HTTP is slow to load.
   const { checkServiceHealth } = await import('./health.ts');
   return checkServiceHealth({
     health: definition.health,

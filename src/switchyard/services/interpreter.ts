@@ -1,8 +1,8 @@
 import { findExecutable } from '../../process/index.ts';
 
 /**
- * The command with an interpreter that is there: without `node` on the PATH the one that runs us, without `python` the
- * `python3` that many systems have instead. Whatever else is missing stays, so that the error names it.
+ * Replaces a missing interpreter: `node` by the one that runs us, `python` by `python3`, which many systems have
+ * instead. Other missing programs stay, so that the error names them.
  */
 export function withInterpreter(
   argv: readonly string[],

@@ -19,8 +19,8 @@ export type Launched = { readonly prepared: Prepared } & (
 );
 
 /**
- * Starts these together, in three steps: what is going to be started is written down, then it is started, then the pids
- * are written down. Whenever we are killed, the cookie of everybody who lives stands in the file.
+ * Starts services together in three steps: records the intents, starts the processes, records the pids. Whenever we are
+ * killed, the cookie of every running process is in the file.
  */
 export async function launchServices(
   context: YardContext,
@@ -65,7 +65,7 @@ async function launchOne(prepared: Prepared): Promise<Launched> {
   }
 }
 
-/** What to say about one that could not be started. */
+/** The outcome for a service that could not be started. */
 export function explainFailure({ prepared, error }: Extract<Launched, { kind: 'failed' }>): ServiceOutcome {
   const { service } = prepared.record;
   if (!(error instanceof SwitchboardError))
@@ -74,7 +74,7 @@ export function explainFailure({ prepared, error }: Extract<Launched, { kind: 'f
   return notStarted(service, error.message, hint === undefined ? [] : [hint]);
 }
 
-/** The hints of the errors themselves speak of files that describe servers. */
+/** The hints of the errors themselves are about server definitions. */
 function hintFor(
   { name: service, command }: ServiceDefinition,
   { code, hint }: SwitchboardError,

@@ -14,7 +14,7 @@ export interface StartedService {
 export interface Liveness {
   /** Undefined while any process of the service lives; then how it ended, as far as known. */
   ended(): Promise<{ readonly how: DetachedEnd | undefined } | undefined>;
-  /** Resolves when `ended` should be called again at once; undefined without such an event. */
+  /** Resolves when `ended` should be called again immediately; undefined without such an event. */
   changed(): Promise<void> | undefined;
 }
 
@@ -24,8 +24,8 @@ const LOOK_POLL = 500;
 const SECOND_LOOK = 25;
 
 /**
- * Watches whether a service lives. While the process that we started lives, there is nothing to look for. Its exit is not
- * the end of the service: many programs continue in the background in another process.
+ * Watches whether a service runs. While the process that we started runs, no check is needed. Its exit is not the end
+ * of the service: many programs continue in another process in the background.
  */
 export function watchLiveness({ record, exited }: StartedService): Liveness {
   let how: DetachedEnd | undefined;

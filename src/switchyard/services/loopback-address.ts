@@ -7,7 +7,7 @@ export type LoopbackAddress = ReturnType<typeof connectHost>;
 /** In milliseconds. */
 const CONNECT_TIMEOUT = 500;
 
-/** Both loopback addresses, the one that a service is told to listen on first. */
+/** Both loopback addresses, the configured one first. */
 export function addressesOf(host: LoopbackHost): readonly [LoopbackAddress, LoopbackAddress] {
   return connectHost(host) === '::1' ? ['::1', '127.0.0.1'] : ['127.0.0.1', '::1'];
 }
@@ -30,7 +30,7 @@ function accepts(port: number, host: LoopbackAddress): Promise<boolean> {
     };
     socket.once('connect', () => finish(true));
     socket.once('error', () => finish(false));
-    // On loopback only a listener that is overrun lets one wait.
+    // On loopback, only an overloaded listener delays a connection.
     socket.setTimeout(CONNECT_TIMEOUT, () => finish(false));
   });
 }

@@ -4,8 +4,8 @@ import { packageManagerOf } from '../init/package-manager.ts';
 import { filesOf } from '../init/project-files.ts';
 
 /**
- * The usual reason why a branch does not start where another does: its worktree is new, and nobody has installed the
- * packages of its package.json there. At most one sentence, with the next step.
+ * A common reason why one branch does not start although another one does: its worktree is new, and the packages of its
+ * package.json are not installed. At most one sentence, with the next step.
  */
 export function missingPackages(worktree: string): readonly string[] {
   const files = filesOf(worktree);
@@ -17,7 +17,7 @@ export function missingPackages(worktree: string): readonly string[] {
   return [`${worktree} has no node_modules; run \`${install}\` there, then run this command again.`];
 }
 
-/** Packages of a directory further up count as well. */
+/** Packages in a parent directory count too. */
 function isInstalled(directory: string): boolean {
   if (existsSync(join(directory, 'node_modules'))) return true;
   const above = dirname(directory);

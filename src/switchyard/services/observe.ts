@@ -16,17 +16,17 @@ import type { ProcessRecord, ServiceRecord } from '../state/records.ts';
 import { COOKIE } from './cookie.ts';
 
 /**
- * - `running`: somebody lives who is proven to be of this start.
- * - `stale`: nobody does.
- * - `unverified`: the recorded process may live, but nothing proves that it is this one, or it is in a container that we
- *   cannot look into. It is never signalled.
+ * - `running`: a process is proven to be of this start.
+ * - `stale`: no process of it runs.
+ * - `unverified`: the recorded process may run, but nothing proves that it is the same, or it is in a container that is
+ *   not visible from here. It is never signalled.
  */
 export type ServiceLiveness = 'running' | 'stale' | 'unverified';
 
 export interface Observed {
   readonly record: ServiceRecord;
   readonly status: ServiceLiveness;
-  /** Everybody who is proven to belong to it, oldest first. */
+  /** All processes proven to belong to it, oldest first. */
   readonly pids: readonly number[];
   /** The leading process. Also known when the command that started it could not record it. */
   readonly leader: PidStart | undefined;
@@ -34,7 +34,7 @@ export interface Observed {
   readonly mark: CookieTarget;
 }
 
-/** Whether the system shows us the environment of our processes, and the cookie in it. */
+/** Whether the system exposes the environment of our processes, with the cookie. */
 const COOKIES_SHOW = existsSync('/proc/self/environ');
 
 let shared: CookieProcesses | undefined;
@@ -45,11 +45,11 @@ export function serviceProcesses(): CookieProcesses {
 }
 
 /**
- * Which of these services live. The one place that decides it; without a sighting it looks for itself.
+ * Determines which services run; the only place that does. Takes a snapshot itself if none is given.
  *
- * Nobody of a service is older than the process that led it, so that a look needs to go no further back. But what is not
- * found that way is looked for once more by its cookie alone: somebody may have put a wrong time into the file, and
- * a service that is considered gone is forgotten.
+ * No process of a service is older than its leader, so a search need not go further back. But services that are not
+ * found that way are searched once more by their cookie alone: the file may contain a wrong start time, and a service
+ * that is considered gone is forgotten.
  */
 export function observeServices(
   records: readonly ServiceRecord[],
@@ -77,22 +77,22 @@ function observe(record: ServiceRecord, written: PidStart | undefined, sighting:
   return { record, status, mark, leader: leaderAmong(members, record), pids: members.map(({ pid }) => pid) };
 }
 
-/** The recorded process, as far as pid and start time mean anything: within the boot and view they were written in. */
+/** The recorded process, if its pid and start time are valid: from the same boot and PID namespace. */
 function writtenLeader(record: ProcessRecord): PidStart | undefined {
   const { pid, process_started_at, boot_id } = record;
   if (pid === null || typeof process_started_at !== 'number' || isElsewhere(record)) return undefined;
   return (boot_id ?? undefined) === bootId() ? { pid, startTime: process_started_at } : undefined;
 }
 
-/** Whether it was started on this boot where we may see nobody, for example in another container. */
+/** Whether it was started on this boot where its processes are not visible, for example in another container. */
 function isElsewhere({ boot_id, pid_namespace }: ProcessRecord): boolean {
   if (typeof pid_namespace !== 'string' || (boot_id ?? undefined) !== bootId()) return false;
   return pid_namespace !== pidNamespace();
 }
 
 /**
- * A leader that lives has to show the cookie: somebody may have written the pid and the start time of a stranger into
- * the file. One that is gone still gives its number to the session that it has left behind.
+ * A running leader must carry the cookie, because the file may contain the pid and start time of another process. A
+ * leader that is gone still identifies the session it has left.
  */
 function leaderCounts(leader: PidStart, cookie: string | undefined, sighting: ProcessSnapshot): boolean {
   if (!COOKIES_SHOW) return true;
@@ -111,19 +111,19 @@ function isAlive(identity: PidStart): boolean {
   );
 }
 
-/** For a record of which nobody is proven to live: could its process be alive all the same? */
+/** For a record without a proven process: may its process still run? */
 function mayLive(record: ProcessRecord): boolean {
   const { pid, process_started_at } = record;
   if (isElsewhere(record)) return true;
   if (pid === null) return false;
   const written = writtenLeader(record);
   if (written !== undefined) return isAlive(written);
-  // What was written down in another boot ended with it. Without a start time there is nothing to compare.
+  // Processes of another boot are gone. Without a start time there is nothing to compare.
   if (typeof process_started_at === 'number' || record.cookie !== undefined) return false;
   return describeProcess(pid) !== undefined;
 }
 
-/** The recorded one, if it lives; else the eldest that leads a session; else the eldest. */
+/** The recorded leader, if it runs; otherwise the oldest session leader; otherwise the oldest process. */
 function leaderAmong(members: readonly RunningProcess[], record: ProcessRecord): PidStart | undefined {
   const found =
     members.find(({ pid, startTime }) => pid === record.pid && startTime === record.process_started_at) ??

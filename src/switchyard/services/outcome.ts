@@ -1,42 +1,42 @@
 import type { ServiceRecord } from '../state/records.ts';
 
 /**
- * What became of a service that was to be started:
- * - `ready`: started, and it answers; `already-running`: the same, and somebody else had started it
- * - `started`: started, and not waited for
- * - `not-ready`: it runs, but it did not answer in time
+ * The result of starting a service:
+ * - `ready`: started and ready; `already-running`: the same, but started by another command
+ * - `started`: started, not waited for
+ * - `not-ready`: it runs, but was not ready in time
  * - `exited`: it ended before it was ready
- * - `not-started`: it could not be started, or what it depends on is not ready
+ * - `not-started`: it could not be started, or a dependency is not ready
  */
 export type StartResult = 'ready' | 'already-running' | 'started' | 'not-ready' | 'exited' | 'not-started';
 
 export interface ServiceOutcome {
   readonly service: string;
   readonly result: StartResult;
-  /** One sentence about it. */
+  /** A summary in one sentence. */
   readonly message: string;
-  /** What else there is to know, one line each: the next step, the end of its log. */
+  /** More lines: the next step, the end of its log. */
   readonly details: readonly string[];
-  /** Null when it was not started, and likewise below. */
+  /** Null if it was not started; the same applies below. */
   readonly url: string | null;
   readonly port: number | null;
   readonly pid: number | null;
   readonly log_file: string | null;
-  /** Of one that has exited, if anybody noted it. */
+  /** The exit code, if it exited and the code was recorded. */
   readonly exit_code?: number;
 }
 
-/** Whether the service does what was asked for. */
+/** Whether the service is in the requested state. */
 export function isGood({ result }: ServiceOutcome): boolean {
   return result === 'ready' || result === 'already-running' || result === 'started';
 }
 
-/** All of them as lines for people. */
+/** All outcomes as lines of text. */
 export function tellOutcomes(outcomes: readonly ServiceOutcome[]): readonly string[] {
   return outcomes.flatMap(({ message, details }) => [message, ...details.map((line) => `  ${line}`)]);
 }
 
-/** What is known of one that was started. */
+/** The facts about a started service. */
 export function factsOf({ service, url, port, pid, log_file }: ServiceRecord) {
   return { service, url, port, pid, log_file };
 }

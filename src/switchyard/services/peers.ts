@@ -4,24 +4,24 @@ import { urlOf } from '../names.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { addressesOf, firstToAccept } from './loopback-address.ts';
 
-/** A service of the same branch that runs or is being started, as the others may need to know it. */
+/** A service of the same branch that runs or is being started, as its peers need to know it. */
 export interface PeerService {
   readonly service: string;
-  /** Where to connect. Not its name behind the proxy: few programs but browsers resolve names below localhost. */
+  /** Where to connect. Not the proxy: few programs except browsers resolve names below localhost. */
   readonly host: LoopbackHost;
   readonly port: number;
-  /** Its name behind the proxy, for browsers. */
+  /** Its address behind the proxy, for browsers. */
   readonly publicUrl: string;
 }
 
-/** A running service. It may listen on another loopback address than it was told; many dev servers choose `::1`. */
+/** A running service. It may listen on another loopback address than configured; many dev servers choose `::1`. */
 export async function runningPeer(record: ServiceRecord): Promise<PeerService> {
   const { service, port, url } = record;
   const host = asLoopback(record.backend_host) ?? '127.0.0.1';
   return { service, port, publicUrl: url, host: (await firstToAccept(port, addressesOf(host))) ?? host };
 }
 
-/** What others are told about these services: the name of a service, of the fact, and its value. */
+/** The facts that peers get: service name, name of the fact, value. */
 export function peerFacts(peers: readonly PeerService[]): readonly (readonly [string, string, string])[] {
   return [
     // First, so that a service called "api-public" keeps its own address.

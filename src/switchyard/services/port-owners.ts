@@ -2,7 +2,7 @@ import { ownHolders, portHolders, type PortHolder } from '../../process/index.ts
 import type { ServiceRecord } from '../state/records.ts';
 import { observeServices, type Observed } from './observe.ts';
 
-/** Who listens on the port of a service: a process of its own, somebody else, or nobody that the kernel knows of. */
+/** What listens on the port of a service: one of its own processes, another process, or nothing. */
 export type PortOwner =
   | { readonly kind: 'own'; readonly holder: PortHolder }
   | { readonly kind: 'stranger'; readonly holder: PortHolder }
@@ -10,7 +10,7 @@ export type PortOwner =
 
 /** Looks up the owners of ports in the kernel, several at a time. */
 export interface OwnerBatch {
-  /** Each caller announces itself before its first question, and leaves after its last. */
+  /** Each caller enters before its first lookup, and leaves after its last. */
   enter(): void;
   leave(): void;
   ownerOf(record: ServiceRecord): Promise<PortOwner>;
@@ -18,7 +18,7 @@ export interface OwnerBatch {
   readonly present: number;
 }
 
-/** How long a question waits for the others, in milliseconds. */
+/** How long a lookup waits for others, in milliseconds. */
 const BATCH_MS = 250;
 
 /**
@@ -62,11 +62,11 @@ export function createOwnerBatch(): OwnerBatch {
   };
 }
 
-/** Whose ports they are, in the same order. Only where it is not their own, all processes are looked through. */
+/** The owners of their ports, in the same order. Scans all processes only for ports that are not their own. */
 export function portOwners(observed: readonly Observed[]): readonly PortOwner[] {
   const alive = observed.filter(({ pids }) => pids.length > 0);
   const own = ownHolders(new Map(alive.map(({ record, pids }) => [record.port, pids])));
-  // Of two records with one port, one may be of a service that has long ended.
+  // If two records share a port, one may be of a service that ended long ago.
   const ownOf = ({ record, pids }: Observed): PortHolder | undefined => {
     const holder = own.get(record.port);
     return holder?.pid !== undefined && pids.includes(holder.pid) ? holder : undefined;
@@ -82,7 +82,7 @@ export function portOwners(observed: readonly Observed[]): readonly PortOwner[] 
   });
 }
 
-/** One's own listener counts, even when somebody else listens on another address of the same port. */
+/** The service's own listener counts, even if another process listens on another address of the same port. */
 function ownerAmong(holders: readonly PortHolder[], port: number, pids: readonly number[]): PortOwner {
   const listening = holders.filter((holder) => holder.port === port);
   const own = listening.find(({ pid }) => pid !== undefined && pids.includes(pid));

@@ -26,7 +26,7 @@ export interface PortWait {
   untilListening(least: number, most: number): Promise<string | undefined>;
   /** Resolves after this time, in milliseconds. */
   sleep(time: number): Promise<void>;
-  /** Resolves the pending wait at once, or the next one if none is pending. */
+  /** Ends the pending wait immediately, or the next one if none is pending. */
   wake(): void;
   close(): void;
 }
@@ -42,7 +42,7 @@ interface WatchedPort {
   until: number;
   /** Between two polls, in milliseconds. */
   pace: number;
-  /** Whether the next wait ends at once. */
+  /** Whether the next wait ends immediately. */
   woken: boolean;
   end?: (() => void) | undefined;
 }

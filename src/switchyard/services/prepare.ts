@@ -14,21 +14,21 @@ import type { PeerService } from './peers.ts';
 import { placeholders, renderCommand } from './template.ts';
 import { joinWords } from '../shell-words.ts';
 
-/** A start as it is written down before anything is started. */
+/** A start as recorded before the process exists. */
 export interface StartRecord extends ServiceRecord {
   pid: null;
-  /** The profile it was started with; a restart takes it again. */
+  /** The profile it was started with, which a restart uses again. */
   profile: string | null;
 }
 
-/** Everything about a start but the process. */
+/** Everything about a start except the process. */
 export interface Prepared {
   readonly definition: ServiceDefinition;
   readonly record: StartRecord & { readonly cookie: string };
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Placeholders that stand for nothing. */
+  /** Unknown placeholders. */
   readonly unknown: readonly string[];
 }
 
@@ -37,13 +37,13 @@ export interface Preparation {
   readonly place: BranchLocation;
   readonly profile: ProfileDefinition | undefined;
   readonly reservation: Reservation;
-  /** The environment of the command, as plain members: in that of the process each look at one is a call of its own. */
+  /** The environment of the command, copied to a plain object: every access to process.env is a native call. */
   readonly inherited: NodeJS.ProcessEnv;
-  /** Services of the branch that run or are about to, this one among them. */
+  /** Services of the branch that run or are about to, including this one. */
   readonly peers: readonly PeerService[];
 }
 
-/** Fills in the command of a service, composes its environment and writes its record. Touches nothing. */
+/** Fills in the command of a service, composes its environment and creates its record. No side effects. */
 export function prepareService(definition: ServiceDefinition, preparation: Preparation): Prepared {
   const { context, place, profile, reservation, inherited, peers } = preparation;
   const { config, home } = context;
@@ -82,7 +82,7 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
       SWITCHYARD_SERVICE: service,
       SWITCHYARD_PORT: String(port),
       SWITCHYARD_URL: url,
-      // From these a lost state is put together again.
+      // A lost state is rebuilt from these.
       SWITCHYARD_HOME: home.root,
       SWITCHYARD_HOST_HEADER: definition.hostHeader,
       SWITCHYARD_PROJECT_ROOT: config.root,
@@ -119,7 +119,7 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
   return { definition, record, argv, cwd, env, unknown: rendered.unknown };
 }
 
-/** Where a service of this branch runs. */
+/** The working directory of a service of this branch. */
 export function serviceDirectory(
   { cwd }: ServiceDefinition,
   { worktree }: Pick<BranchLocation, 'worktree'>,

@@ -9,13 +9,13 @@ import { addressesOf, firstToAccept, type LoopbackAddress } from './loopback-add
 
 export type Readiness =
   | { readonly kind: 'ready' }
-  /** Nobody of it lives any more. How the first process ended, if we know. */
+  /** No process of it runs any more. `how` the first process ended, if known. */
   | { readonly kind: 'exited'; readonly how: DetachedEnd | undefined }
   | {
       readonly kind: 'late';
-      /** Who listens on the port instead. */
+      /** The process that listens on the port instead. */
       readonly stranger: PortHolder | undefined;
-      /** What it last answered when it was asked for its health. */
+      /** The result of the last health check. */
       readonly health: string | undefined;
     }
   | { readonly kind: 'aborted' };
@@ -25,20 +25,23 @@ export interface ReadyOptions {
   readonly ownerBatch: OwnerBatch;
   /** Opened with the same signal. */
   readonly portWatch: PortWatch;
-  /** Stops the waiting, never the service. */
+  /** Aborts the wait, never the service. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Between two questions to one who has accepted and is not ready, in milliseconds. */
+/** Poll interval once the port accepts connections but is not ready, in milliseconds. */
 const SLOW_POLL = 150;
 /**
- * Every so many tries the other address family is tried too: many dev servers listen on `::1` only. Not at first, in
- * milliseconds: those that are quick are not among them, and it takes from all that are starting. Where we are told what
- * happens, there are few tries, and it is tried at each.
+ * Every so many attempts, the other address family is tried too: many dev servers listen only on `::1`. Not at first
+ * (in milliseconds): fast services are not among them, and probing takes CPU time from all that are starting. With
+ * events there are few attempts, and each tries both.
  */
 const OTHER_FAMILY = 4;
 const OTHER_FAMILY_AFTER = 300;
-/** Between two tries where we are told, in milliseconds: of one that comes while another goes we may not hear. */
+/**
+ * Poll interval where events report changes, in milliseconds: a socket that opens while another one closes may go
+ * unnoticed.
+ */
 const TOLD_POLL = 500;
 /** In milliseconds. */
 const HEALTH_TIMEOUT = 2000;
@@ -70,7 +73,8 @@ async function waitFor(
   void liveness.changed()?.then(() => portWait.wake());
   const began = now();
   const deadline = began + definition.readyTimeout * 1000;
-  // Both when somebody listens and when it ends. The end of one that somebody else has started has to be looked for.
+  // Whether events report both a listener and the exit. The exit of a service started by another command must be
+  // polled.
   const isTold = (): boolean => portWatch.isSupported && liveness.changed() !== undefined;
   const untilListening = (): Promise<string | undefined> => {
     const least = pollAfter(now() - began, ownerBatch.present);
@@ -78,7 +82,7 @@ async function waitFor(
     const left = deadline - now();
     return portWait.untilListening(Math.min(least, left), Math.min(most, left));
   };
-  // Nobody listens as soon as it is started.
+  // A service does not listen right after its start.
   let listening = started.exited === undefined ? undefined : await untilListening();
   for (let attempt = 1; ; attempt++) {
     if (signal?.aborted === true) return { kind: 'aborted' };
@@ -86,7 +90,7 @@ async function waitFor(
     if (end !== undefined) return { kind: 'exited', ...end };
 
     const both = isTold() || (attempt % OTHER_FAMILY === 0 && now() - began > OTHER_FAMILY_AFTER);
-    // Where it is asked for its health, that is at the usual address if it listens there too.
+    // The health check uses the configured address if the service listens there too.
     const seen = accepting(listening);
     const host = seen === usual ? seen : await firstToAccept(port, both ? [usual, other] : [usual]);
     const owner = host === undefined ? undefined : await ownerBatch.ownerOf(started.record);
@@ -99,30 +103,30 @@ async function waitFor(
     const stranger = owner?.kind === 'stranger' ? owner.holder : undefined;
     const left = deadline - now();
     if (left <= 0) return { kind: 'late', stranger, health: answer?.text };
-    // An answer that is not good yet, from whomever, seldom changes soon, and is dear to get.
+    // A failed check seldom changes soon, and is expensive.
     if (owner !== undefined) await portWait.sleep(Math.min(SLOW_POLL, left));
     listening = owner === undefined ? await untilListening() : undefined;
   }
 }
 
 /**
- * Most services are up within a second; one that takes its time does not need to be asked so often. The more there are,
- * the longer the pause: what the asking costs is taken from those who are starting.
+ * Most services are up within a second; slow ones are polled less often. With more services the pause grows, because
+ * polling takes CPU time from those that are starting.
  */
 function pollAfter(elapsed: number, present: number): number {
   return elapsed < 1500 ? 10 + present : elapsed < 5000 ? 40 : 100;
 }
 
 /**
- * Where one who listens on this address accepts a connection, which the kernel does for it. Undefined where that has to
- * be tried: one that listens for both families may also listen for IPv6 alone.
+ * The address where a listener on `address` accepts connections. Undefined if that must be tried: a wildcard IPv6
+ * listener may or may not accept IPv4.
  */
 function accepting(address: string | undefined): LoopbackAddress | undefined {
   if (address === '127.0.0.1' || address === '0.0.0.0') return '127.0.0.1';
   return address === '::1' ? '::1' : undefined;
 }
 
-/** Few services say how to ask them, and HTTP takes its time to load. */
+/** Few services have a health check, and HTTP is slow to load. */
 async function health(question: ServiceHealthCheck): Promise<ServiceHealthResult> {
   const { checkServiceHealth } = await import('./health.ts');
   return checkServiceHealth(question);

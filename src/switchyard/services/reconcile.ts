@@ -29,7 +29,7 @@ export async function reconcile(context: YardContext): Promise<readonly Observed
     intents = observeServices(intents.map(({ record }) => record));
   }
   for (const { record, status } of intents) {
-    // The record keeps the port from others until the lease is gone.
+    // The record reserves the port until the lease is gone.
     if (status === 'stale') releaseLease(context.home, record.port, record.cookie);
   }
   await context.registry.change((state) => {
@@ -44,12 +44,12 @@ export async function reconcile(context: YardContext): Promise<readonly Observed
   return observeServices(recordsOf(context));
 }
 
-/** A process as records hold it. */
+/** A process as stored in records. */
 export function identityOf({ pid, startTime }: { readonly pid: number; readonly startTime: number }) {
   return { pid, pgid: pid, process_started_at: startTime, ...ourPlace() };
 }
 
-/** Where pids that we write down mean anything. */
+/** The context in which recorded pids are valid. */
 export function ourPlace() {
   return { boot_id: bootId() ?? null, pid_namespace: pidNamespace() ?? null };
 }

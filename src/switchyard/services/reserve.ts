@@ -7,13 +7,13 @@ import { takenPorts } from '../ports/taken.ts';
 import { newCookie } from './cookie.ts';
 import { serviceProcesses } from './observe.ts';
 
-/** What a start has before there is a process: a port, and the cookie that will mark everybody who comes from it. */
+/** What a start has before its process: a port, and the cookie that will mark all its processes. */
 export interface Reservation {
   readonly port: number;
   readonly cookie: string;
 }
 
-/** Reserves a port for each of these services of the project, by key. To be called under the lock of the project. */
+/** Reserves a port for each of these services of the project, by key. Call it under the lock of the project. */
 export async function reserve(
   context: YardContext,
   keys: readonly string[],
@@ -32,7 +32,7 @@ export async function reserve(
   return new Map(wishes.map(({ key, cookie }) => [key, { cookie, port: ports.get(key)! }]));
 }
 
-/** Gives back what was not needed. */
+/** Releases a reservation that was not needed. */
 export function releaseReservation({ home }: YardContext, { port, cookie }: Reservation): void {
   releaseLease(home, port, cookie);
 }
@@ -45,7 +45,10 @@ function isAbandoned({ registry }: YardContext, lease: Lease): boolean {
   return !serviceProcesses().look().carriers().has(cookie);
 }
 
-/** Of a command in another container, nobody here can say whether it runs; of one before the last boot, anybody can. */
+/**
+ * Whether the holder may still run. It is unknown for a command in another container; a command from before the last
+ * boot has ended.
+ */
 function mayBeHeld({ holder, at }: Lease): boolean {
   const fate = processStatus(holder);
   return fate === 'alive' || (fate === 'unknown' && at > Date.now() - uptime() * 1000);

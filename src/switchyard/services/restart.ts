@@ -11,8 +11,8 @@ import { bringUp, type UpOptions, type UpResult } from './up.ts';
 export type RestartOptions = Omit<UpOptions, 'checkout'>;
 
 /**
- * Stops services of a branch and starts them again, on the same ports if these can be had, without letting go of the
- * project in between. Without names: all that are known, whether they still run or not. Checkouts stay.
+ * Stops services of a branch and starts them again, on the same ports if possible, holding the lock of the project in
+ * between. Without names: all recorded services, running or not. Checkouts stay.
  */
 export async function restart(context: YardContext, options: RestartOptions): Promise<UpResult> {
   const { config } = context;
@@ -56,7 +56,7 @@ async function nothingToDo(
   };
 }
 
-/** Under the lock of the project. The records stay: in them the services find their ports again. */
+/** Call it under the lock of the project. The records stay, so that the services get their ports again. */
 async function stopFirst(
   context: YardContext,
   branch: string,

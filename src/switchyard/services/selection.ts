@@ -5,13 +5,16 @@ import { slug } from '../names.ts';
 
 export interface Selection {
   readonly profile: ProfileDefinition | undefined;
-  /** What was asked for by name or through the profile; empty when all were. */
+  /** Requested by name or through the profile; empty if all were. */
   readonly asked: readonly string[];
-  /** The names of all services that were meant, in the order of the file. */
+  /** The names of all selected services, in the order of the file. */
   readonly wanted: readonly string[];
 }
 
-/** Which services a command means: those it names, else those of the profile, else all. Refuses unknown names. */
+/**
+ * The services that a command applies to: the named ones, otherwise those of the profile, otherwise all. Rejects
+ * unknown names.
+ */
 export function selectServices(
   config: ProjectConfig,
   names: readonly string[],

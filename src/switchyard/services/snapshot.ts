@@ -4,21 +4,21 @@ import { COOKIE } from './cookie.ts';
 import { observeServices, type Observed, type ServiceLiveness } from './observe.ts';
 import { portOwners, type PortOwner } from './port-owners.ts';
 
-/** A recorded service, as the kernel shows it. */
+/** A recorded service and its processes, according to the kernel. */
 export interface ServiceSnapshot {
   readonly record: ServiceRecord;
   readonly status: ServiceLiveness;
-  /** The process that leads the others. */
+  /** The leading process. */
   readonly pid: number | null;
-  /** Who listens on its port. */
+  /** What listens on its port. */
   readonly owner: PortOwner;
-  /** The ports it listens on instead. Empty where it listens on its own. */
+  /** The ports it listens on instead. Empty if it listens on its own. */
   readonly elsewhere: readonly number[];
 }
 
 /**
- * Which services live, and who listens on their ports. Most run as they should, which a look at their own process trees
- * proves; only for the others all processes of the system are read. Of those that need no port, none is looked for.
+ * Which services run, and what listens on their ports. Most run as they should, which their own process trees prove;
+ * all processes of the system are read only for the others. Listeners are not looked up for services that need no port.
  */
 export function snapshotServices(
   records: readonly ServiceRecord[],
@@ -35,7 +35,7 @@ export function snapshotServices(
     observed.map((each, at): readonly [ServiceRecord, ServiceSnapshot] => {
       const { record, status, leader } = each;
       const owner = owners[at]!;
-      // One whose starter was killed has no pid in its record yet.
+      // If the command that started it was killed, its record has no pid yet.
       const pid = leader?.pid ?? record.pid;
       return [
         record,
@@ -46,13 +46,13 @@ export function snapshotServices(
   return records.map((record) => quick.get(record) ?? slow.get(record)!);
 }
 
-/** Those whose recorded process shows its cookie, and has the port in its process tree or needs none. */
+/** Services whose recorded process carries its cookie, and holds the port in its process tree or needs none. */
 function quickSnapshot(
   records: readonly ServiceRecord[],
   needsPort: (record: ServiceRecord) => boolean,
 ): ReadonlyMap<ServiceRecord, ServiceSnapshot> {
   const proven = records.filter(isProven);
-  // Two records may have one port; then the second one is looked at in the slow way.
+  // If two records share a port, the second one takes the slow path.
   const byPort = new Map(proven.toReversed().map((record) => [record.port, record]));
   const own = ownHolders(new Map([...byPort].map(([port, { pid }]) => [port, processTree(pid!)])));
   const found = new Map<ServiceRecord, ServiceSnapshot>();
@@ -65,7 +65,7 @@ function quickSnapshot(
   return found;
 }
 
-/** Whether the recorded process carries the cookie that only processes of this start have. */
+/** Whether the recorded process carries the cookie of this start. */
 function isProven({ pid, cookie }: ServiceRecord): boolean {
   return pid !== null && cookie !== undefined && variableOf(pid, COOKIE) === cookie;
 }

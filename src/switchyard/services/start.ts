@@ -21,31 +21,31 @@ import { releaseReservation, reserve, type Reservation } from './reserve.ts';
 export interface StartPlan {
   readonly context: YardContext;
   readonly place: BranchLocation;
-  /** As `levelsOf` gives them. */
+  /** As returned by `levelsOf`. */
   readonly levels: readonly (readonly ServiceDefinition[])[];
   readonly profileOf: (service: string) => ProfileDefinition | undefined;
-  /** What those who wait for the lock of the project are told, for example `up main`. */
+  /** Describes the work to commands that wait for the lock of the project, for example `up main`. */
   readonly what: string;
-  /** Whether to wait for those that nobody else depends on. */
+  /** Whether to wait for services that no other service depends on. */
   readonly wait: boolean;
   readonly signal: AbortSignal | undefined;
   readonly onEvent: OnEvent | undefined;
-  /** Done under the lock of the project, before anything is reserved. */
+  /** Runs under the lock of the project, before anything is reserved. */
   readonly before?: () => Promise<void>;
-  /** Settled before anything is started; when it fails, nothing is. */
+  /** Awaited before anything is started; if it fails, nothing is. */
   readonly proxy: Promise<unknown>;
 }
 
 /** The progress of one start. */
 interface StartState extends StartPlan {
   readonly outcomes: Map<string, ServiceOutcome>;
-  /** By key; what has a process by now is not among them. */
+  /** By key; without those that have a process by now. */
   readonly reserved: Map<string, Reservation>;
   readonly ownerBatch: OwnerBatch;
   readonly portWatch: PortWatch;
 }
 
-/** A service that runs, and may have to be waited for. */
+/** A running service that may have to be waited for. */
 interface Running extends StartedService {
   readonly definition: ServiceDefinition;
   readonly notes: readonly string[];
@@ -92,14 +92,14 @@ async function startLevel(state: StartState, level: readonly ServiceDefinition[]
     const running = await withProjectLock(context.home, context.config.root, what, start, { onWait, signal });
     await Promise.all(running.map(async (each) => note(state, await awaitOutcome(state, each))));
   } catch (error) {
-    // What earlier levels have come to is worth more than the news that we were stopped.
+    // The outcomes of earlier levels matter more than the error that we were stopped.
     if (signal?.aborted !== true || state.outcomes.size === 0) throw error;
     for (const { name } of due)
       note(state, notStarted(name, `${name} was not started: the command was stopped`));
   }
 }
 
-/** Why a service cannot be started now; undefined when it can. */
+/** Why a service cannot be started now; undefined if it can. */
 function obstacleOf(
   { outcomes, signal }: StartState,
   { name, dependsOn }: ServiceDefinition,
@@ -124,7 +124,7 @@ async function startUnderLock(
   const { place, levels, reserved } = state;
   const isFirst = due.some((definition) => levels[0]!.includes(definition));
   if (isFirst && state.before !== undefined) {
-    // What is stopped for a restart shall not stay stopped because of the proxy.
+    // Services stopped for a restart must not stay stopped because of the proxy.
     await state.proxy;
     await state.before();
   }
@@ -136,7 +136,7 @@ async function startUnderLock(
   );
   const key = ({ name }: ServiceDefinition): string => serviceKey(place.branch, name);
 
-  // For all levels at once: a command may name the port of a service that comes later.
+  // For all levels together: a command may contain the port of a service that starts later.
   const absent = (isFirst ? levels.flat() : due).filter(({ name }) => !alive.has(name)).map(key);
   const missing = absent.filter((each) => !reserved.has(each));
   for (const [each, reservation] of await reserve(context, missing)) reserved.set(each, reservation);
@@ -154,7 +154,7 @@ async function startUnderLock(
       peers,
     }),
   );
-  // Not before: it has been asked whether it is there, and its answer takes as long as all of this.
+  // Awaited only here: the check of the proxy takes as long as everything above, and runs in parallel.
   await state.proxy;
   for (const { record } of prepared) {
     tell(state, 'starting', record.service, `starting ${record.service} on :${record.port}`);
@@ -186,7 +186,7 @@ function newlyStarted(state: StartState, launched: Launched): readonly Running[]
   return [];
 }
 
-/** Before it is said that a service is waited for that ran before, in milliseconds. Most are ready at once. */
+/** Delay before reporting the wait for a service that ran before, in milliseconds. Most are ready immediately. */
 const SILENCE = 300;
 
 /** Waits until the outcome of a running service is final. */
@@ -202,7 +202,7 @@ async function awaitOutcome(state: StartState, running: Running): Promise<Servic
     details: notes,
   };
   if (!isWaitedFor(state, definition)) return good;
-  // Of one that we have started the person knows; of one that runs and is not ready nothing was said yet.
+  // The start of our own services was reported; the wait for one that already ran was not.
   const say = (): void =>
     tell(state, 'starting', record.service, `waiting for ${record.service} on :${record.port}`);
   const pause = ours ? undefined : setTimeout(say, SILENCE);
@@ -222,7 +222,7 @@ async function awaitOutcome(state: StartState, running: Running): Promise<Servic
   return explainTrouble(state.context.home, record, readiness, definition.readyTimeout);
 }
 
-/** What others need is waited for in any case. */
+/** Services that others depend on are always waited for. */
 function isWaitedFor({ wait, levels }: StartState, { name, readyTimeout }: ServiceDefinition): boolean {
   if (readyTimeout === 0) return false;
   return wait || levels.flat().some(({ dependsOn }) => dependsOn.includes(name));

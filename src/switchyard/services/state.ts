@@ -5,14 +5,14 @@ import type { ServiceSnapshot } from './snapshot.ts';
 import { describeExit } from './describe-exit.ts';
 
 /**
- * - `healthy`: it listens on its port, and its health address answers well.
- * - `ready`: it listens on its port, and has no health address.
- * - `running`: it runs, and listens nowhere: `ready_timeout = 0` says so, or it is not in the file any more.
- * - `unhealthy`: it listens, but its health address does not answer, or answers with an error.
+ * - `healthy`: it listens on its port, and its health check succeeds.
+ * - `ready`: it listens on its port, and has no health check.
+ * - `running`: it runs and needs no port: `ready_timeout = 0`, or it is no longer in the file.
+ * - `unhealthy`: it listens, but its health check fails or times out.
  * - `not-listening`: it runs, but does not listen on its port (yet).
- * - `wrong-port`: it runs, and listens on another port than its own.
- * - `exited`: nothing of it runs any more.
- * - `unverified`: a process may be it, but nothing proves that.
+ * - `wrong-port`: it runs, but listens on another port.
+ * - `exited`: no process of it runs.
+ * - `unverified`: a process may belong to it, but nothing proves that.
  */
 export type ServiceState = (typeof SERVICE_STATES)[number];
 
@@ -29,11 +29,11 @@ export const SERVICE_STATES = [
 
 export interface Verdict {
   readonly state: ServiceState;
-  /** What the state alone does not say, as part of a sentence about the service. */
+  /** Details of the state, as part of a sentence about the service. */
   readonly note?: string;
 }
 
-/** Whether a service does what it is for. */
+/** Whether a service works as intended. */
 export function isWell(state: string): boolean {
   return state === 'healthy' || state === 'ready' || state === 'running';
 }
@@ -41,9 +41,9 @@ export function isWell(state: string): boolean {
 export interface Further {
   /** Whether it should listen on its port. */
   readonly needsPort: boolean;
-  /** What its health address answered, where it was asked. */
+  /** The result of its health check, if it was run. */
   readonly health?: ServiceHealthResult | undefined;
-  /** How it ended, where that was noted. */
+  /** How it ended, if that was recorded. */
   readonly exit?: RecordedExit | undefined;
 }
 
@@ -61,10 +61,10 @@ export function stateOf(seen: ServiceSnapshot, { needsPort, health, exit }: Furt
   }
 }
 
-/** The loopback address on which it listens; undefined where it does not, or where nobody looks for it. */
+/** The loopback address it listens on; undefined if it does not listen or was not looked up. */
 export function hostOfListener({ owner }: Pick<ServiceSnapshot, 'owner'>): '127.0.0.1' | '::1' | undefined {
   if (owner.kind !== 'own' || !reachedByLocalhost(owner.holder.address)) return undefined;
-  // One that was told 127.0.0.1 may listen on ::1 all the same.
+  // A service configured for 127.0.0.1 may listen on ::1 nevertheless.
   return owner.holder.address === '::1' ? '::1' : '127.0.0.1';
 }
 

@@ -13,25 +13,25 @@ import { hostOfListener, type ServiceState } from './state.ts';
 
 export interface YardStatus {
   readonly services: readonly ServiceStatus[];
-  /** The usual ports of the project, whichever branch they lead to. */
+  /** The canonical ports of the project, for all branches. */
   readonly checkouts: readonly CheckoutStatus[];
   readonly proxy: ProxyStatus;
 }
 
 export interface ServiceStatus extends ServiceRecord {
-  /** Whether its process lives. */
+  /** Whether its process runs. */
   readonly status: ServiceLiveness;
-  /** How it is doing, in one word. */
+  /** Its state, in one word. */
   readonly state: ServiceState;
-  /** What the state alone does not say. */
+  /** Details of the state. */
   readonly note?: string;
   /** Whether a process of the service listens on its port. Missing unless it runs. */
   readonly ready?: boolean;
-  /** What its health address says. Missing where it has none. */
+  /** The result of its health check. Missing if it has none. */
   readonly health?: 'healthy' | 'unhealthy' | 'unknown';
-  /** How its last run ended. Missing while it runs, and when nobody noted it. */
+  /** How its last run ended. Missing while it runs, and if it was not recorded. */
   readonly exit?: RecordedExit;
-  /** Who listens on its port, as the kernel says. Missing when nobody does. */
+  /** What listens on its port, according to the kernel. Missing if nothing does. */
   readonly listener?: { readonly address: string; readonly pid: number | null; readonly own: boolean };
   readonly recent_errors: readonly string[];
 }
@@ -39,9 +39,9 @@ export interface ServiceStatus extends ServiceRecord {
 export interface CheckoutStatus {
   readonly service: string;
   readonly branch: string;
-  /** `running`: the forwarder holds the port. `stale`: it does not, and the port leads nowhere. */
+  /** `running`: the forwarder holds the port. `stale`: it does not, and the port points nowhere. */
   readonly status: ObservedCheckout['status'];
-  /** Of the service behind it; null where that is not on record any more. */
+  /** The state of the service behind it; null if that is no longer recorded. */
   readonly service_state: ServiceState | null;
   readonly listen_host: string;
   readonly listen_port: number;
@@ -50,11 +50,11 @@ export interface CheckoutStatus {
 }
 
 export interface StatusOptions {
-  /** Default: the branch of the worktree we stand in, from the project's own directory all. */
+  /** Default: the branch of the current worktree; from the project's own directory, all. */
   readonly branch?: string | undefined;
 }
 
-/** What is on record, and what is true of it. Changes nothing. */
+/** The recorded services and their actual state. Changes nothing. */
 export async function status(context: YardContext, { branch: wanted }: StatusOptions): Promise<YardStatus> {
   const branch = scopeBranch(context, wanted);
   const proxy = observeProxy(context);

@@ -5,7 +5,7 @@ import { serviceProcesses, type Observed } from './observe.ts';
 
 export interface Stopped {
   readonly observed: Observed;
-  /** `killed`: only SIGKILL ended it; `left`: somebody of it still lives. */
+  /** `killed`: SIGKILL was necessary; `left`: a process of it still runs. */
   readonly result: 'stopped' | 'killed' | 'left';
   /** How long that took. */
   readonly milliseconds: number;
@@ -14,11 +14,11 @@ export interface Stopped {
 
 export interface StopOptions {
   readonly onEvent?: OnEvent | undefined;
-  /** What a service is called in messages. Default its name. */
+  /** The name of a service in messages. Default: its name. */
   readonly nameOf?: (record: ServiceRecord) => string;
 }
 
-/** Ends these services, all at the same time. Only who is proven to belong to them is signalled. */
+/** Stops these services in parallel. Signals only processes that are proven to belong to them. */
 export async function stopServices(
   running: readonly Observed[],
   { onEvent, nameOf = ({ service }) => service }: StopOptions = {},

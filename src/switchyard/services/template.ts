@@ -5,13 +5,13 @@ import { splitWords } from '../shell-words.ts';
 export interface Rendered {
   /** At least one word, and the first is not empty. */
   readonly argv: readonly string[];
-  /** Names in braces that stand for nothing; they were left as they are. */
+  /** Unknown placeholders, which were left unchanged. */
   readonly unknown: readonly string[];
 }
 
 /**
- * The command of a service with its placeholders filled in. It is split first and each word filled in after that: a
- * value can never make a new word or close a quote, whatever a branch is called.
+ * Fills in the placeholders of a command. Splits it first and fills in each word afterwards, so that a value can never
+ * add a word or close a quote, whatever the name of a branch.
  */
 export function renderCommand(
   service: string,
@@ -29,7 +29,7 @@ export function renderCommand(
   return { argv, unknown: [...unknown] };
 }
 
-/** What may stand in braces: the names of 8.4 and of profile variables, in lower case with underscores or dashes. */
+/** A name in braces. */
 const PLACEHOLDER = /\{([A-Za-z_][\w-]*)\}/g;
 
 function wordsOf(service: string, template: string): readonly string[] {
@@ -54,14 +54,17 @@ function wordsOf(service: string, template: string): readonly string[] {
 }
 
 export interface PlaceholderSources {
-  /** The names that every command knows, for example `port`. */
+  /** The placeholders of every command, for example `port`. */
   readonly base: Readonly<Record<string, string>>;
-  /** The environment of the profile; `POSTGRES_PORT` is written `{postgres_port}`. */
+  /** The environment of the profile; `POSTGRES_PORT` becomes `{postgres_port}`. */
   readonly profile: Readonly<Record<string, string>>;
   readonly peers: readonly PeerService[];
 }
 
-/** All placeholders of a command. Of two with one name, a peer counts before the profile, and that before the rest. */
+/**
+ * All placeholders of a command. If a name occurs twice, peers override the profile, and the profile overrides the
+ * base.
+ */
 export function placeholders({ base, profile, peers }: PlaceholderSources): ReadonlyMap<string, string> {
   const values = new Map(Object.entries(base));
   for (const [name, value] of Object.entries(profile)) values.set(name.toLowerCase(), value);

@@ -16,36 +16,36 @@ import { renderCommand } from './template.ts';
 import { startWarnings } from './warnings.ts';
 
 export interface UpOptions {
-  /** Default: the branch of the worktree we stand in, else the one that git has checked out. */
+  /** Default: the branch of the current worktree, otherwise the one that git has checked out. */
   readonly branch?: string | undefined;
-  /** Empty means those of the profile, else all. What they depend on is started too. */
+  /** Empty means those of the profile, otherwise all. Dependencies are started too. */
   readonly services: readonly string[];
   readonly profile?: string | undefined;
-  /** Whether to wait until they are ready. What others depend on is waited for in any case. Default true. */
+  /** Whether to wait until they are ready. Dependencies are always waited for. Default true. */
   readonly wait?: boolean | undefined;
-  /** Whether their canonical ports shall lead to them. Default false. */
+  /** Whether to point their canonical ports to them. Default false. */
   readonly checkout?: boolean | undefined;
-  /** Stops the waiting, never a service. */
+  /** Aborts the wait, never a service. */
   readonly signal?: AbortSignal | undefined;
   readonly onEvent?: OnEvent | undefined;
-  /** How processes of our own are started. Default: with this program. */
+  /** How to start our own processes. Default: with this program. */
   readonly program?: readonly string[] | undefined;
 }
 
 export interface UpResult {
-  /** Whether all services that were meant are as they should be, and their ports, if that was asked for. */
+  /** Whether all selected services, and their ports if requested, are in the requested state. */
   readonly ok: boolean;
   readonly action: 'up' | 'restart';
   readonly branch: string;
   readonly worktree: string;
   readonly profile: string | null;
-  /** As they were asked for, or as the profile names them. */
+  /** As requested, or from the profile. */
   readonly services: readonly string[];
   readonly messages: readonly string[];
   readonly outcomes: readonly ServiceOutcome[];
 }
 
-/** Starts the services of a branch. What is refused is refused before anything has happened. */
+/** Starts the services of a branch. Errors are thrown before anything is started. */
 export async function up(context: YardContext, options: UpOptions): Promise<UpResult> {
   const selection = selectServices(context.config, options.services, options.profile);
   await context.registry.repair();
@@ -68,14 +68,14 @@ interface Bringing {
   readonly before?: StartPlan['before'];
 }
 
-/** The part that `restart` has in common. */
+/** The part shared with `restart`. */
 export async function bringUp(context: YardContext, bringing: Bringing): Promise<UpResult> {
   const { options, selection, place, action, profileOf, before } = bringing;
   const { signal, onEvent, wait = true } = options;
   const levels = levelsOf(context.config.services, selection.wanted);
   refuseEarly(levels.flat(), place);
 
-  // It takes as long as finding ports does, so both are done at once.
+  // Takes as long as finding ports, so both run in parallel.
   const proxy = bringProxy(context, options);
   proxy.catch(() => undefined);
   const outcomes = await startServices({
@@ -109,14 +109,14 @@ export async function bringUp(context: YardContext, bringing: Bringing): Promise
   };
 }
 
-/** A name that nobody chose is a surprise. */
+/** Reports a name that the user did not choose. */
 function tellName({ registry, config }: YardContext): readonly string[] {
   const state = registry.read();
   const why = localNameIn(state, config)?.chosen === false ? whyNamed(state, config) : undefined;
   return why === undefined ? [] : [`${why}; \`switchyard rename NAME\` chooses another name`];
 }
 
-/** Lets canonical ports lead to what was started, if that is asked for; else they lead where they did before. */
+/** Points canonical ports to the started services if requested; otherwise restores their previous targets. */
 async function takePorts(
   context: YardContext,
   { branch }: BranchLocation,
@@ -142,7 +142,7 @@ async function takePorts(
   return checkout(context, { ...rest, services: led.length > 0 ? led : names });
 }
 
-/** The command of every service can be read, and there is a place where they can run. */
+/** Checks that the commands of all services can be parsed, and that their directories exist. */
 function refuseEarly(services: readonly ServiceDefinition[], place: BranchLocation): void {
   for (const { name, command } of services) renderCommand(name, command, new Map());
   if (statSync(place.worktree, { throwIfNoEntry: false })?.isDirectory() !== true) {

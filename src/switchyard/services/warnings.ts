@@ -4,10 +4,10 @@ import type { ProjectConfig } from '../config/definition.ts';
 import type { BranchLocation } from '../context.ts';
 import { lackingEnv } from '../worktrees/env.ts';
 
-/** So many are told one by one. */
+/** Maximum number of warnings listed one by one. */
 const MOST_TOLD = 10;
 
-/** What will surprise somebody who starts the services of a branch, one line each. */
+/** Warnings for starting the services of a branch, one line each. */
 export function startWarnings(config: ProjectConfig, place: BranchLocation): readonly string[] {
   const written = config.warnings
     .filter(({ kind }) => kind !== 'ports')
@@ -20,7 +20,7 @@ export function startWarnings(config: ProjectConfig, place: BranchLocation): rea
   ];
 }
 
-/** Files may have been added to `[env]` after the worktree was made. */
+/** Files may have been added to `[env]` after the worktree was created. */
 function envWarning({ root, env }: ProjectConfig, { branch, worktree }: BranchLocation): readonly string[] {
   const lacking = lackingEnv({ root, worktree, env });
   if (lacking.length === 0) return [];

@@ -14,9 +14,9 @@ export function showSkill(): string {
 }
 
 export interface SkillInstallOptions {
-  /** The directory that holds skills, each in a directory of its own. Default `~/.codex/skills`. */
+  /** The directory of all skills, each in its own subdirectory. Default `~/.codex/skills`. */
   readonly target?: string;
-  /** Replace what is there. Default false. */
+  /** Replace an existing skill. Default false. */
   readonly force?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface SkillInstalled {
   readonly replaced: boolean;
 }
 
-/** Puts the skill into a directory of skills: all of it, or nothing, so that no agent ever reads half of it. */
+/** Installs the skill in a directory of skills, completely or not at all, so that agents never read a part of it. */
 export function installSkill({ target, force = false }: SkillInstallOptions = {}): SkillInstalled {
   const parent = resolve(expandHome(target ?? DEFAULT_SKILL_TARGET));
   const path = join(parent, 'switchyard');
@@ -60,7 +60,7 @@ export function installSkill({ target, force = false }: SkillInstallOptions = {}
   return { path, files: Object.keys(SKILL_FILES), replaced };
 }
 
-/** Never the only copy: when even the way back failed, the old one is left for a person to find. */
+/** Never deletes the only copy: if even the rollback failed, the old one stays for the user to find. */
 function discard(stage: string, path: string): void {
   if (!existsSync(path) && existsSync(join(stage, 'old'))) return;
   rmSync(stage, { recursive: true, force: true });

@@ -1,9 +1,6 @@
 import { lstatSync, renameSync } from 'node:fs';
 
-/**
- * Moves a directory to its place; what was there goes to `old`, or stands there again when the new one cannot be put in
- * its place.
- */
+/** Moves a directory to `path`; the existing one goes to `old`, and is restored if the move fails. */
 export function swapIn(path: string, fresh: string, old: string): void {
   const before = isTaken(path);
   if (before) renameSync(path, old);
@@ -15,7 +12,7 @@ export function swapIn(path: string, fresh: string, old: string): void {
   }
 }
 
-/** Whether anything stands there, be it a link that leads nowhere. */
+/** Whether the path exists, including a dangling link. */
 export function isTaken(path: string): boolean {
   try {
     lstatSync(path);

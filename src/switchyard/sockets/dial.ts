@@ -3,8 +3,8 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { asLoopback, connectHost } from '../config/loopback.ts';
 
 /**
- * A connection to a port of this machine. Many development servers listen on one of the two loopback addresses only, and
- * which one differs: so the service's own is tried first, then the other. Half-closed connections stay open.
+ * Connects to a port of this machine. Many development servers listen on only one of the two loopback addresses, so the
+ * configured one is tried first, then the other. Half-closed connections stay open.
  */
 export async function dial(host: string, port: number): Promise<Socket> {
   const loopback = asLoopback(host);
@@ -15,7 +15,7 @@ export async function dial(host: string, port: number): Promise<Socket> {
   try {
     return await dialAddress(first, port);
   } catch (error) {
-    // What the service's own address says is the better explanation of the two.
+    // The error for the configured address is the better explanation.
     return dialAddress(first === '::1' ? '127.0.0.1' : '::1', port).catch(() => {
       throw error;
     });
@@ -28,7 +28,7 @@ function dialAddress(host: string, port: number): Promise<Socket> {
     socket.once('error', reject);
     socket.once('connect', () => {
       socket.off('error', reject);
-      // Where nobody listens, TCP can connect a port of the range for outgoing connections to itself.
+      // Without a listener, TCP can connect an ephemeral port to itself.
       if (socket.localPort === port && socket.localAddress === socket.remoteAddress) {
         socket.destroy();
         reject(new Error(`connect ECONNREFUSED ${host}:${port}`));

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
 /**
- * Two connections become one: bytes go both ways as fast as the slower side takes them, and an end of one direction
- * leaves the other open. Both sockets must allow half-open. The result takes them apart again.
+ * Joins two connections: bytes are passed both ways at the pace of the slower side, and one direction may end before
+ * the other. Both sockets must allow half-open. Returns how to separate them again.
  */
 export function join(one: Socket, other: Socket): () => void {
   one.pipe(other);
@@ -15,7 +15,7 @@ export function join(one: Socket, other: Socket): () => void {
   };
 }
 
-/** A connection that broke must not look to the other side like one that ended well. */
+/** A broken connection must not look to the other side as if it ended cleanly. */
 function breakWith(one: Socket, other: Socket): () => void {
   const onError = (): void => void other.resetAndDestroy();
   const onClose = (): void => {

@@ -3,13 +3,13 @@ import type { State } from './records.ts';
 
 export interface CheckedState {
   readonly state: State;
-  /** What was left out, as sentences. */
+  /** What was ignored, as sentences. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Makes a State of what was read: missing maps are filled in, a record with a field of a wrong type is left out, all
- * else stays as it is, known or not. Throws when it is no object at all.
+ * Validates a parsed state: missing maps are filled in, records with a field of a wrong type are dropped, everything
+ * else stays, known or not. Throws if it is not an object.
  */
 export function checkState(value: unknown): CheckedState {
   if (!isRecord(value)) throw new Error('it is not a JSON object');
@@ -30,12 +30,12 @@ export function checkState(value: unknown): CheckedState {
 }
 
 type UnknownRecord = Record<string, unknown>;
-/** Says what is wrong with a record, or nothing. */
+/** Returns what is wrong with a record, or undefined. */
 type Check = (record: unknown, key: string) => string | undefined;
 
-/** The records of a map that pass. */
+/** The valid records of a map. */
 function filterRecords(map: unknown, where: string, warnings: string[], check: Check): UnknownRecord {
-  // Without a prototype, so that a branch called "constructor" finds nothing.
+  // Without a prototype, so that a branch called "constructor" is not found.
   const kept = Object.create(null) as UnknownRecord;
   if (map !== undefined && !isRecord(map)) warnings.push(`${where} is not an object and was ignored.`);
   if (!isRecord(map)) return kept;
@@ -51,7 +51,7 @@ function checkProject(warnings: string[]): Check {
   return (project, root) => {
     if (isRecord(project)) {
       const name = project.name;
-      // What an older or a careless hand left out, and we know.
+      // Fills in missing fields that are known.
       Object.assign(
         project,
         { root, slug: slug(String(name)), created_at: '', updated_at: '' },
@@ -139,7 +139,7 @@ const SERVICE: Fields = {
 
 const CHECKOUT: Fields = {
   project: text,
-  // Older files have none; the project they stand in says it.
+  // Missing in older files; the containing project supplies it.
   project_root: orNone(text),
   branch: text,
   branch_slug: text,

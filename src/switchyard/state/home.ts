@@ -7,28 +7,30 @@ import { projectDirectory, slug } from '../names.ts';
 import { sha256 } from '../sha256.ts';
 import { isInside, realPath } from './real-path.ts';
 
-/** The places in which Switchyard keeps what it knows. All paths are absolute and without symbolic links. */
+/** The files and directories of Switchyard. All paths are absolute and without symbolic links. */
 export interface Home {
   readonly root: string;
   readonly stateFile: string;
-  /** Where a state goes that cannot be read. Later ones get a number. */
+  /** Where an unreadable state is moved. Later ones get a number. */
   readonly corruptFile: string;
   readonly logs: string;
   readonly worktrees: string;
-  /** One lease file for each port. */
+  /** One lease file per port. */
   readonly ports: string;
   /** Sockets of our own processes. */
   readonly run: string;
-  /** Eight hexadecimal digits: every cookie of this home begins with them. */
+  /** Eight hexadecimal digits that every cookie of this home begins with. */
   readonly hash: string;
-  /** The name of a lock that nobody shares who works in another home. */
+  /** A lock name that is unique to this home. */
   lockName(name: string): string;
 }
 
-/** From `SWITCHYARD_HOME`, else `~/.switchyard`. Touches nothing: the directories need not exist. */
+/**
+ * From `SWITCHYARD_HOME`, otherwise `~/.switchyard`. Does not touch the file system; the directories need not exist.
+ */
 export function homeOf(env: NodeJS.ProcessEnv): Home {
   const root = realPath(expandHome(env.SWITCHYARD_HOME || '~/.switchyard'));
-  // Who only looks needs none.
+  // Computed on demand: commands that only read do not need it.
   let known: string | undefined;
   const name = (): string => (known ??= sha256(root));
   return {
@@ -46,7 +48,7 @@ export function homeOf(env: NodeJS.ProcessEnv): Home {
   };
 }
 
-/** Makes what is missing, for its owner only. */
+/** Creates missing directories, accessible only to their owner. */
 export function makeHome(home: Home): void {
   for (const directory of [home.root, home.logs, home.worktrees, home.ports, home.run]) {
     try {
@@ -57,7 +59,7 @@ export function makeHome(home: Home): void {
   }
 }
 
-/** A full or read-only disk, or a file in the place of a directory: nothing that a program could do about it. */
+/** For a full or read-only disk, or a file where a directory should be. */
 export function homeNotWritable(path: string, cause: unknown): SwitchboardError {
   const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
   return new SwitchboardError('HOME_NOT_WRITABLE', `${path} cannot be created (${code}).`, {
@@ -66,44 +68,44 @@ export function homeNotWritable(path: string, cause: unknown): SwitchboardError 
   });
 }
 
-/** Where a log of a branch stands; `file` is its name with its ending. Only the path: nothing is made. */
+/** The path of a log of a branch; `file` is its name with extension. Creates nothing. */
 export function logFileOf(home: Home, project: Named, branch: string, file: string): string {
   return join(home.logs, directoryOf(project), branchDirectory(branch), file);
 }
 
-/** Where the worktree of a branch stands that nobody gave another place. */
+/** The default path of the worktree of a branch. */
 export function worktreeOf(home: Home, project: Named, branch: string): string {
   return join(home.worktrees, directoryOf(project), branchDirectory(branch));
 }
 
 type Named = Pick<ProjectConfig, 'name' | 'writtenName' | 'root'>;
 
-/** By the name in the file: with a name that is given later, logs and worktrees would not move. */
+/** By the name in the file, so that logs and worktrees do not move when the project is renamed. */
 function directoryOf({ name, writtenName = name, root }: Named): string {
   return directoryName(projectDirectory(writtenName, root));
 }
 
-/** Whether a path lies in the log directory once its links are followed. A record may have been tampered with. */
+/** Whether a path is in the log directory after following links. A record may have been tampered with. */
 export function insideLogs(home: Home, path: string): boolean {
   return allInsideLogs(home, [path]).length === 1;
 }
 
-/** Those of many. */
+/** The paths that are. */
 export function allInsideLogs(home: Home, paths: readonly string[]): readonly string[] {
   const logs = realPath(home.logs);
-  // With `..` in it, a path leads elsewhere for the system than for us, where there is a link before that.
+  // A path with `..` after a link resolves differently in the system than in `resolve`.
   return paths.filter((path) => resolve(path) === path && isInside(logs, realPath(path)));
 }
 
-/** The directory that bears the name of a branch. */
+/** The directory name for a branch. */
 export function branchDirectory(branch: string): string {
   return directoryName(slug(branch));
 }
 
-/** No system takes more than 255 bytes; git and our logs add endings to it. */
+/** File systems allow 255 bytes; git and our logs append suffixes. */
 const LONGEST_NAME = 200;
 
-/** A branch may be called `a/very/long/path`, of which every part is short and the slug is not. */
+/** The slug of a branch such as `a/very/long/path` may be too long although each part is short. */
 function directoryName(name: string): string {
   return name.length <= LONGEST_NAME
     ? name

@@ -5,16 +5,16 @@ import type { State } from './records.ts';
 
 export interface LoadedState {
   readonly state: State;
-  /** What stands in the file; undefined when there is none. */
+  /** The content of the file; undefined if it does not exist. */
   readonly text: string | undefined;
-  /** Whether something in it could not be used. */
+  /** Whether a part of it was invalid. */
   readonly damaged: boolean;
   readonly warnings: readonly string[];
 }
 
 /**
- * What a state file says, as far as it can be used. Touches nothing. When it says what it said before, the same is given
- * again, which therefore nobody may change.
+ * Loads a state file, as far as it is valid. Only reads. If the content is unchanged, returns the same object as
+ * before, so it must not be modified.
  */
 export function loadState(file: string, before?: LoadedState): LoadedState {
   const text = readText(file);
@@ -41,7 +41,7 @@ function readText(file: string): string | undefined {
     return readFileSync(file, 'utf8');
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    // A part of the path that is a file holds no state either; making the home will say so.
+    // If a part of the path is a file, there is no state either; creating the home will report that.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new SwitchboardError('STATE_UNREADABLE', `The state ${file} cannot be read: ${message}.`, {
       hint: 'Make it readable, or move it away.',

@@ -7,8 +7,8 @@ import type { LocalName, ProjectRecord, State } from './records.ts';
 type Named = Pick<ProjectConfig, 'name' | 'writtenName' | 'root'>;
 
 /**
- * The name of a project on this machine, where it is not the one in its file: a person chose it, or another project has
- * the one in the file. Two projects of one name would share their addresses.
+ * The name of a project on this machine, if it differs from the one in its file: the user chose it, or another project
+ * has the name in the file. Two projects with the same name would share their addresses.
  */
 export function localNameIn(
   state: State,
@@ -20,7 +20,7 @@ export function localNameIn(
   return rival && { name: freeName(state, { root, written, rival: rival.root }), written, chosen: false };
 }
 
-/** The same project by its name on this machine. */
+/** The same config with the name on this machine. */
 export function namedHere<Config extends Named & { readonly slug: string }>(
   state: State,
   config: Config,
@@ -30,7 +30,7 @@ export function namedHere<Config extends Named & { readonly slug: string }>(
   return here === name ? config : { ...config, name: here, slug: slug(here), writtenName };
 }
 
-/** Why a project is not called what its file says, as a sentence without its full stop; undefined where it is. */
+/** Why a project does not have the name in its file, as a sentence without full stop; undefined if it does. */
 export function whyNamed(state: State, config: Named): string | undefined {
   const local = localNameIn(state, config);
   if (local === undefined) return undefined;
@@ -46,17 +46,17 @@ export function othersCalled(state: State, name: string, root: string): readonly
   return holders(state, projectLabel(name)).filter((each) => each.root !== root);
 }
 
-/** Whether nothing is left of a project but its record. */
+/** Whether only the record of a project is left. */
 export function isProjectGone({ root, services, checkouts }: ProjectRecord): boolean {
   return Object.keys(services).length === 0 && Object.keys(checkouts).length === 0 && !existsSync(root);
 }
 
-/** The project that has the name in the file, and has it before this one. */
+/** The project that has the name in the file, with precedence over this one. */
 function rivalFor(state: State, root: string, written: string): ProjectRecord | undefined {
   const all = holders(state, projectLabel(written));
   const own = all.find((each) => each.root === root);
   const others = all.filter((each) => each !== own);
-  // Earlier versions gave it to both.
+  // Earlier versions gave the same name to both.
   return own === undefined ? others[0] : others.find((other) => comesBefore(other, own));
 }
 
@@ -70,7 +70,7 @@ function labelsOf({ name, services }: ProjectRecord): readonly (string | undefin
   return [projectLabel(name), ...Object.values(services).map(({ hostname }) => projectLabelOf(hostname))];
 }
 
-/** One that runs keeps its address before one that does not; then the older one does. */
+/** Projects with running services take precedence, then older ones. */
 function comesBefore(a: ProjectRecord, b: ProjectRecord): boolean {
   const [first, second] = [a, b].map(
     (each) => `${Object.keys(each.services).length > 0 ? 0 : 1} ${each.created_at} ${each.root}`,
@@ -78,7 +78,7 @@ function comesBefore(a: ProjectRecord, b: ProjectRecord): boolean {
   return first! < second!;
 }
 
-/** `shop-work` for `work/shop`, where that tells the two apart, else `shop-2`. */
+/** `shop-work` for `work/shop` if that distinguishes the two, otherwise `shop-2`. */
 function freeName(
   state: State,
   { root, written, rival }: { root: string; written: string; rival: string },
@@ -92,10 +92,10 @@ function freeName(
   }
 }
 
-/** Longer ones are hashes more often than words. */
+/** Longer parts are more often hashes than words. */
 const LONGEST_PART = 24;
 
-/** The name of the directory in which two paths differ, from their ends. */
+/** The name of the last directory in which two paths differ. */
 function tellingPart(path: string, other: string): string | undefined {
   const part = slug(basename(path));
   if (part === slug(basename(other)) && dirname(path) !== path)

@@ -6,7 +6,7 @@ import { timestamp } from './timestamp.ts';
 
 type Known = Pick<ProjectConfig, 'name' | 'writtenName' | 'root' | 'file'>;
 
-/** The entry of the project in the state, made or brought up to date; to be called inside `change`. */
+/** Creates or updates the record of the project. Call it inside `change`. */
 export function ensureProject(state: State, config: Known): ProjectRecord {
   const { name, writtenName = name, root, file } = config;
   const local = localNameIn(state, config);
@@ -21,7 +21,7 @@ export function ensureProject(state: State, config: Known): ProjectRecord {
     return (state.projects[root] = called({ ...made, ...maps }, local));
   }
   const same = known.name === facts.name && known.slug === facts.slug && known.config === facts.config;
-  // A time that changes at every command would have the file written at every command.
+  // A timestamp that changes with every command would cause a write with every command.
   if (same && known.local_name === local) return known;
   if (known.name !== here) forgetGone(state, here);
   return called(Object.assign(known, facts, { updated_at: now }), local);
@@ -33,7 +33,7 @@ function called(project: ProjectRecord, local: LocalName | undefined): ProjectRe
   return project;
 }
 
-/** Forgets projects of this name of which nothing is left, so that they do not claim it when they come back. */
+/** Forgets projects of this name that are gone, so that they do not claim it if they come back. */
 function forgetGone(state: State, name: string): void {
   for (const [root, project] of Object.entries(state.projects)) {
     if (isProjectGone(project) && slug(project.name) === slug(name))
@@ -41,19 +41,19 @@ function forgetGone(state: State, name: string): void {
   }
 }
 
-/** Takes the worktree of a path out of the records, under whatever branch it stands there. */
+/** Removes the worktree with this path from the records, whatever its branch. */
 export function forgetWorktree({ worktrees }: ProjectRecord, path: string): void {
   for (const [key, record] of Object.entries(worktrees)) {
     if (record.path === path) Reflect.deleteProperty(worktrees, key);
   }
 }
 
-/** The same for one that is no more. Projects of one repository share their worktrees. */
+/** The same for a worktree that was deleted. Projects of one repository share their worktrees. */
 export function forgetDeletedWorktree(state: State, path: string): void {
   for (const project of Object.values(state.projects)) forgetWorktree(project, path);
 }
 
-/** Without a prototype, so that a branch called "constructor" finds nothing. */
+/** Without a prototype, so that a branch called "constructor" is not found. */
 function emptyMap<T>(): Record<string, T> {
   return Object.create(null) as Record<string, T>;
 }

@@ -19,12 +19,12 @@ export function realPath(path: string, linksLeft = 40): string {
 }
 
 /**
- * Node's own looks at each part of the path, again for each path. Elsewhere the system's spells a name as it is on the
- * disk, not as it was written.
+ * Node's own implementation checks each part of every path. On other systems, the native one returns the spelling on
+ * disk instead of the given one.
  */
 const resolved = process.platform === 'linux' ? realpathSync.native : realpathSync;
 
-/** Whether the path is the directory or lies in it. Both are absolute and free of links and `..`. */
+/** Whether the path is the directory or inside it. Both must be absolute, without links and `..`. */
 export function isInside(directory: string, path: string): boolean {
   const way = relative(directory, path);
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));

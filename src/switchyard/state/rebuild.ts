@@ -22,8 +22,8 @@ import type { ProjectRecord, ServiceRecord, State } from './records.ts';
 import { timestamp } from './timestamp.ts';
 
 /**
- * Puts into the state what can be known without it: services by the cookies of running processes, whose environment
- * says what they are, and worktrees by git. Says what was found. What it already holds stays.
+ * Adds what can be recovered without the state: services by the cookies of running processes, whose environment
+ * describes them, and worktrees from git. Returns what was found. Existing records stay.
  */
 export async function rebuild(home: Home, state: State): Promise<readonly string[]> {
   const said = findServices(home, state);
@@ -51,7 +51,7 @@ function findServices(home: Home, state: State): string[] {
     const project = projectOf(state, record);
     const key = serviceKey(record.branch, record.service);
     const other = project.services[key];
-    // Of two runs of one service the later one is the one that somebody wanted.
+    // If a service runs twice, the later start is the intended one.
     if ((other?.process_started_at ?? -1) > (record.process_started_at ?? 0)) continue;
     project.services[key] = record;
     said.push(
@@ -61,7 +61,7 @@ function findServices(home: Home, state: State): string[] {
   return said;
 }
 
-/** The entry of the project that a service belongs to, by the name under which the service runs. */
+/** The record of the project of a service, by the project name it was started with. */
 function projectOf(state: State, { project: name, project_root: root }: ServiceRecord): ProjectRecord {
   const file = join(root, CONFIG_FILE);
   const written = writtenName(file) ?? name;
@@ -79,13 +79,13 @@ function writtenName(file: string): string | undefined {
   }
 }
 
-/** A service as its processes tell it, oldest first; undefined when they tell too little. */
+/** A service, reconstructed from its processes, oldest first; undefined if they reveal too little. */
 function serviceOf(
   home: Home,
   cookie: string,
   processes: readonly RunningProcess[],
 ): ServiceRecord | undefined {
-  // The one that was started leads the session. When it is gone, the oldest one that is left stands for it.
+  // The started process leads the session. If it is gone, the oldest one that is left represents it.
   const leader = processes.find(({ pid, session }) => pid === session) ?? processes[0];
   const env = leader === undefined ? undefined : environmentOf(leader.pid);
   if (leader === undefined || env === undefined) return undefined;
@@ -94,7 +94,7 @@ function serviceOf(
   const port = asPort(env.SWITCHYARD_PORT ?? env.PORT);
   if (!name || !root || !branch || !service || !worktree || port === undefined) return undefined;
   const canonical = asPort(env.CANONICAL_PORT);
-  // Between us and the program there may be a shell that waits for it.
+  // A shell may wait for the program in between.
   const program = processes.find(({ parent }) => parent === leader.pid) ?? leader;
   return {
     project: name,
@@ -104,7 +104,7 @@ function serviceOf(
     branch_slug: slug(branch),
     service: slug(service),
     command: describeProcess(program.pid)?.command ?? '',
-    // Without a canonical port the variable holds the port itself.
+    // Without a canonical port, the variable contains the port itself.
     desired_port: canonical === port ? null : (canonical ?? null),
     port,
     backend_host: env.HOST || '127.0.0.1',
@@ -128,13 +128,13 @@ function serviceOf(
   };
 }
 
-/** The projects that are known, and those of which worktrees stand in the home. */
+/** The known projects, and those with worktrees in the home. */
 function rootsIn(home: Home, state: State): ReadonlySet<string> {
   const roots = new Set(Object.keys(state.projects));
   for (const project of entriesOf(home.worktrees)) {
     for (const worktree of entriesOf(project)) {
       const file = findYardConfig(state, worktree);
-      // What is in the worktree itself is a copy.
+      // A file inside the worktree is a copy.
       if (file !== undefined && !isInside(home.worktrees, file)) roots.add(dirname(file));
     }
   }

@@ -1,26 +1,26 @@
 import type { HostHeader } from '../config/definition.ts';
 
 /**
- * What `state.json` holds. Field names are those of the file. Whatever else stands in it is kept: another version may
- * have written it.
+ * The content of `state.json`, with its field names. Unknown fields are kept, because another version may have written
+ * them.
  */
 export interface State {
   version: number;
-  /** By the resolved root path. */
+  /** By resolved root path. */
   projects: Record<string, ProjectRecord>;
-  /** Names under which agents reach a project, to its root. */
+  /** Names under which agents reach a project, with its root. */
   project_aliases: Record<string, string>;
-  /** By the port. */
+  /** By port. */
   proxies: Record<string, ProxyRecord>;
-  /** The one process that serves the checkouts of this home, while there is one. */
+  /** The process that serves the checkouts of this home, if any. */
   forwarder?: DaemonRecord;
 }
 
 export interface ProjectRecord {
-  /** On this machine. No other project of the home has the same. */
+  /** The name on this machine, unique in the home. */
   name: string;
   slug: string;
-  /** Missing where the name is the one in `switchyard.toml`. */
+  /** Missing if the name is the one in `switchyard.toml`. */
   local_name?: LocalName;
   root: string;
   config: string;
@@ -34,12 +34,12 @@ export interface ProjectRecord {
   checkouts: Record<string, CheckoutRecord>;
 }
 
-/** A name that a project has on this machine only. */
+/** The name of a project on this machine only. */
 export interface LocalName {
   name: string;
   /** The name in `switchyard.toml` at that time. */
   written: string;
-  /** Whether a person chose it. One that we chose lasts as long as the file says the same. */
+  /** Whether the user chose it. A name that we chose lasts until the file changes. */
   chosen: boolean;
 }
 
@@ -48,23 +48,23 @@ export interface WorktreeRecord {
   slug: string;
   path: string;
   updated_at: string;
-  /** Whether it was made by another tool, and only found by us. */
+  /** Whether another tool created it. */
   adopted?: boolean;
 }
 
 /**
- * How a process is known again. A pid alone is nobody's name: the kernel gives it to the next one. Readers tolerate that
- * all but the pid are missing (older files); then nothing is signalled.
+ * Identifies a process. A pid alone does not, because it is reused. All fields except the pid may be missing (older
+ * files); then nothing is signalled.
  */
 export interface ProcessRecord {
-  /** Null from the moment we decide to start it until it is started. */
+  /** Null between the decision to start it and its start. */
   pid: number | null;
   pgid?: number | null;
   /** The kernel's start time, in its own unit. */
   process_started_at?: number | null;
-  /** The boot within which pid and start time mean anything. */
+  /** The boot in which pid and start time are valid. */
   boot_id?: string | null;
-  /** The view of processes in which they mean anything: a container that shares the home has its own. */
+  /** The PID namespace in which they are valid: a container that shares the home has its own. */
   pid_namespace?: string | null;
   /** A random value in its environment, which all its descendants inherit. */
   cookie?: string;
@@ -85,12 +85,12 @@ export interface ServiceRecord extends ProcessRecord {
   desired_port: number | null;
   port: number;
   backend_host: string;
-  /** Records of older versions have none, which means `preserve`. */
+  /** Missing in records of older versions, which means `preserve`. */
   host_header?: HostHeader | null;
   hostname: string;
   url: string;
   worktree: string;
-  /** Where its command runs, in the worktree. Older files have none: there it is the worktree itself. */
+  /** The working directory of its command. Missing in older files, where it is the worktree. */
   cwd?: string;
 }
 
@@ -104,7 +104,7 @@ export interface CheckoutRecord {
   listen_port: number;
   target_host: string;
   target_port: number;
-  /** The branch that had the port before, if it was of the same service. */
+  /** The branch that had the port before, if it was the same service. */
   before?: string;
   /** Of the forwarder at the time; it may have been restarted since. */
   pid: number | null;
@@ -112,11 +112,11 @@ export interface CheckoutRecord {
   started_at: string;
 }
 
-/** A process of our own that goes on when the command has ended. */
+/** A process of our own that keeps running when the command ends. */
 export interface DaemonRecord extends ProcessRecord {
   host: string;
   port: number;
-  /** What it was started from; null where that is not known any more. Older files have none. */
+  /** The version it was started from; null if unknown. Missing in older files. */
   version?: string | null;
   build?: string | null;
 }

@@ -7,15 +7,15 @@ import type { State } from './records.ts';
 import { loadState, type LoadedState } from './load.ts';
 import { quarantineState, serialise, writeState } from './write.ts';
 
-/** What this home knows: read by anybody at any time, changed by one at a time. */
+/** The state of this home: readable at any time, changed by one process at a time. */
 export interface Registry {
   readonly home: Home;
-  /** What the file says now. Never writes, and makes nothing. Others may get the same, so it is not changed. */
+  /** The current state. Never writes or creates anything. The result is shared, so it must not be modified. */
   read(): Shown<State>;
   /**
-   * Reads, lets `work` change it, and writes the whole file in one step if anything changed; nobody else writes
-   * meanwhile. When `work` throws, nothing is written. It must not wait for anything, least of all for the lock of a
-   * project: that one is always taken first.
+   * Reads the state, lets `work` change it, and writes the whole file in one step if anything changed; no other process
+   * writes meanwhile. If `work` throws, nothing is written. It must be synchronous and must not take the lock of a
+   * project, which is always taken first.
    */
   change<T>(work: (state: State) => T): Promise<T>;
   /**
@@ -23,15 +23,15 @@ export interface Registry {
    * file as empty would start running services a second time.
    */
   repair(): Promise<void>;
-  /** What is wrong with the file by the last look at it, and what was done about that through us, as sentences. */
+  /** Problems found at the last read, and repairs made through us, as sentences. */
   readonly warnings: readonly string[];
 }
 
 export function openRegistry(home: Home): Registry {
   let warnings: readonly string[] = [];
-  /** The last that was read: a command reads several times, and mostly finds the same. */
+  /** The last result: a command reads several times, usually with the same content. */
   let known: LoadedState | undefined;
-  /** Stays: by the next look all is well, and nobody would hear of it. */
+  /** Kept, because the next read finds no problem and would not report the repair. */
   const repairs: string[] = [];
 
   function read(): Shown<State> {
@@ -53,7 +53,7 @@ export function openRegistry(home: Home): Registry {
     const lost = isLost(home, text);
     if (damaged || lost) {
       const aside = lost ? [] : [`The unreadable file is kept in ${quarantineState(home)}.`];
-      // Rare, and it brings half of the program along.
+      // Rare, and loads half of the program.
       const { rebuild } = await import('./rebuild.ts');
       repairs.push(...found, ...aside, ...(await rebuild(home, state)));
       warnings = [];
@@ -70,7 +70,7 @@ export function openRegistry(home: Home): Registry {
 
   async function repair(): Promise<void> {
     const { damaged, text, state } = (known = loadState(home.stateFile, known));
-    // Before anything is stopped or started that could not be written down.
+    // Before anything is stopped or started that could not be recorded.
     if (state.version > 1) throw newer(home.stateFile, state.version);
     if (damaged || isLost(home, text)) await change(() => undefined);
   }
@@ -86,7 +86,7 @@ export function openRegistry(home: Home): Registry {
   };
 }
 
-/** Whether there is no state, but was one: somebody has deleted it while ports were leased for what it knew. */
+/** Whether the state is missing although ports are leased, so it was deleted. */
 function isLost({ ports }: Home, text: string | undefined): boolean {
   if (text !== undefined) return false;
   try {
@@ -97,17 +97,17 @@ function isLost({ ports }: Home, text: string | undefined): boolean {
 }
 
 export interface ProjectLockOptions {
-  /** Told once when somebody else holds it: who, and what for. */
+  /** Called once if another process holds the lock, with its purpose. */
   readonly onWait?: ((text: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How long one command waits for another, in milliseconds. A checkout of a large repository takes its time. */
+/** How long one command waits for another, in milliseconds. A checkout of a large repository takes a while. */
 const LOCK_TIMEOUT_MS = 60_000;
 
 /**
- * Does the work while no other process changes this project. `what` tells those who wait what we do, for example
- * `up feature/x`. Not to be taken twice, and never inside `change`.
+ * Runs the work while no other process changes this project. `what` describes it to those who wait, for example `up
+ * feature/x`. Not reentrant, and never called inside `change`.
  */
 export function withProjectLock<T>(
   home: Home,
@@ -135,5 +135,5 @@ function newer(file: string, version: number): SwitchboardError {
   );
 }
 
-/** What is looked at and not changed. */
+/** A deeply read-only value. */
 type Shown<T> = T extends object ? { readonly [K in keyof T]: Shown<T[K]> } : T;

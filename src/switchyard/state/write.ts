@@ -25,7 +25,7 @@ export function writeState(file: string, text: string): void {
     const descriptor = openSync(draft, 'wx', 0o600);
     try {
       writeFileSync(descriptor, text);
-      // Without it the new name may reach the disk before the content does.
+      // Otherwise the rename may reach the disk before the content does.
       fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
@@ -37,12 +37,12 @@ export function writeState(file: string, text: string): void {
   }
 }
 
-/** The text of a state: two spaces, sorted keys, so that two states with one content have one text. */
+/** The text of a state: two spaces, sorted keys, so that equal states have equal texts. */
 export function serialise(state: State): string {
   return `${JSON.stringify(sorted(state), undefined, 2)}\n`;
 }
 
-/** Keeps a copy of a state that cannot be read, in a place that nobody had; gives the place. */
+/** Keeps a copy of an unreadable state under a new name; returns its path. */
 export function quarantineState({ stateFile, corruptFile }: Home): string {
   let place = corruptFile;
   for (let number = 2; existsSync(place); number++) {
@@ -54,10 +54,10 @@ export function quarantineState({ stateFile, corruptFile }: Home): string {
 }
 
 const DRAFT = '.draft';
-/** Nobody writes as long as this, in milliseconds. */
+/** No write takes this long, in milliseconds. */
 const DRAFT_AGE = 60_000;
 
-/** A writer that was killed leaves its draft. */
+/** Removes drafts of writers that were killed. */
 function clearDrafts(file: string): void {
   const directory = dirname(file);
   for (const name of readdirSync(directory)) {
@@ -71,7 +71,7 @@ function clearDrafts(file: string): void {
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  // fromEntries makes own members of all names, also of `__proto__`.
+  // fromEntries creates own members for all names, including `__proto__`.
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -10,18 +10,18 @@ export interface AddOptions {
   readonly branch: string;
   readonly base: string | undefined;
   readonly path: string;
-  /** Whether git still knows a worktree of this branch whose directory is gone. */
+  /** Whether git still has a worktree of this branch whose directory is gone. */
   readonly replacesMissing: boolean;
-  /** Ends git in the middle of it. */
+  /** Aborts git. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Large repositories take their time, and hooks may do anything; in milliseconds. */
+/** Large repositories take a while, and hooks may do anything; in milliseconds. */
 const CHECKOUT_TIME = 600_000;
-/** Who is stopped in the middle removes what was made, which may be very many files; in milliseconds. */
+/** An aborted git removes the files it created, which may be many; in milliseconds. */
 const CLEANING_TIME = 120_000;
 
-/** Has git make the worktree, and the branch if there is none. Returns what is to be said about it, if anything. */
+/** Creates the worktree with git, and the branch if it does not exist. Returns a message, if any. */
 export async function addWorktree(
   { config, env }: YardContext,
   options: AddOptions,
@@ -36,7 +36,7 @@ export async function addWorktree(
   const ran = await git.try(args, { timeout: CHECKOUT_TIME, grace: CLEANING_TIME });
   if (ran.code === 0)
     return exists && base !== undefined ? `${branch} already exists; --base was ignored` : undefined;
-  // A hook that fails makes git fail when all is done.
+  // A failing hook makes git fail although everything was created.
   const made =
     existsSync(path) && (await worktreeList(git))?.some((entry) => realPath(entry.path) === realPath(path));
   if (made === true) return `git said: ${printable(ran.stderr.trim())}`;
@@ -65,7 +65,7 @@ async function newBranch(
   return ['-b', branch, path, ...(base === undefined ? [] : [base])];
 }
 
-/** The one of a remote that has this name; that of origin when several have. */
+/** The remote branch of this name; the one of origin if several remotes have it. */
 async function remoteBranch(git: Git, branch: string): Promise<string | undefined> {
   const text = await git(['for-each-ref', '--format=%(refname)', `refs/remotes/*/${branch}`]);
   const found = text.split('\n').filter((name) => name !== '');

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { realPath } from '../state/real-path.ts';
 import { headOf, isBare, readIfPresent, type Checkout } from './repository.ts';
 
-/** The bare repository that a directory is, or that its `.git` leads to. */
+/** The bare repository at a directory, or that its `.git` points to. */
 export function bareRepositoryAt(directory: string, checkout: Checkout | undefined): string | undefined {
   if (checkout?.top === directory)
     return isBare(checkout.commonDirectory) ? checkout.commonDirectory : undefined;
@@ -11,13 +11,13 @@ export function bareRepositoryAt(directory: string, checkout: Checkout | undefin
   return isRepository && isBare(directory) ? directory : undefined;
 }
 
-/** What a bare repository is called: `shop` for `shop.git`, `shop/.bare` and `shop/.git`. */
+/** The name of a bare repository: `shop` for `shop.git`, `shop/.bare` and `shop/.git`. */
 export function nameOfBare(repository: string): string {
   const name = basename(repository);
   return (name.startsWith('.') ? basename(dirname(repository)) : name).replace(/\.git$/, '');
 }
 
-/** The worktrees that are there, and whether each is on the branch that the repository itself is on. */
+/** The existing worktrees, and whether each is on the default branch of the repository. */
 export function worktreesOfBare(
   repository: string,
 ): readonly { readonly top: string; readonly isHead: boolean }[] {

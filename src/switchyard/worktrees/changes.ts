@@ -5,11 +5,11 @@ import { gitIn } from '../git.ts';
 import { realPath } from '../state/real-path.ts';
 import { prefixOf } from './repository.ts';
 
-/** What a worktree holds that git does not. Paths are relative to its top. */
+/** Files in a worktree that are not committed. Paths are relative to its top. */
 export interface WorktreeChanges {
-  /** As `git status --short` says it. */
+  /** In the format of `git status --short`. */
   readonly changed: readonly string[];
-  /** Env files that we put there, that git does not ignore, and that are still as in the project. */
+  /** Env files that we added, that git does not ignore, and that are still the same as in the project. */
   readonly ours: readonly string[];
 }
 
@@ -25,13 +25,13 @@ export async function changesIn(context: YardContext, path: string): Promise<Wor
     const file = entry.slice(3);
     if (entry.startsWith('??') && isOurs(context, path, file)) ours.push(file);
     else changed.push(entry);
-    // Behind a renamed or copied file stands what it was called before.
+    // After a renamed or copied file comes its previous name.
     if (/^.?[RC]/.test(entry)) at++;
   }
   return { changed, ours };
 }
 
-/** Whether an untracked file can be had again at any time, since the project has it too. */
+/** Whether an untracked file can be restored at any time, because the project has it too. */
 function isOurs({ config }: YardContext, path: string, file: string): boolean {
   const prefix = prefixOf(config.root);
   const way = prefix === '' ? '' : `${prefix}/`;

@@ -18,13 +18,13 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { draftMark } from '../names.ts';
 import { isInside } from '../state/real-path.ts';
 
-/** So long we copy in one go, in milliseconds; then others have their turn. */
+/** How long to copy before other tasks get their turn, in milliseconds. */
 const GO = 20;
 
 /**
- * Copies a file or a directory, and puts the copy in its place only when it is whole. Modes and times stay, so that a
- * secret is not readable for more people than before and a build is not done again; links are copied as they are
- * written, wherever they lead. Where the file system can share blocks, nothing is really copied.
+ * Copies a file or directory, and moves the copy into place only when it is complete. Modes and times are kept, so that
+ * secrets do not become more readable and builds are not repeated; links are copied as written, wherever they point. On
+ * file systems that can share blocks, no data is copied.
  *
  * Not `fs.cp`, which takes twice as long for the many small files of a `node_modules`.
  */
@@ -67,7 +67,7 @@ async function copyTree(source: string, target: string): Promise<void> {
       since = performance.now();
     }
   }
-  // Innermost first, and last of all: to write into a directory changes its time, and its mode may forbid it.
+  // Innermost first, and at the very end: writing into a directory changes its time, and its mode may forbid writing.
   for (const { path, like } of directories.reverse()) {
     chmodSync(path, like.mode & 0o7777);
     utimesSync(path, like.atime, like.mtime);

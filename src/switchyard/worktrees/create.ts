@@ -22,31 +22,36 @@ import { branchOfCheckout } from './current-worktree.ts';
 
 export interface CreateOptions {
   readonly branch: string;
-  /** Where a new branch begins. Default: the commit that the project has checked out. */
+  /** The base of a new branch. Default: the commit that the project has checked out. */
   readonly base?: string | undefined;
-  /** Where the worktree goes, relative to the current directory. Default: `worktree_root`, else the state home. */
+  /**
+   * The directory of the worktree, relative to the current directory. Default: `worktree_root`, otherwise the state
+   * home.
+   */
   readonly path?: string | undefined;
-  /** Whether env files replace what stands in the worktree. Default false. */
+  /** Whether env files replace existing ones in the worktree. Default false. */
   readonly forceEnv?: boolean | undefined;
   readonly onWait?: ((text: string) => void) | undefined;
-  /** Ends it: git cleans up after itself, and what it has finished counts when it is asked for again. */
+  /** Aborts it: git cleans up, and a repeated call continues with what was completed. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface CreatedWorktree {
   readonly ok: true;
   readonly action: 'create';
-  /** False when the branch had one already. */
+  /** False if the branch already had one. */
   readonly created: boolean;
   readonly branch: string;
   /** The directory in which its services run. */
   readonly worktree: string;
-  /** What was done for each env file. */
+  /** What was done with each env file. */
   readonly env: readonly string[];
   readonly message?: string;
 }
 
-/** Makes the worktree of a branch, and the branch too if there is none. Asked again, it adds only env files it lacks. */
+/**
+ * Creates the worktree of a branch, and the branch if it does not exist. If called again, only adds missing env files.
+ */
 export async function createWorktree(context: YardContext, options: CreateOptions): Promise<CreatedWorktree> {
   const { home, config, env } = context;
   const { branch, onWait, signal } = options;
@@ -104,7 +109,7 @@ async function createAlone(context: YardContext, options: CreateOptions): Promis
   };
 }
 
-/** The branch has a worktree. One that another tool made is registered, and gets the env files it lacks. */
+/** The branch has a worktree. One made by another tool is registered, and gets missing env files. */
 async function takeKnown(
   context: YardContext,
   known: ListedWorktree,
@@ -114,12 +119,12 @@ async function takeKnown(
   const worktree = projectPathIn(context, path);
   const records = Object.values(projectRecord(context)?.worktrees ?? {});
   if (!records.some((record) => record.path === path)) {
-    // A command of ours that was killed leaves one like that too.
+    // A killed command of ours leaves such a worktree too.
     const adopted = path !== defaultWorktreePath(context, branch);
     const env = await registerWorktree(context, { branch, path, forceEnv, adopted });
     return { worktree, env, message: `worktree ${adopted ? 'of another tool ' : ''}registered` };
   }
-  // Files may have been added to the configuration since; of those it has there is nothing to say.
+  // Files may have been added to the configuration since; existing ones are not reported.
   const env = await fillIn(context, path, forceEnv);
   const done = env.filter((action) => !action.startsWith('kept '));
   return { worktree, env: done, message: 'worktree already registered' };
@@ -132,7 +137,7 @@ interface NewWorktree {
   readonly adopted?: boolean;
 }
 
-/** Registers the worktree first: whatever goes wrong with its files, it is there and found. */
+/** Registers the worktree first, so that it is found even if its env files fail. */
 async function registerWorktree(
   context: YardContext,
   { branch, path, forceEnv, adopted }: NewWorktree,
@@ -167,7 +172,7 @@ async function fillIn(context: YardContext, path: string, force: boolean): Promi
   return [...linked, ...(await syncIncluded({ from, to: path, worktrees, env }))];
 }
 
-/** The project need not be the top of its repository. */
+/** The project may be in a subdirectory of its repository. */
 function projectPathIn({ config }: YardContext, path: string): string {
   return join(path, prefixOf(config.root));
 }
@@ -184,7 +189,7 @@ function prepareDirectory({ home }: YardContext, path: string): void {
   mkdirSync(dirname(path), { recursive: true, ...(ours ? { mode: 0o700 } : {}) });
 }
 
-/** Somebody has switched a worktree to this branch while services of the branch it was made for are recorded. */
+/** Rejects a worktree that was switched to this branch while services of its original branch are recorded. */
 function refuseBusy(branch: string, worktrees: readonly ListedWorktree[]): void {
   const busy = worktrees.find((each) => each.missing !== true && branchOfCheckout(each.path) === branch);
   if (busy === undefined) return;

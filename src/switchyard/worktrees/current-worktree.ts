@@ -13,8 +13,8 @@ export interface CurrentWorktree {
 }
 
 /**
- * The worktree of the project that `cwd` is in; undefined in the project itself. A worktree made by another tool counts
- * without a record.
+ * The worktree of the project that contains `cwd`; undefined in the project itself. A worktree made by another tool
+ * needs no record.
  */
 export function currentWorktree(
   context: Pick<YardContext, 'cwd'> & { readonly config: Pick<YardContext['config'], 'root'> },
@@ -32,7 +32,7 @@ export function currentWorktree(
   return { branch: branchOfCheckout(checkout.top), path: checkout.top, registered: false };
 }
 
-/** The recorded worktrees of all projects that hold a directory. Projects of one repository share theirs. */
+/** The recorded worktrees of all projects that contain a directory. Projects of one repository share theirs. */
 export function worktreesWith(
   state: State,
   directory: string,
@@ -44,7 +44,7 @@ export function worktreesWith(
   );
 }
 
-/** A worktree may lie in another one. */
+/** A worktree may be inside another one. */
 export function innermost<T extends { readonly path: string }>(
   worktrees: readonly T[],
   directory: string,
@@ -55,8 +55,8 @@ export function innermost<T extends { readonly path: string }>(
 }
 
 /**
- * The branch of a worktree that is recorded for one. When another is checked out in it by now, git is right; but while
- * anything is recorded for the old one, its services are found under the name they were started with.
+ * The branch of a recorded worktree. If another branch is checked out there now, git is right; but while services are
+ * recorded for the old branch, they are found under the name they were started with.
  */
 export function branchOfRecord(record: WorktreeRecord, project: ProjectRecord): string {
   const entries = [...Object.values(project.services), ...Object.values(project.checkouts)];
@@ -64,7 +64,10 @@ export function branchOfRecord(record: WorktreeRecord, project: ProjectRecord): 
   return headAt(record.path)?.branch ?? record.branch;
 }
 
-/** The branch of a worktree without a record. On no branch, the name that git gave it: a commit changes too often. */
+/**
+ * The branch of a worktree without a record. With a detached HEAD, the name that git gave it, because the commit
+ * changes too often.
+ */
 export function branchOfCheckout(top: string): string {
   const checkout = checkoutOf(top);
   const head = headAt(top);

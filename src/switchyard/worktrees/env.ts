@@ -10,13 +10,13 @@ export interface EnvSync {
   /** The directory in the worktree that corresponds to the root. */
   readonly worktree: string;
   readonly env: ProjectConfig['env'];
-  /** Whether to replace what is already there. Default false. */
+  /** Whether to replace existing files. Default false. */
   readonly force?: boolean | undefined;
 }
 
 /**
- * Links and copies the configured files of the project into a worktree; says what was done for each. All of them are
- * looked at before the first is touched: one that would leave the project or the worktree has nothing changed at all.
+ * Links and copies the configured files of the project into a worktree; returns what was done for each. Validates all
+ * of them first: if one would leave the project or the worktree, nothing is changed.
  */
 export async function syncEnv({ root, worktree, env, force = false }: EnvSync): Promise<string[]> {
   const plans = [
@@ -38,12 +38,12 @@ export async function syncEnv({ root, worktree, env, force = false }: EnvSync): 
   return actions;
 }
 
-/** Refuses files that are not the project's own, before anything is made for which they are needed. */
+/** Rejects files outside the project, before anything is created. */
 export function checkEnvSources({ root, env }: Pick<ProjectConfig, 'root' | 'env'>): void {
   for (const item of [...env.link, ...env.copy]) sourceOf(root, item);
 }
 
-/** What is configured and is not there, links first. */
+/** Configured files that are missing, links first. */
 export function envWarnings({ root, env }: Pick<ProjectConfig, 'root' | 'env'>): string[] {
   const absent = (item: string): boolean => !existsSync(join(root, item));
   return [
@@ -52,7 +52,7 @@ export function envWarnings({ root, env }: Pick<ProjectConfig, 'root' | 'env'>):
   ];
 }
 
-/** What the project has and a worktree does not. */
+/** Files that the project has and a worktree does not. */
 export function lackingEnv({ root, worktree, env }: Pick<EnvSync, 'root' | 'worktree' | 'env'>): string[] {
   return [...env.link, ...env.copy].filter(
     (item) => existsSync(join(root, item)) && !isThere(join(worktree, item)),
@@ -64,14 +64,14 @@ type Kind = 'link' | 'copy';
 interface Plan {
   readonly kind: Kind;
   readonly item: string;
-  /** Undefined when there is none. */
+  /** Undefined if it does not exist. */
   readonly source: string | undefined;
   readonly target: string;
 }
 
 function plan(kind: Kind, item: string, root: string, worktree: string): Plan {
   const source = sourceOf(root, item);
-  // What stands at the target itself is kept or replaced, never followed: only its directory has to be inside.
+  // The target itself is kept or replaced, never followed, so only its directory must be inside.
   const wanted = join(worktree, item);
   const target = join(realPath(dirname(wanted)), basename(wanted));
   if (!isInside(realPath(worktree), target)) {
@@ -83,7 +83,7 @@ function plan(kind: Kind, item: string, root: string, worktree: string): Plan {
   return { kind, item, source, target };
 }
 
-/** Undefined when there is none. */
+/** Undefined if it does not exist. */
 function sourceOf(root: string, item: string): string | undefined {
   const source = realPath(join(root, item));
   if (!isInside(realPath(root), source)) {
@@ -99,7 +99,7 @@ function missing(kind: Kind, item: string): string {
   return `missing ${kind} source ${item}`;
 }
 
-/** A link that leads nowhere is there too. */
+/** A dangling link exists too. */
 function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -6,27 +6,27 @@ import { isInside, realPath } from '../state/real-path.ts';
 import { copyWhole } from './copy.ts';
 
 const INCLUDE_FILE = '.worktreeinclude';
-/** What is told one by one. */
+/** Maximum number of files listed one by one. */
 const MOST_TOLD = 20;
 
 export interface IncludeSync {
-  /** The top of the checkout that the project is in. */
+  /** The top of the project's checkout. */
   readonly from: string;
   /** The top of the new worktree. */
   readonly to: string;
-  /** All other worktrees: none is copied into another. */
+  /** All other worktrees, which are never copied into another. */
   readonly worktrees: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
 
 /**
- * Copies what `.worktreeinclude` names into a new worktree, and says what. The file stands at the top of the repository
- * and is written like a `.gitignore`. It selects among the files that git ignores: all others come with the checkout, or
- * somebody is still to decide about them.
+ * Copies the files listed in `.worktreeinclude` into a new worktree, and returns what was copied. The file is at the
+ * top of the repository and has the syntax of a `.gitignore`. It selects only files that git ignores: the others are
+ * part of the checkout, or not yet committed.
  *
- * A directory that is ignored as a whole is looked into only for patterns of which a part names it, or one around it. So `.env*` collects
- * nothing from `node_modules`, while `config/keys.json` is found though all of `config/` is ignored, and `node_modules/`
- * copies all of it. What stands in the worktree already is kept.
+ * A directory that is ignored as a whole is searched only for patterns that name it or one of its parents. So `.env*`
+ * collects nothing from `node_modules`, `config/keys.json` is found although all of `config/` is ignored, and
+ * `node_modules/` copies all of it. Existing files in the worktree are kept.
  */
 export async function syncIncluded({ from, to, worktrees, env }: IncludeSync): Promise<string[]> {
   const file = join(from, INCLUDE_FILE);
@@ -39,7 +39,7 @@ export async function syncIncluded({ from, to, worktrees, env }: IncludeSync): P
     const source = resolve(from, item);
     const target = resolve(to, item);
     if (worktrees.some((worktree) => isInside(source, worktree) || isInside(worktree, source))) continue;
-    // A directory on the way may be a link that leads elsewhere.
+    // A directory in the path may be a link that points elsewhere.
     if (!isInside(realPath(to), realPath(dirname(target)))) continue;
     if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) continue;
     mkdirSync(dirname(target), { recursive: true });
@@ -52,25 +52,25 @@ export async function syncIncluded({ from, to, worktrees, env }: IncludeSync): P
 }
 
 /**
- * The untracked files that a set of patterns matches. A directory stands for all that is in it, unless some of it is
- * listed too: then git only means that nothing in it is left over.
+ * The untracked files that match a set of patterns. A directory stands for its whole content, unless some of it is
+ * listed too: then git only means that nothing else is in it.
  */
 async function listed(git: Git, patterns: string): Promise<string[]> {
   const text = await git(['ls-files', '--others', '--ignored', patterns, '--directory', '-z']);
   const entries = text.split('\0').filter((entry) => entry !== '');
-  // Parents of what is listed.
+  // The parents of listed entries.
   const split = new Set(entries.flatMap((entry) => parentsOf(entry)));
   return entries.filter((entry) => !split.has(entry));
 }
 
-/** What is both named and ignored; a part of it where only a part is. */
+/** The entries that are both named and ignored, or the parts of them that are. */
 function choose(named: readonly string[], ignored: readonly string[], parts: readonly string[]): Set<string> {
   const isIgnored = new Set(ignored);
   const chosen = new Set<string>();
   for (const entry of named) {
     const around = [entry, ...parentsOf(entry)].find((each) => isIgnored.has(each));
     if (around === undefined) {
-      // Not ignored itself; of a directory, what is ignored in it.
+      // Not ignored itself; of a directory, the ignored content.
       if (entry.endsWith('/')) for (const each of ignored) if (each.startsWith(entry)) chosen.add(each);
     } else if (
       around === entry ||
@@ -82,7 +82,7 @@ function choose(named: readonly string[], ignored: readonly string[], parts: rea
   return chosen;
 }
 
-/** The directories around an entry, innermost first, each with a `/` at its end. */
+/** The parent directories of an entry, innermost first, each with a trailing `/`. */
 function parentsOf(entry: string): string[] {
   const parents: string[] = [];
   for (let at = entry.lastIndexOf('/', entry.length - 2); at > 0; at = entry.lastIndexOf('/', at - 1)) {
@@ -91,7 +91,7 @@ function parentsOf(entry: string): string[] {
   return parents;
 }
 
-/** The names that the patterns are made of. `**` stands for any directories and names none. */
+/** The names in the patterns. `**` stands for any directories and is not a name. */
 function patternParts(text: string): string[] {
   return text
     .split(/\r?\n/)

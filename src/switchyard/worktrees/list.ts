@@ -8,7 +8,7 @@ import { timestamp } from '../state/timestamp.ts';
 import { checkoutOf } from './repository.ts';
 import { branchOfCheckout, branchOfRecord } from './current-worktree.ts';
 
-/** A worktree of the project, as our records and git together tell it. */
+/** A worktree of the project, from our records and git. */
 export interface ListedWorktree {
   readonly branch: string;
   readonly slug: string;
@@ -18,7 +18,7 @@ export interface ListedWorktree {
   readonly adopted?: true;
   /** Whether its directory is gone. */
   readonly missing?: true;
-  /** Whether git keeps it although its directory is gone: it may be on a disk that is not there now. */
+  /** Whether git keeps it although its directory is gone: it may be on a disk that is not mounted. */
   readonly locked?: true;
 }
 
@@ -43,7 +43,7 @@ export async function listWorktrees(context: YardContext): Promise<readonly List
   for (const entry of listed) {
     if (records.some((record) => record.path === entry.path)) continue;
     const branch = entry.prunable ? entry.branch : branchOfCheckout(entry.path);
-    // Of a directory that is gone and was on no branch there is nothing to tell.
+    // A missing directory with a detached HEAD is not reported.
     if (branch === undefined) continue;
     const updated = statSync(entry.path, { throwIfNoEntry: false })?.mtime;
     views.push(view({ branch, path: entry.path, updated_at: timestamp(updated), adopted: true }, entry));

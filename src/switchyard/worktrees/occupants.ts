@@ -8,8 +8,8 @@ import { withProjectLock, type ProjectLockOptions } from '../state/registry.ts';
 import { checkoutOf } from './repository.ts';
 
 /**
- * Refuses to delete a directory in which a service runs that is not the branch's own. Projects of one repository share
- * their worktrees, and there may be a repository of its own inside.
+ * Refuses to delete a directory in which a service of another branch or project runs. Projects of one repository share
+ * their worktrees, and another repository may be inside.
  */
 export function refuseOccupied(
   { config, registry }: YardContext,
@@ -31,7 +31,7 @@ export function refuseOccupied(
   });
 }
 
-/** Does the work while nobody starts anything in the worktree, be it for another project of the same repository. */
+/** Runs the work while nothing can be started in the worktree, also not for other projects of the same repository. */
 export function withAllLocks<T>(
   { home, config, registry }: YardContext,
   path: string,
@@ -43,7 +43,7 @@ export function withAllLocks<T>(
   const sharing = Object.keys(registry.read().projects).filter(
     (root) => isInside(path, root) || checkoutOf(root)?.commonDirectory === repository,
   );
-  // Always in one order: two commands that each have what the other wants would wait for ever.
+  // Always in the same order, to avoid deadlocks.
   const roots = [...new Set([config.root, ...sharing])].sort();
   return roots.reduceRight((inner, root) => () => withProjectLock(home, root, what, inner, options), work)();
 }

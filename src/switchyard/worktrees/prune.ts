@@ -15,7 +15,7 @@ export interface PrunedWorktrees {
   readonly messages: readonly string[];
 }
 
-/** Forgets worktrees whose directory is gone. Deletes nothing and stops nobody: what still runs there is told. */
+/** Forgets worktrees whose directory is gone. Deletes nothing and stops no process; reports what still runs there. */
 export async function pruneWorktrees(
   context: YardContext,
   options: { readonly onWait?: ((text: string) => void) | undefined } = {},

@@ -18,7 +18,7 @@ import { checkoutOf, headOf, prefixOf } from './repository.ts';
 export interface RemoveOptions {
   /** Its name or its slug. */
   readonly branch: string;
-  /** Whether changes that are not committed may be lost. Default false. */
+  /** Whether to discard uncommitted changes. Default false. */
   readonly force?: boolean | undefined;
   readonly onWait?: ((text: string) => void) | undefined;
 }
@@ -31,19 +31,19 @@ export interface RemovedWorktree {
   readonly messages: readonly string[];
 }
 
-/** As many changed files are named. */
+/** Maximum number of changed files listed. */
 const MOST_NAMED = 10;
-/** Deleting many small files takes its time; in milliseconds. */
+/** Deleting many small files takes a while; in milliseconds. */
 const REMOVAL_TIME = 600_000;
 
-/** Stops what runs for a branch and deletes its worktree. The branch itself stays, with all that is committed. */
+/** Stops the services of a branch and deletes its worktree. The branch and its commits stay. */
 export async function removeWorktree(context: YardContext, options: RemoveOptions): Promise<RemovedWorktree> {
   const { force = false, onWait } = options;
   await context.registry.repair();
   const worktrees = await listWorktrees(context);
   const found = await findWorktree(context, worktrees, options.branch);
   const { branch, path } = found;
-  // Before anything is stopped: a refusal shall change nothing.
+  // Before anything is stopped, so that a refusal changes nothing.
   refuseWithOthers(found, worktrees);
   refuseOccupied(context, found);
   if (!force && found.missing !== true) await refuseLoss(context, found);
@@ -88,7 +88,7 @@ async function findWorktree(
   });
 }
 
-/** Refuses to delete the worktrees of other branches along with it. Git would, and nobody has said it may. */
+/** Refuses to delete nested worktrees of other branches, which git would delete too. */
 function refuseWithOthers({ path }: ListedWorktree, worktrees: readonly ListedWorktree[]): void {
   const inner = worktrees.filter(
     (each) => each.path !== path && each.missing !== true && isInside(path, each.path),
@@ -104,7 +104,7 @@ function refuseWithOthers({ path }: ListedWorktree, worktrees: readonly ListedWo
   );
 }
 
-/** Refuses to delete what cannot be had again. */
+/** Refuses to delete work that cannot be restored. */
 async function refuseLoss(context: YardContext, { branch, path }: ListedWorktree): Promise<void> {
   const { changed } = await changesIn(context, path);
   const hint = `Commit or move the changes, or run \`switchyard remove ${shellWord(branch)} --force\` to discard them.`;
@@ -121,7 +121,7 @@ async function refuseLoss(context: YardContext, { branch, path }: ListedWorktree
   }
   const checkout = checkoutOf(path);
   if (checkout === undefined || headOf(checkout)?.branch !== undefined) return;
-  // On no branch, what was committed there is known nowhere else.
+  // With a detached HEAD, its commits may be on no branch.
   const git = gitIn(path, context.env);
   const held = await git(['for-each-ref', '--count=1', '--contains', 'HEAD']);
   if (held.trim() === '') {
@@ -166,11 +166,11 @@ async function removeAlone(context: YardContext, found: ListedWorktree, force: b
       hint: `Run \`switchyard status --branch ${shellWord(branch)}\`, stop them, and try again.`,
     });
   }
-  // Somebody may have come while we stopped the branch.
+  // A service may have been started while we stopped the branch.
   refuseOccupied(context, found);
   const git = gitIn(config.root, env);
   const ours = force || found.missing === true ? [] : (await changesIn(context, path)).ours;
-  // Git would refuse for the sake of these; they are the project's, and it keeps them.
+  // Git would refuse because of these files, but the project has them too.
   for (const file of ours) rmSync(join(path, file));
   const flags = force ? ['--force'] : [];
   const hint =
@@ -192,6 +192,6 @@ function removeIfEmpty(directory: string): void {
   try {
     rmdirSync(directory);
   } catch {
-    // Others are in it.
+    // The directory is not empty.
   }
 }

@@ -2,19 +2,19 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { realPath } from '../state/real-path.ts';
 
-/** A checkout of a git repository, read from its files: that takes no process, so every command can afford it. */
+/** A checkout of a git repository, read from its files, which needs no process and is fast enough for every command. */
 export interface Checkout {
   /** The directory that holds `.git`. */
   readonly top: string;
-  /** What git keeps about this checkout alone. */
+  /** Git's data for this checkout alone. */
   readonly gitDirectory: string;
-  /** What all checkouts of the repository share: two that name the same belong together. */
+  /** Git's data shared by all checkouts of the repository; the same for all of them. */
   readonly commonDirectory: string;
-  /** Whether `git worktree add` made it. */
+  /** Whether it was created by `git worktree add`. */
   readonly linked: boolean;
 }
 
-/** The checkout that a directory belongs to; undefined outside of git. */
+/** The checkout that contains a directory; undefined outside git. */
 export function checkoutOf(directory: string): Checkout | undefined {
   for (let top = directory; ; top = dirname(top)) {
     const gitDirectory = gitDirectoryOf(join(top, '.git'));
@@ -23,34 +23,34 @@ export function checkoutOf(directory: string): Checkout | undefined {
   }
 }
 
-/** The top of the main checkout of a repository; undefined when there is none, or its files do not tell. */
+/** The top of the main checkout of a repository; undefined if there is none or the files do not reveal it. */
 export function mainCheckoutOf({ commonDirectory }: Checkout): string | undefined {
   const isUsual = basename(commonDirectory) === '.git' && !isBare(commonDirectory);
   return isUsual ? dirname(commonDirectory) : undefined;
 }
 
-/** Whether a repository has no checkout of its own, but only worktrees. */
+/** Whether a repository has only worktrees, no checkout of its own. */
 export function isBare(repository: string): boolean {
-  // In the second file where each worktree has settings of its own.
+  // In the second file if worktrees have their own settings.
   return ['config', 'config.worktree'].some((file) =>
     /^\s*bare\s*=\s*(?:true|yes|on|1)\s*$/im.test(readIfPresent(join(repository, file)) ?? ''),
   );
 }
 
-/** Where a checkout stands in its history. */
+/** The HEAD of a checkout. */
 export interface Head {
-  /** The branch; also in the middle of a rebase, when git itself speaks of none. */
+  /** The branch, even during a rebase, when git itself reports none. */
   readonly branch: string | undefined;
-  /** The commit when it is on no branch. */
+  /** The commit of a detached HEAD. */
   readonly commit: string | undefined;
 }
 
-/** Undefined when the files do not tell: git keeps it elsewhere, or there is none. */
+/** Undefined if the files do not reveal it: git stores it elsewhere, or there is none. */
 export function headOf(checkout: Pick<Checkout, 'gitDirectory'>): Head | undefined {
   const text = firstLine(join(checkout.gitDirectory, 'HEAD'));
   if (text === undefined) return undefined;
   const branch = branchIn(text.replace(/^ref: */, ''));
-  // This one stands there when the references are kept in another format.
+  // A placeholder that git writes if references have another format.
   if (branch === '.invalid') return undefined;
   if (branch !== undefined) return { branch, commit: undefined };
   if (!/^[0-9a-f]{40,64}$/.test(text)) return undefined;
@@ -61,13 +61,13 @@ export function headOf(checkout: Pick<Checkout, 'gitDirectory'>): Head | undefin
   return { branch: rebased, commit: text };
 }
 
-/** The way from the top of the repository to the project, which need not be the same. Empty when it is. */
+/** The path from the top of the repository to the project. Empty if they are the same. */
 export function prefixOf(root: string): string {
   const checkout = checkoutOf(root);
   return checkout === undefined ? '' : relative(checkout.top, root);
 }
 
-/** `.git` is a directory, or a file that names one. */
+/** `.git` is a directory, or a file that points to one. */
 function gitDirectoryOf(entry: string): string | undefined {
   const found = statSync(entry, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
@@ -76,7 +76,7 @@ function gitDirectoryOf(entry: string): string | undefined {
   return named === undefined ? undefined : realPath(resolve(dirname(entry), named));
 }
 
-/** Only what `git worktree add` makes says where the rest of the repository is; a submodule does not. */
+/** Only worktrees made by `git worktree add` say where the rest of the repository is; submodules do not. */
 function originOf(gitDirectory: string): { commonDirectory: string; linked: boolean } {
   const way = firstLine(join(gitDirectory, 'commondir'));
   return way === undefined
