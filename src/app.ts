@@ -18,13 +18,13 @@ import {
   type ServerDefinition,
 } from './config/index.ts';
 import {
-  openStreamClient,
+  connectClient,
   openHttp,
   openModernEndpoint,
   openStdioDoor,
   type HttpDoor,
   type ModernEndpoint,
-  type ClientConnection,
+  type ClientWorkspace,
   type StdioDoor,
 } from './doors/index.ts';
 import {
@@ -48,6 +48,7 @@ import { didYouMean } from './shared/nearest.ts';
 import { createSerial } from './shared/serial.ts';
 import { stateDirectory } from './shared/paths.ts';
 import { VERSION } from './shared/version.ts';
+import type { MessageTransport } from './wire/index.ts';
 import {
   createServerCache,
   createServerSource,
@@ -262,36 +263,18 @@ export function createApp(options: AppOptions): App {
   };
 
   /** Connects one client of an HTTP door to a workspace of its own. */
-  const connectClient = (
-    input: Readable,
-    output: Writable,
-    gatewayPath: readonly string[],
-  ): ClientConnection => {
+  const openForClient = (transport: MessageTransport, gatewayPath: readonly string[]): ClientWorkspace => {
     const workspace = open(true, gatewayPath);
-    const { messageBytes } = current.settings.limits;
-    const { client, peer, transport } = openStreamClient({
+    const client = connectClient(transport, {
       gateway: workspace.gateway,
       identity: workspace.identity,
-      input,
-      output,
       log,
-      messageBytes,
-      takesCopies: false,
-      ended: () => undefined,
     });
     return {
-      get running() {
-        return client.running;
-      },
-      idle: () => client.idle(),
-      failAll: () => {
-        client.failAll();
-        transport.flush();
-      },
+      client,
       close: async () => {
         workspaces.delete(workspace);
         client.leave();
-        peer.close();
         await workspace.close();
         onStateChange();
       },
@@ -337,12 +320,10 @@ export function createApp(options: AppOptions): App {
     openHttp: async ({ host, port, token, emptied }) => {
       // Clients without sessions are one to us: the token is all we know of them.
       const workspace = open(true);
-      const { messageBytes } = current.settings.limits;
       const endpoint = await openModernEndpoint({
         gateway: workspace.gateway,
         identity: workspace.identity,
         log,
-        messageBytes,
       });
       endpoints.add(endpoint);
       const { allowedHosts, allowedOrigins, maxSessions, maxProcesses, sessionIdleMs } =
@@ -360,8 +341,8 @@ export function createApp(options: AppOptions): App {
         },
         log,
         loopGuard: { header: PATH_HEADER, self },
-        open: connectClient,
-        openModern: endpoint.open,
+        open: openForClient,
+        modern: endpoint,
         paramHeaders: (tool) => paramHeadersOf(workspace.gateway, tool),
         health: () => ({ name: program, version: VERSION, servers: current.servers.length }),
         ...(emptied === undefined ? {} : { emptied }),

@@ -4,8 +4,7 @@ import type { Gateway } from '../gateway/index.ts';
 import { Client } from '../protocol/index.ts';
 import { RpcCode, type Message, type Peer } from '../wire/index.ts';
 import { LegacyClient, type ServerIdentity } from './legacy-client.ts';
-import type { ModernClient } from './modern/client.ts';
-import type { StatelessClients } from './modern/stateless-clients.ts';
+import type { ModernEndpoint } from './modern/endpoint.ts';
 
 /**
  * A client on one connection, of either era: its first request decides. After `initialize` the era is fixed; a client
@@ -17,8 +16,7 @@ export class EraDetectingClient {
   readonly #identity: ServerIdentity;
   readonly #log: Logger;
   readonly #legacy: LegacyClient;
-  #clients: StatelessClients | undefined;
-  #modern: ModernClient | undefined;
+  #modern: ModernEndpoint | undefined;
   #era: 'open' | 'legacy' | 'modern' = 'open';
   /** Messages that arrived while the code for the modern era was loading. */
   #queued: Message[] | undefined;
@@ -63,8 +61,8 @@ export class EraDetectingClient {
   leave(): void {
     this.#legacy.session.cancelAll();
     this.#legacy.leave();
-    this.#modern?.leave();
-    this.#clients?.close();
+    this.#modern?.leave(this.#peer);
+    this.#modern?.close();
   }
 
   #detect(message: Message): void {
@@ -73,7 +71,7 @@ export class EraDetectingClient {
     else if (method === 'initialize') {
       this.#era = 'legacy';
       this.#legacy.request(message);
-    } else if (this.#modern) this.#modern.request(message, method);
+    } else if (this.#modern) this.#modern.request(message, this.#peer, method);
     else if (this.#peer.transport.framing !== 'content-length' && opensModern(message, method))
       this.#load(message);
     else {
@@ -86,15 +84,16 @@ export class EraDetectingClient {
   #load(first: Message): void {
     this.#era = 'modern';
     this.#queued = [first];
-    this.#loading = Promise.all([import('./modern/client.ts'), import('./modern/stateless-clients.ts')]).then(
-      ([{ ModernClient }, { StatelessClients }]) => {
-        this.#clients = new StatelessClients({
+    this.#loading = import('./modern/endpoint.ts').then(
+      ({ ModernEndpoint }) => {
+        this.#modern = new ModernEndpoint({
           gateway: this.#gateway,
           identity: this.#identity,
           log: this.#log,
           singleUser: true,
         });
-        this.#modern = new ModernClient(this.#peer, this.#clients);
+        // Every request of this era has `_meta` members, which are rare members of the shape.
+        this.#peer.transport.readRareMembers();
         const queued = this.#queued ?? [];
         this.#queued = undefined;
         for (const message of queued) {

@@ -1,5 +1,10 @@
-export { openStreamClient } from './stream-client.ts';
-export { openHttp, type HttpDoor, type ClientConnection } from './http.ts';
-export { openModernEndpoint, type ModernEndpoint } from './modern-endpoint.ts';
+export { connectClient } from './client.ts';
+export {
+  openHttp,
+  openModernEndpoint,
+  type HttpDoor,
+  type ClientWorkspace,
+  type ModernEndpoint,
+} from './http.ts';
 export type { ServerIdentity } from './legacy-client.ts';
 export { openStdioDoor, type StdioDoor } from './stdio.ts';

@@ -61,11 +61,11 @@ export class LegacyClient implements ClientLink {
   }
 
   get congested(): boolean {
-    return this.#peer.transport.congested;
+    return this.#peer.congested;
   }
 
   whenDrained(listener: () => void): void {
-    this.#peer.transport.whenDrained(listener);
+    this.#peer.whenDrained(listener);
   }
 
   request(message: Message): void {
@@ -150,7 +150,7 @@ export class LegacyClient implements ClientLink {
   }
 
   forwardNotification(notification: Message, edits: readonly Edit[]): void {
-    this.#peer.transport.forward(notification, edits);
+    this.#peer.forward(notification, edits);
   }
 
   answer(call: Call, result: JsonObject): void {

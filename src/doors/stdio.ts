@@ -1,20 +1,14 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Logger } from '../shared/log.ts';
-import type { Gateway } from '../gateway/index.ts';
-import { openStreamClient } from './stream-client.ts';
-import type { ServerIdentity } from './legacy-client.ts';
+import { CLIENT_SHAPE } from '../protocol/index.ts';
+import { StreamTransport } from '../wire/index.ts';
+import { connectClient, type ClientOptions } from './client.ts';
 import { waitAtMost } from './wait-at-most.ts';
 
-export interface StdioDoorOptions {
-  readonly gateway: Gateway;
-  readonly identity: ServerIdentity;
+export interface StdioDoorOptions extends ClientOptions {
   readonly input: Readable;
   readonly output: Writable;
-  readonly log: Logger;
   /** The largest message taken, in bytes. */
   readonly messageBytes: number;
-  /** Whether requests are answered one after another, in the order they came, unless one takes long. Default false. */
-  readonly inOrder?: boolean;
 }
 
 export interface StdioDoor {
@@ -32,30 +26,17 @@ export type DoorEnd = 'end' | 'overrun' | 'broken' | 'stalled';
 const STALL_MS = 60_000;
 
 /** The door for the host that started this program and uses its stdin and stdout. */
-export function openStdioDoor({
-  gateway,
-  identity,
-  input,
-  output,
-  log,
-  messageBytes,
-  inOrder = false,
-}: StdioDoorOptions): StdioDoor {
+export function openStdioDoor({ input, output, messageBytes, ...options }: StdioDoorOptions): StdioDoor {
   let end: (why: DoorEnd) => void = () => undefined;
   const ended = new Promise<DoorEnd>((resolve) => {
     end = resolve;
   });
-  const { client, transport } = openStreamClient({
-    gateway,
-    identity,
-    input,
-    output,
-    log,
+  const transport = new StreamTransport(input, output, {
+    shape: CLIENT_SHAPE,
     messageBytes,
     takesCopies: true,
-    inOrder,
-    ended: (why) => end(why),
   });
+  const client = connectClient(transport, options, (why) => end(why));
   output.on('error', () => end('broken'));
   output.on('close', () => end('broken'));
   whenStuck(output, STALL_MS, () => end('stalled'));

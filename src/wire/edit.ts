@@ -34,13 +34,18 @@ export function addEdit(edits: Edit[], edit: Edit): void {
   else edits.splice(at, 0, edit);
 }
 
-/** The value of a member once the edits are made, where it is a string. */
-export function editedString(message: Message, slot: number, edits: readonly Edit[]): string | undefined {
+/** The JSON text of a member once the edits are made; undefined where it is absent. */
+export function editedMember(message: Message, slot: number, edits: readonly Edit[]): string | undefined {
   const start = message.start(slot);
   const end = message.end(slot);
   const edit = edits.find((each) => each.start === start && each.end === end);
-  if (edit === undefined) return message.string(slot);
-  const value: unknown = JSON.parse(insertedText(edit.with));
+  return edit === undefined ? message.text(slot) : insertedText(edit.with);
+}
+
+/** The same as a value, where it is a string. */
+export function editedString(message: Message, slot: number, edits: readonly Edit[]): string | undefined {
+  const text = editedMember(message, slot, edits);
+  const value: unknown = text === undefined ? undefined : JSON.parse(text);
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -22,3 +22,19 @@ export const RpcCode = {
   internalError: -32603,
   serverError: -32000,
 } as const;
+
+/** A successful answer as JSON text. The id and the result are JSON text on one line. */
+export function resultJson(id: string, result: string): string {
+  return `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
+}
+
+/** An error as JSON text. The id is JSON text, or undefined where none could be read. */
+export function errorJson(id: string | undefined, code: number, message: string, data?: unknown): string {
+  const error = JSON.stringify({ code, message, data });
+  return `{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${error}}`;
+}
+
+/** A notification as JSON text. The params are JSON text on one line. */
+export function notificationJson(method: string, params: string): string {
+  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${params}}`;
+}

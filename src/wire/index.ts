@@ -2,6 +2,7 @@ export { readBatch } from './batch.ts';
 export { byteAt, fromChunks, viewsOf } from './bytes.ts';
 export {
   addEdit,
+  editedMember,
   editedString,
   editedText,
   excerptOf,
@@ -9,14 +10,14 @@ export {
   type Edit,
   type Excerpt,
 } from './edit.ts';
-export { ENVELOPE, Envelope, RpcCode } from './envelope.ts';
-export { Deframer, type Framing, type OutputFraming } from './framing.ts';
+export { ENVELOPE, Envelope, errorJson, notificationJson, resultJson, RpcCode } from './envelope.ts';
+export type { Framing, OutputFraming } from './framing.ts';
 export { idKey } from './ids.ts';
 export { jsonItems, jsonMembers, memberText, withMembers } from './json-text.ts';
 export { Message, readMessage, readObject } from './message.ts';
 export type { MessageReceiver, MessageTransport, OwnMessage, Unanswered } from './message-transport.ts';
 export { callFault, Peer, faultError, type AnswerListener } from './peer.ts';
 export { MAX_DEPTH } from './scan.ts';
-export { serialize, type SerializedMessage } from './serialize.ts';
+export { serialize, serializeText, type SerializedMessage } from './serialize.ts';
 export { defineShape } from './shape.ts';
 export { StreamTransport } from './stream-transport.ts';

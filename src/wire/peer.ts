@@ -2,7 +2,7 @@ import type { SwitchboardError } from '../shared/errors.ts';
 import { BatchedAnswers, readBatch } from './batch.ts';
 import { byteAt, fromChunks, textOf, type Bytes } from './bytes.ts';
 import { addEdit, editedText, type Edit } from './edit.ts';
-import { Envelope, RpcCode } from './envelope.ts';
+import { Envelope, errorJson, notificationJson, resultJson, RpcCode } from './envelope.ts';
 import type { Framing } from './framing.ts';
 import { hasUsableId, isUsableId } from './ids.ts';
 import { idFromFragments, Message, readMessage, type ReadFault, type UnreadableMessage } from './message.ts';
@@ -101,6 +101,26 @@ export class Peer implements MessageReceiver {
     this.transport.sendText(json, { kind: 'notification', method });
   }
 
+  /** The same where the params are JSON text already, on one line. */
+  notifyText(method: string, params: string): void {
+    this.transport.sendText(notificationJson(method, params), { kind: 'notification', method });
+  }
+
+  /** Relays a notification, with its edits. */
+  forward(notification: Message, edits: readonly Edit[]): void {
+    this.transport.forward(notification, edits);
+  }
+
+  /** True while so much output waits that its producers should pause. */
+  get congested(): boolean {
+    return this.transport.congested;
+  }
+
+  /** Calls back once there is room again, or the transport is gone. */
+  whenDrained(listener: () => void): void {
+    this.transport.whenDrained(listener);
+  }
+
   /** Tells the other side that a request of ours is cancelled. */
   cancel(id: number, reason?: string): void {
     const method = 'notifications/cancelled';
@@ -115,13 +135,12 @@ export class Peer implements MessageReceiver {
 
   /** The same where the result is JSON text already, on one line. */
   answerText(id: string, result: string): void {
-    this.#sendAnswer(id, `{"jsonrpc":"2.0","id":${id},"result":${result}}`);
+    this.#sendAnswer(id, resultJson(id, result));
   }
 
   /** Answers a request with an error; `id` is the id's JSON text as it came, or undefined where none could be read. */
   fail(id: string | undefined, code: number, message: string, data?: unknown): void {
-    const error = JSON.stringify({ code, message, data });
-    this.#sendAnswer(id, `{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${error}}`, code);
+    this.#sendAnswer(id, errorJson(id, code, message, data), code);
   }
 
   /** A request of the other side that was cancelled and gets no answer. */

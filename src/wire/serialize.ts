@@ -35,6 +35,12 @@ export function serialize(
   return joined(pieces);
 }
 
+/** The bytes of a JSON text that is on one line. */
+export function serializeText(json: string): SerializedMessage {
+  const piece = Buffer.from(json);
+  return { pieces: [piece], length: piece.length };
+}
+
 function withId(message: Message, edits: readonly Edit[], id: number | Message): Edit[] {
   const all = [...edits];
   const replacement =

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectTo, IDENTITY } from '../../src/doors/modern/modern.cases.ts';
-import { StatelessClients } from '../../src/doors/modern/stateless-clients.ts';
+import { ModernEndpoint } from '../../src/doors/modern/endpoint.ts';
 import { flat } from '../../src/exposure/index.ts';
 import { Gateway, type CatalogEntry } from '../../src/gateway/index.ts';
 import { createChildProcesses } from '../../src/process/index.ts';
@@ -24,7 +24,7 @@ const SERVERS = 16;
 const AGE_MS = 15_000;
 const CYCLES = 3;
 
-function open(): { gateway: Gateway; clients: StatelessClients } {
+function open(): { gateway: Gateway; endpoint: ModernEndpoint } {
   const family = createChildProcesses({ log: silentLogger });
   const deadlines = new Deadlines();
   const entry = (name: string): CatalogEntry => {
@@ -59,7 +59,7 @@ function open(): { gateway: Gateway; clients: StatelessClients } {
     };
   };
   const gateway = new Gateway({ entries: Array.from({ length: SERVERS }, (_, n) => entry(`s${n}`)) });
-  const clients = new StatelessClients({
+  const endpoint = new ModernEndpoint({
     gateway,
     identity: IDENTITY,
     log: silentLogger,
@@ -67,17 +67,17 @@ function open(): { gateway: Gateway; clients: StatelessClients } {
     suspended: { ageMs: AGE_MS },
   });
   onTestFinished(async () => {
-    clients.close();
+    endpoint.close();
     await gateway.close();
     await family.stopAll({ term: 0, kill: 500 });
   });
-  return { gateway, clients };
+  return { gateway, endpoint };
 }
 
 test('1,000 calls wait for clients that vanish: all are given up in time, and nothing of them is left', async () => {
-  const { clients } = open();
+  const { endpoint } = open();
   const ask = async (name: string, args: object): Promise<any> => {
-    const connection = connectTo(clients);
+    const connection = connectTo(endpoint);
     const { result } = await connection.ask(1, 'tools/call', { name, arguments: args });
     connection.vanish();
     return result;
@@ -87,7 +87,7 @@ test('1,000 calls wait for clients that vanish: all are given up in time, and no
   const names = Array.from({ length: SERVERS }, (_, n) => `s${n}`);
   await until(
     async () => {
-      const connection = connectTo(clients);
+      const connection = connectTo(endpoint);
       const { result } = await connection.ask(1, 'tools/list');
       connection.vanish();
       return names.every((name) => result.tools.some((tool: any) => tool.name === `${name}__ask_form`));
@@ -110,7 +110,7 @@ test('1,000 calls wait for clients that vanish: all are given up in time, and no
       }),
     );
     expect(states.size).toBe(CALLS);
-    expect(clients.suspended.size).toBe(CALLS);
+    expect(endpoint.suspended).toBe(CALLS);
 
     // There is no room for one more: its server is told that nobody answers, and it goes on without.
     const asked = performance.now();
@@ -119,7 +119,7 @@ test('1,000 calls wait for clients that vanish: all are given up in time, and no
     expect(JSON.parse(refused.content[0].text)).toHaveProperty('error');
 
     const since = performance.now();
-    await until(() => clients.suspended.size === 0, {
+    await until(() => endpoint.suspended === 0, {
       deadline: AGE_MS + 20_000,
       what: 'all to be given up',
     });
@@ -134,7 +134,7 @@ test('1,000 calls wait for clients that vanish: all are given up in time, and no
       { what: 'every server to hear of it', seen: () => String(cancelled) },
     );
     const [first] = states;
-    const connection = connectTo(clients);
+    const connection = connectTo(endpoint);
     const { error } = await connection.ask(1, 'tools/call', {
       name: 's0__ask_form',
       arguments: { tag: `${cycle}-0` },

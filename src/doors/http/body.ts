@@ -15,12 +15,13 @@ import { replyError, replyErrorUnread } from './reply.ts';
 
 /**
  * Reads the message of a POST, or the messages of a batch. Resolves with undefined if there is none; the error has been
- * sent then.
+ * sent then. With `whole`, the rare members are found in the same scan.
  */
 export async function readPost(
   request: IncomingMessage,
   response: ServerResponse,
   limit: number,
+  whole = false,
 ): Promise<Message | readonly Message[] | undefined> {
   if (!isJson(request.headers['content-type'])) {
     const message = 'Unsupported media type: send the message as application/json.';
@@ -39,7 +40,7 @@ export async function readPost(
     replyErrorUnread(request, response, { status: 413, code: RpcCode.invalidRequest, message });
     return undefined;
   }
-  return body === 'gone' ? undefined : readOne(body, response);
+  return body === 'gone' ? undefined : readOne(body, response, whole);
 }
 
 /** The pieces of a body as they came. */
@@ -71,8 +72,12 @@ function readBody(
   });
 }
 
-function readOne(pieces: readonly Buffer[], response: ServerResponse): ReturnType<typeof readBatched> {
-  const message = readMessage(fromChunks(pieces), CLIENT_SHAPE, 'content-length');
+function readOne(
+  pieces: readonly Buffer[],
+  response: ServerResponse,
+  whole: boolean,
+): ReturnType<typeof readBatched> {
+  const message = readMessage(fromChunks(pieces), CLIENT_SHAPE, 'content-length', whole);
   if (!(message instanceof Message) && message.why === 'not-an-object') return readBatched(pieces, response);
   const fault = message instanceof Message ? faultOf(message) : message.why;
   if (fault === undefined) return message as Message;

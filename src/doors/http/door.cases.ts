@@ -6,7 +6,7 @@ import { silentLogger } from '../../shared/log.ts';
 import { Gateway, type Call } from '../../gateway/index.ts';
 import { SERVER_SHAPE, type JsonObject } from '../../protocol/index.ts';
 import { Message } from '../../wire/index.ts';
-import { openStreamClient } from '../stream-client.ts';
+import { connectClient } from '../client.ts';
 import { entryWith } from '../modern/modern.cases.ts';
 import { openHttpDoor, type HttpDoor, type HttpDoorOptions } from './door.ts';
 import { countedEndpoint, type CountedEndpoint } from './modern-endpoint.cases.ts';
@@ -56,13 +56,10 @@ export interface Reply {
 }
 
 export async function openTestDoor(
-  given: Partial<Omit<HttpDoorOptions, 'limits'>> & {
+  options: Partial<Omit<HttpDoorOptions, 'limits'>> & {
     limits?: Partial<HttpDoorOptions['limits']>;
-    /** The largest message that the core takes, in bytes. Default 16 MiB. */
-    messageBytes?: number;
   } = {},
 ): Promise<TestDoor> {
-  const { messageBytes = 16 * 1024 * 1024, ...options } = given;
   const calls: Call[] = [];
   const waiting: ((call: Call) => void)[] = [];
   const gateway = new Gateway({
@@ -77,41 +74,27 @@ export async function openTestDoor(
   const clients = { opened: 0, closed: 0 };
   const gatewayPath: (readonly string[])[] = [];
   const identity = { name: 'test', title: 'Test', version: '0', instructions: () => '' };
-  const modern = await countedEndpoint(gateway, identity);
+  const modern = countedEndpoint(gateway, identity);
   const door = await openHttpDoor({
     host: '127.0.0.1',
     port: 0,
     guard: { token: TOKEN, allowedHosts: [], allowedOrigins: [] },
     log: silentLogger,
     health: () => ({ servers: 0 }),
-    open: (input, output, through) => {
+    open: (transport, through) => {
       clients.opened++;
       gatewayPath.push(through);
-      const { client, peer } = openStreamClient({
-        gateway,
-        identity,
-        input,
-        output,
-        log: silentLogger,
-        messageBytes,
-        takesCopies: false,
-        ended: () => undefined,
-      });
+      const client = connectClient(transport, { gateway, identity, log: silentLogger });
       return {
-        get running() {
-          return client.running;
-        },
-        idle: () => client.idle(),
-        failAll: () => client.failAll(),
+        client,
         close: () => {
           clients.closed++;
           client.leave();
-          peer.close();
           return Promise.resolve();
         },
       };
     },
-    openModern: (input, output) => modern.open(input, output),
+    modern,
     ...options,
     limits: { bodyBytes: 4 * 1024 * 1024, sessions: 100, sessionIdleMs: 60_000, ...options.limits },
   });

@@ -1,27 +1,26 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Duplex, Readable, Writable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
 import type { JsonObject } from '../../protocol/index.ts';
-import { RpcCode } from '../../wire/index.ts';
+import { RpcCode, type MessageTransport } from '../../wire/index.ts';
 import { waitAtMost } from '../wait-at-most.ts';
 import { EventStore } from './event-store.ts';
 import { Guard, type GuardOptions } from './guard.ts';
 import { handlersFor } from './handlers.ts';
-import type { RequestConnection } from './modern-exchange.ts';
+import type { ModernRequestHandler } from './modern-exchange.ts';
 import type { RepeatedParam } from './modern-headers.ts';
 import { ModernPosts } from './modern-posts.ts';
 import { DEFAULT_TIMEOUTS, type HttpTimeouts } from './timeouts.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { LINGER_MS, replyError, replyErrorUnread } from './reply.ts';
 import { pathOf, ROUTES } from './routes.ts';
-import type { ClientConnection, HttpSession } from './session.ts';
+import type { ClientWorkspace, HttpSession } from './session.ts';
 import { HttpSessions } from './sessions.ts';
 import type { LoopGuardOptions } from './loop-guard.ts';
 
-export type { RequestConnection } from './modern-exchange.ts';
-export type { ClientConnection } from './session.ts';
+export type { ClientWorkspace } from './session.ts';
 
 export interface HttpDoorOptions {
   /** The address to listen on; usually 127.0.0.1. */
@@ -32,12 +31,12 @@ export interface HttpDoorOptions {
   readonly limits: HttpLimits;
   readonly log: Logger;
   /**
-   * Connects a client to the core over two byte streams, newline-framed. Called once per session. `gatewayPath` lists the
-   * gateways that its messages come through, the nearest last.
+   * Connects a client to the core. Called once per session. `gatewayPath` lists the gateways that its messages come
+   * through, the nearest last.
    */
-  readonly open: (input: Readable, output: Writable, gatewayPath: readonly string[]) => ClientConnection;
-  /** The same for one request of a client that has no session. Called once per request. */
-  readonly openModern: (input: Readable, output: Writable) => RequestConnection;
+  readonly open: (transport: MessageTransport, gatewayPath: readonly string[]) => ClientWorkspace;
+  /** Takes the requests of clients that have no session. */
+  readonly modern: ModernRequestHandler;
   /** The parameters of a tool, by its exposed name, that a modern client repeats in headers. Default none. */
   readonly paramHeaders?: (tool: string) => readonly RepeatedParam[];
   /** Further members of the /healthz response. */
@@ -95,7 +94,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     },
   });
   const modern = new ModernPosts({
-    open: options.openModern,
+    endpoint: options.modern,
     paramHeaders: options.paramHeaders,
     limit: limits.sessions,
     log,
@@ -169,8 +168,6 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       await waitAtMost(ms, Promise.all([modern.idle(), ...all.map(({ client }) => client.idle())]));
       for (const { client } of all) client.failAll();
       modern.failAll();
-      // The core writes its output at the end of the event loop turn.
-      await new Promise((resolve) => setImmediate(resolve));
       await waitAtMost(
         timeouts.flushMs,
         Promise.all([modern.flushed(), ...all.map((session) => session.flushed())]),

@@ -1,31 +1,35 @@
 import type { ServerResponse } from 'node:http';
-import { viewsOf, type Message } from '../../wire/index.ts';
+import type { SerializedMessage } from '../../wire/index.ts';
 import { cursorText, eventHead, MAX_EVENT_BYTES, type EventLog } from './event-log.ts';
 import { EVENTS_TYPE } from './media.ts';
+import type { UnsentData } from './unsent-data.ts';
 
-export interface ResumableStreamOptions {
-  /** Its number among the streams of its session. */
+/** What lets a client resume a stream. */
+export interface StreamHistory {
+  /** The number of the stream among those of its session. */
   readonly number: number;
   readonly log: EventLog;
   /** Whether it begins with an event without data, from which a client can resume before anything has happened. */
   readonly primes: boolean;
-  /** Called after every write. */
-  readonly sent: (response: ServerResponse, bytes: number) => void;
 }
 
 /**
- * One event stream to a client. It outlives the response that carries it: events sent without one are replayed on
- * resume.
+ * One event stream to a client. With a history its events have ids, and it outlives the response that carries it: events
+ * sent without one are replayed on resume.
  */
-export class ResumableStream {
-  readonly number: number;
-  readonly #options: ResumableStreamOptions;
+export class EventStream {
+  readonly #unsent: UnsentData;
+  readonly #history: StreamHistory | undefined;
   #response: ServerResponse | undefined;
   #sentAt = 0;
 
-  constructor(options: ResumableStreamOptions) {
-    this.number = options.number;
-    this.#options = options;
+  constructor(unsent: UnsentData, history?: StreamHistory) {
+    this.#unsent = unsent;
+    this.#history = history;
+  }
+
+  get number(): number | undefined {
+    return this.#history?.number;
   }
 
   /** Whether a client is connected to it. */
@@ -35,7 +39,6 @@ export class ResumableStream {
 
   /** Continues on this response and ends an earlier one. `after` is the event that the client saw last. */
   attach(response: ServerResponse, after?: number): void {
-    const { log, primes, number } = this.#options;
     this.#response?.end();
     this.#response = response;
     response.on('close', () => {
@@ -43,34 +46,47 @@ export class ResumableStream {
     });
     beginEvents(response);
     this.#sentAt = performance.now();
+    if (this.#history) this.#catchUp(this.#history, after);
+  }
+
+  #catchUp({ log, number, primes }: StreamHistory, after: number | undefined): void {
     const missed = after === undefined ? [] : log.after({ stream: number, event: after });
-    for (const event of missed) this.#write(event);
+    for (const event of missed) this.write(event);
     // Also on a resume with nothing missed: a client without an event id of this connection forgets the stream.
     if (primes && missed.length === 0)
-      this.#write(`id: ${cursorText({ stream: number, event: log.next() })}\ndata: \n\n`);
+      this.write(`id: ${cursorText({ stream: number, event: log.next() })}\ndata: \n\n`);
   }
 
   /** `answers` is the id of the request that this is the answer to, as JSON text. */
-  send(message: Message, answers?: string): void {
-    const { log, number } = this.#options;
+  send(message: SerializedMessage, answers?: string): void {
+    if (this.#history) this.#sendResumable(message, this.#history, answers);
+    else if (message.length < JOIN_BELOW) this.write(joined(MESSAGE_HEAD, message));
+    else this.#writeInPieces(MESSAGE_HEAD, message);
+  }
+
+  #sendResumable(
+    message: SerializedMessage,
+    { log, number }: StreamHistory,
+    answers: string | undefined,
+  ): void {
     const cursor = { stream: number, event: log.next() };
     const head = Buffer.from(eventHead(cursor));
     if (message.length + OVERHEAD <= MAX_EVENT_BYTES) {
       const event = joined(head, message);
       log.add(cursor, event, answers);
-      this.#write(event);
+      this.write(event);
       return;
     }
     // Even while the client is connected: it may lose its connection in the middle.
     if (answers !== undefined) log.lose(cursor, answers);
-    if (this.#response) writeInPieces(this.#response, head, message, this.#options.sent);
+    this.#writeInPieces(head, message);
   }
 
   /** Sends a comment after this much silence. */
   keepAlive(now: number, ms: number): void {
     if (this.#response === undefined || now - this.#sentAt < ms) return;
     // Unsent data is enough of a sign of life.
-    if (this.#response.writableLength === 0) this.#write(COMMENT);
+    if (this.#response.writableLength === 0) this.write(COMMENT);
   }
 
   end(): void {
@@ -78,12 +94,25 @@ export class ResumableStream {
     this.#response = undefined;
   }
 
-  #write(event: Buffer | string): void {
+  /** Writes events as they are, if a client is connected. */
+  write(events: Buffer | string): void {
     const response = this.#response;
     if (response === undefined) return;
     this.#sentAt = performance.now();
-    response.write(event);
-    this.#options.sent(response, event.length);
+    response.write(events);
+    this.#unsent.sent(response, events.length);
+  }
+
+  #writeInPieces(head: Buffer, { pieces, length }: SerializedMessage): void {
+    const response = this.#response;
+    if (response === undefined) return;
+    this.#sentAt = performance.now();
+    response.cork();
+    response.write(head);
+    for (const piece of pieces) response.write(piece);
+    response.write(TAIL);
+    response.uncork();
+    this.#unsent.sent(response, length);
   }
 }
 
@@ -93,23 +122,7 @@ export function beginEvents(response: ServerResponse): void {
   response.flushHeaders();
 }
 
-/** A message as one event, in as few copies as its size allows. */
-export function writeEvent(
-  response: ServerResponse,
-  message: Message,
-  sent: ResumableStreamOptions['sent'],
-): void {
-  const head = Buffer.from(MESSAGE_HEAD);
-  if (message.length >= JOIN_BELOW) {
-    writeInPieces(response, head, message, sent);
-    return;
-  }
-  const event = joined(head, message);
-  response.write(event);
-  sent(response, event.length);
-}
-
-export const COMMENT = ':\n\n';
+const COMMENT = ':\n\n';
 
 const EVENT_HEADERS = {
   'Content-Type': EVENTS_TYPE,
@@ -117,26 +130,12 @@ const EVENT_HEADERS = {
   // Proxies would buffer the events otherwise.
   'X-Accel-Buffering': 'no',
 };
-const MESSAGE_HEAD = 'event: message\ndata: ';
+const MESSAGE_HEAD = Buffer.from('event: message\ndata: ');
 const TAIL = Buffer.from('\n\n');
 /** Room for the lines around a message in an event. */
 const OVERHEAD = 64;
 const JOIN_BELOW = 64 * 1024;
 
-function joined(head: Buffer, { bytes }: Message): Buffer {
-  return Buffer.concat([head, ...viewsOf(bytes, bytes.from, bytes.to), TAIL]);
-}
-
-function writeInPieces(
-  response: ServerResponse,
-  head: Buffer,
-  { bytes, length }: Message,
-  sent: ResumableStreamOptions['sent'],
-): void {
-  response.cork();
-  response.write(head);
-  for (const view of viewsOf(bytes, bytes.from, bytes.to)) response.write(view);
-  response.write(TAIL);
-  response.uncork();
-  sent(response, length);
+function joined(head: Buffer, { pieces }: SerializedMessage): Buffer {
+  return Buffer.concat([head, ...pieces, TAIL]);
 }

@@ -1,123 +1,67 @@
-import type { ServerResponse } from 'node:http';
-import { idKey, viewsOf, type Message } from '../../wire/index.ts';
-import { beginEvents, type ResumableStream } from './event-stream.ts';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { SerializedMessage } from '../../wire/index.ts';
+import type { EventStream } from './event-stream.ts';
 import { JSON_TYPE } from './media.ts';
-import { isDisconnected, replyError } from './reply.ts';
-
-export interface HttpExchangeOptions {
-  readonly response: ServerResponse;
-  /** The id of the request, as JSON text. */
-  readonly id: string;
-  /** How large the request is, in bytes. */
-  readonly size: number;
-  /** Its progress token, as JSON text. */
-  readonly token: string | undefined;
-  /** Opens the stream for the answer. Undefined: it is always answered with JSON. */
-  readonly openStream: (() => ResumableStream) | undefined;
-  /** Called after every write. */
-  readonly sent: (response: ServerResponse, bytes: number) => void;
-  /** Shared by the requests of one POST. Default: the POST has one request. */
-  readonly batch?: BatchedExchange | undefined;
-}
-
-/** A POST with several requests: one stream that ends when all are answered. */
-export interface BatchedExchange {
-  readonly stream: ResumableStream;
-  /** How many are not answered yet. */
-  open: number;
-}
+import { isDisconnected } from './reply.ts';
+import type { UnsentData } from './unsent-data.ts';
 
 /**
  * One POST with a request, until it is answered: with JSON if the answer comes first, else with an event stream that ends
- * with the answer. A client that disconnects has not cancelled its request.
+ * with the answer.
  */
-export class HttpExchange {
-  /** The id and the token in canonical form. */
-  readonly id: string;
-  readonly token: string | undefined;
+export abstract class HttpExchange {
   readonly openedAt = performance.now();
-  /** A newer one with the same id, which the protocol forbids. */
-  next: HttpExchange | undefined = undefined;
-  readonly #options: HttpExchangeOptions;
-  #stream: ResumableStream | undefined;
+  protected readonly response: ServerResponse;
+  protected readonly unsent: UnsentData;
+  #stream: EventStream | undefined;
 
-  constructor(options: HttpExchangeOptions) {
-    this.id = idKey(options.id);
-    this.token = options.token === undefined ? undefined : idKey(options.token);
-    this.#options = options;
-    this.#stream = options.batch?.stream;
+  /** `stream`: one that is open already. Default: one of its own is opened if need be. */
+  constructor(response: ServerResponse, unsent: UnsentData, stream?: EventStream) {
+    this.response = response;
+    this.unsent = unsent;
+    this.#stream = stream;
   }
 
-  get size(): number {
-    return this.#options.size;
-  }
+  /** Opens a stream for the answer; undefined if it must be answered with JSON. */
+  protected abstract openStream(): EventStream | undefined;
 
-  get stream(): ResumableStream | undefined {
+  get stream(): EventStream | undefined {
     return this.#stream;
   }
 
-  /** Whether other messages than the answer can reach the client on it. */
-  get carries(): boolean {
-    if (this.#stream) return this.#stream.attached;
-    const { openStream, response } = this.#options;
-    return openStream !== undefined && !isDisconnected(response);
-  }
-
   /** Sends a message before the answer. */
-  send(message: Message): void {
+  send(message: SerializedMessage): void {
     this.becomeStream();
     this.#stream?.send(message);
   }
 
   becomeStream(): void {
-    const { openStream, response } = this.#options;
-    if (this.#stream !== undefined || openStream === undefined || isDisconnected(response)) return;
-    this.#stream = openStream();
-    this.#stream.attach(response);
+    if (this.#stream !== undefined || isDisconnected(this.response)) return;
+    this.#stream = this.openStream();
+    this.#stream?.attach(this.response);
   }
 
-  /** Sends the answer, which ends it. */
-  answer(message: Message, headers?: Readonly<Record<string, string>>): void {
+  /** Sends the answer, which ends it. `id` is the id of the request, as JSON text; status and headers are for JSON. */
+  protected finish(answer: SerializedMessage, id: string, status = 200, headers?: OutgoingHttpHeaders): void {
+    const { response } = this;
     if (this.#stream) {
-      this.#stream.send(message, this.#options.id);
-      this.#endStream(this.#stream);
-      return;
-    }
-    const { response, sent } = this.#options;
-    if (isDisconnected(response)) return;
-    const { bytes, length } = message;
-    response.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': length, ...headers });
-    if (bytes.buffer) response.end(bytes.buffer.subarray(bytes.from, bytes.to));
-    else {
-      response.cork();
-      for (const view of viewsOf(bytes, bytes.from, bytes.to)) response.write(view);
-      response.end();
-      response.uncork();
-    }
-    sent(response, length);
-  }
-
-  /** The client has cancelled the request: it ends without an answer. */
-  withdraw(): void {
-    const { response } = this.#options;
-    if (this.#stream) this.#endStream(this.#stream);
-    else if (!isDisconnected(response)) {
-      beginEvents(response);
-      response.end();
+      this.#stream.send(answer, id);
+      this.endStream(this.#stream);
+    } else if (!isDisconnected(response)) {
+      const { pieces, length } = answer;
+      response.writeHead(status, { 'Content-Type': JSON_TYPE, 'Content-Length': length, ...headers });
+      if (pieces.length === 1) response.end(pieces[0]);
+      else {
+        response.cork();
+        for (const piece of pieces) response.write(piece);
+        response.end();
+        response.uncork();
+      }
+      this.unsent.sent(response, length);
     }
   }
 
-  /** The session ends before the answer. */
-  abandon(): void {
-    const { response, id } = this.#options;
-    if (this.#stream) this.#endStream(this.#stream);
-    else if (!isDisconnected(response)) replyError(response, { status: 404, id, message: SESSION_ENDED });
-  }
-
-  #endStream(stream: ResumableStream): void {
-    const { batch } = this.#options;
-    if (batch === undefined || --batch.open === 0) stream.end();
+  protected endStream(stream: EventStream): void {
+    stream.end();
   }
 }
-
-const SESSION_ENDED = 'Not found: the session has ended. Start a new one with initialize.';

@@ -118,7 +118,7 @@ export function handlersFor({
       const id = claimsModern ? undefined : sessionIdOf(request);
       const session = id === undefined ? undefined : sessionOf(request, response, id);
       if (id !== undefined && session === undefined) return;
-      const message = await readPost(request, response, bodyBytes);
+      const message = await readPost(request, response, bodyBytes, claimsModern);
       if (message === undefined) return;
       if (isBatch(message)) {
         if (session === undefined || sessions.find(session.id, StreamableSession) === undefined)
@@ -162,9 +162,9 @@ export function handlersFor({
       }
       const gatewayPath = admit(response);
       if (gatewayPath === undefined) return;
-      const session = new SseSession(host, gatewayPath, response);
+      const session = new SseSession(host, gatewayPath);
       sessions.add(session);
-      session.begin('/message');
+      session.begin('/message', response);
     },
 
     async 'send-message'(request, response) {

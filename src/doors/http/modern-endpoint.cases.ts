@@ -2,21 +2,18 @@ import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
 import type { Gateway } from '../../gateway/index.ts';
 import type { ServerIdentity } from '../legacy-client.ts';
-import { openModernEndpoint, type ModernEndpoint } from '../modern-endpoint.ts';
+import { ModernEndpoint } from '../modern/endpoint.ts';
+import type { ModernRequestHandler } from './modern-exchange.ts';
 
-export interface CountedEndpoint extends Pick<ModernEndpoint, 'open' | 'suspended'> {
-  /** How many requests the core has taken, and how many of those are over. */
+export interface CountedEndpoint extends ModernRequestHandler {
+  /** How many requests have run, and how many of their exchanges are over. */
   readonly count: { opened: number; left: number };
+  readonly suspended: number;
 }
 
-/** Seats for modern clients as the program gives them, counted. */
-export async function countedEndpoint(gateway: Gateway, identity: ServerIdentity): Promise<CountedEndpoint> {
-  const endpoint = await openModernEndpoint({
-    gateway,
-    identity,
-    log: silentLogger,
-    messageBytes: 16 * 1024 * 1024,
-  });
+/** An endpoint for modern clients as the program opens it, counted. */
+export function countedEndpoint(gateway: Gateway, identity: ServerIdentity): CountedEndpoint {
+  const endpoint = new ModernEndpoint({ gateway, identity, log: silentLogger });
   onTestFinished(() => endpoint.close());
   const count = { opened: 0, left: 0 };
   return {
@@ -24,16 +21,16 @@ export async function countedEndpoint(gateway: Gateway, identity: ServerIdentity
     get suspended() {
       return endpoint.suspended;
     },
-    open(input, output) {
+    refusal: (message, method) => endpoint.refusal(message, method),
+    run(message, channel, method) {
       count.opened++;
-      const connection = endpoint.open(input, output);
-      return {
-        failAll: () => connection.failAll(),
-        leave: () => {
-          count.left++;
-          connection.leave();
-        },
-      };
+      return endpoint.run(message, channel, method);
     },
+    cancel(attempt, reason) {
+      count.left++;
+      endpoint.cancel(attempt, reason);
+    },
+    idle: () => endpoint.idle(),
+    failAll: () => endpoint.failAll(),
   };
 }

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../../../test/helpers/until.ts';
 import type { Call } from '../../gateway/index.ts';
 import { Meta, type JsonObject } from '../../protocol/index.ts';
+import { Attempt } from '../modern/attempt.ts';
 import { openTestDoor, progress, fromServer, TOKEN, type EventReader, type TestDoor } from './door.cases.ts';
 import { modernCall, modernPost, modernRequest } from './modern-requests.cases.ts';
 
@@ -178,8 +179,21 @@ describe('a client that listens', () => {
   });
 
   test('has its stream before there is anything to say', async () => {
-    const silent = { failAll: () => undefined, leave: () => undefined };
-    const { open } = await openTestDoor({ timeouts: { ...CALM, flushMs: 10 }, openModern: () => silent });
+    const silent = { listens: true, cancel: () => undefined, stop: () => undefined };
+    const { open } = await openTestDoor({
+      timeouts: { ...CALM, flushMs: 10 },
+      modern: {
+        refusal: () => undefined,
+        run: (message, channel) => {
+          const attempt = new Attempt({ ended: () => undefined }, channel, message);
+          attempt.handler = silent;
+          return attempt;
+        },
+        cancel: () => undefined,
+        idle: () => Promise.resolve(),
+        failAll: () => undefined,
+      },
+    });
     const stream = await open(modernPost(listening()));
     expect([stream.status, stream.events.length]).toEqual([200, 0]);
     stream.hangUp();

@@ -1,25 +1,24 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '../../shared/log.ts';
 import {
   Client,
   isLegacyVersion,
   isModernVersion,
-  LEGACY_VERSIONS,
   Meta,
-  MODERN_VERSION,
   ModernCode,
   type JsonObject,
 } from '../../protocol/index.ts';
 import { RpcCode, type Message } from '../../wire/index.ts';
+import { unsupportedVersion } from '../modern/endpoint.ts';
+import { LinkedSet } from '../modern/linked-set.ts';
 import { JSON_TYPE } from './media.ts';
-import { ModernExchange, type ModernExchangeHost, type RequestConnection } from './modern-exchange.ts';
+import { ModernExchange, type ModernExchangeHost, type ModernRequestHandler } from './modern-exchange.ts';
 import { headerFault, type RepeatedParam } from './modern-headers.ts';
 import type { HttpTimeouts } from './timeouts.ts';
 import { isDisconnected, replyEmpty } from './reply.ts';
 
 export interface ModernPostsOptions {
-  readonly open: (input: Readable, output: Writable) => RequestConnection;
+  readonly endpoint: ModernRequestHandler;
   /** The parameters of a tool that are repeated in headers. Default none. */
   readonly paramHeaders?: ((tool: string) => readonly RepeatedParam[]) | undefined;
   /** How many may run at the same time. */
@@ -33,14 +32,14 @@ export class ModernPosts {
   readonly #host: ModernExchangeHost;
   readonly #paramHeaders: (tool: string) => readonly RepeatedParam[];
   readonly #limit: number;
-  readonly #exchanges = new Set<ModernExchange>();
+  readonly #exchanges = new LinkedSet<ModernExchange>();
   /** Runs while there are exchanges. */
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ open, paramHeaders = none, limit, log, timeouts }: ModernPostsOptions) {
+  constructor({ endpoint, paramHeaders = none, limit, log, timeouts }: ModernPostsOptions) {
     this.#paramHeaders = paramHeaders;
     this.#limit = limit;
-    this.#host = { open, log, timeouts, left: (exchange) => this.#left(exchange) };
+    this.#host = { endpoint, log, timeouts, left: (exchange) => this.#left(exchange) };
   }
 
   /** Whether the header of a request names a version without a handshake. */
@@ -61,58 +60,63 @@ export class ModernPosts {
     // The era has no client notifications over HTTP: closing the exchange cancels.
     else if (id === undefined) replyEmpty(response, 202);
     else {
-      const refusal = this.#refusal(message, request);
+      const method = message.string(Client.method)!;
+      const refusal = this.#refusal(message, method, request);
       if (refusal) refuse(response, id, refusal);
       // No close event follows for a client that has left already.
-      else if (!isDisconnected(response)) this.#begin(message, response);
+      else if (!isDisconnected(response)) this.#begin(message, method, response);
     }
   }
 
   /** Resolves when nothing waits for an answer any more. */
-  async idle(): Promise<void> {
-    await Promise.all([...this.#exchanges].map((exchange) => exchange.idle()));
+  idle(): Promise<void> {
+    return this.#host.endpoint.idle();
   }
 
   /** Answers all running requests, and ends subscriptions. */
   failAll(): void {
-    for (const exchange of [...this.#exchanges]) exchange.failAll();
+    this.#host.endpoint.failAll();
   }
 
   /** Resolves when all answers are sent. */
   async flushed(): Promise<void> {
-    await Promise.all([...this.#exchanges].map((exchange) => exchange.flushed()));
+    await Promise.all(this.#exchanges.members().map((exchange) => exchange.flushed()));
   }
 
   /** Ends the remaining exchanges. */
   close(): void {
-    for (const exchange of [...this.#exchanges]) exchange.close();
+    for (const exchange of this.#exchanges.members()) exchange.close();
   }
 
-  #refusal(message: Message, request: IncomingMessage): PostRefusal | undefined {
+  #refusal(message: Message, method: string, request: IncomingMessage): PostRefusal | undefined {
     const named = request.headers['mcp-protocol-version'];
     // If only the header names the unsupported version, the body cannot be interpreted.
     if (typeof named === 'string' && !isModernVersion(named) && !message.has(Client.version))
-      return unsupported(named);
+      return { status: 400, ...unsupportedVersion(named) };
     const fault = headerFault(request.headers, message, this.#paramHeaders);
     if (fault !== undefined)
       return { status: 400, code: ModernCode.headerMismatch, message: `Header mismatch: ${fault}.` };
+    const refusal = this.#host.endpoint.refusal(message, method);
+    if (refusal) return { status: refusal.code === RpcCode.methodNotFound ? 404 : 400, ...refusal };
     return this.#exchanges.size < this.#limit ? undefined : NO_ROOM;
   }
 
-  #begin(message: Message, response: ServerResponse): void {
-    this.#exchanges.add(new ModernExchange(message, response, this.#host));
+  #begin(message: Message, method: string, response: ServerResponse): void {
+    const exchange = new ModernExchange(message, method, response, this.#host);
+    this.#exchanges.add(exchange);
     this.#timer ??= setInterval(() => this.#tick(), this.#host.timeouts.tickMs).unref();
+    exchange.run();
   }
 
   #left(exchange: ModernExchange): void {
-    if (!this.#exchanges.delete(exchange) || this.#exchanges.size > 0) return;
+    if (!this.#exchanges.remove(exchange) || this.#exchanges.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
   #tick(): void {
     const now = performance.now();
-    for (const exchange of [...this.#exchanges]) exchange.tick(now);
+    for (const exchange of this.#exchanges.members()) exchange.tick(now);
   }
 }
 
@@ -138,15 +142,6 @@ const NO_ROOM: PostRefusal = {
   message: 'Service unavailable: the request limit (http.maxSessions) is reached. Try again later.',
   headers: { 'Retry-After': '1' },
 };
-
-function unsupported(requested: string): PostRefusal {
-  return {
-    status: 400,
-    code: ModernCode.unsupportedVersion,
-    message: 'Unsupported protocol version',
-    data: { supported: [MODERN_VERSION, ...LEGACY_VERSIONS], requested: requested.slice(0, 200) },
-  };
-}
 
 /** The era has no null ids: an unknown id is left out. */
 function refuse(response: ServerResponse, id: string | undefined, refusal: PostRefusal): void {

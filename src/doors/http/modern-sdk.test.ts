@@ -60,11 +60,8 @@ async function openDoorTo(
     await children.stopAll({ term: 0, kill: 500 });
   });
   const identity = { name: 'gateway', title: 'Gateway', version: '1', instructions: () => 'Be kind.' };
-  const endpoint = await countedEndpoint(gateway, identity);
-  const { door, request } = await openTestDoor({
-    openModern: (input, output) => endpoint.open(input, output),
-    paramHeaders,
-  });
+  const endpoint = countedEndpoint(gateway, identity);
+  const { door, request } = await openTestDoor({ modern: endpoint, paramHeaders });
   return { door, endpoint, request };
 }
 

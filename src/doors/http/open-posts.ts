@@ -1,21 +1,21 @@
-import type { HttpExchange } from './exchange.ts';
+import type { SessionExchange } from './session-exchange.ts';
 
 /** The POSTs of one client that wait for their answer. */
 export class OpenPosts {
   /** The oldest of each id; newer ones with the same id are linked behind it. */
-  readonly #byId = new Map<string, HttpExchange>();
-  readonly #byToken = new Map<string, HttpExchange>();
-  readonly #inOrder = new Set<HttpExchange>();
+  readonly #byId = new Map<string, SessionExchange>();
+  readonly #byToken = new Map<string, SessionExchange>();
+  readonly #inOrder = new Set<SessionExchange>();
 
   get size(): number {
     return this.#inOrder.size;
   }
 
-  all(): Iterable<HttpExchange> {
+  all(): Iterable<SessionExchange> {
     return this.#inOrder;
   }
 
-  add(exchange: HttpExchange): void {
+  add(exchange: SessionExchange): void {
     this.#inOrder.add(exchange);
     if (exchange.token !== undefined) this.#byToken.set(exchange.token, exchange);
     let older = this.#byId.get(exchange.id);
@@ -28,46 +28,37 @@ export class OpenPosts {
   }
 
   /** Takes out the exchange that an answer with this id belongs to. */
-  takeAnswered(id: string): HttpExchange | undefined {
+  takeAnswered(id: string): SessionExchange | undefined {
     const oldest = this.#byId.get(id);
     if (oldest) this.#take(oldest);
     return oldest;
   }
 
   /** Takes out the exchange that a cancellation of this id means: the newest of several. */
-  takeCancelled(id: string): HttpExchange | undefined {
+  takeCancelled(id: string): SessionExchange | undefined {
     let youngest = this.#byId.get(id);
     while (youngest?.next) youngest = youngest.next;
     if (youngest) this.#take(youngest);
     return youngest;
   }
 
-  /** Takes out the exchange with the largest request. */
-  takeLargest(): HttpExchange | undefined {
-    let largest: HttpExchange | undefined;
-    for (const exchange of this.#inOrder)
-      if (largest === undefined || exchange.size > largest.size) largest = exchange;
-    if (largest) this.#take(largest);
-    return largest;
-  }
-
-  withToken(token: string): HttpExchange | undefined {
+  withToken(token: string): SessionExchange | undefined {
     return this.#byToken.get(token);
   }
 
-  onStream(number: number): HttpExchange | undefined {
+  onStream(number: number): SessionExchange | undefined {
     for (const exchange of this.#inOrder) if (exchange.stream?.number === number) return exchange;
     return undefined;
   }
 
   /** The newest exchange that can carry other messages than its answer. */
-  youngestCarrier(): HttpExchange | undefined {
-    let found: HttpExchange | undefined;
+  youngestCarrier(): SessionExchange | undefined {
+    let found: SessionExchange | undefined;
     for (const exchange of this.#inOrder) if (exchange.carries) found = exchange;
     return found;
   }
 
-  takeAll(): HttpExchange[] {
+  takeAll(): SessionExchange[] {
     const all = [...this.#inOrder];
     this.#inOrder.clear();
     this.#byId.clear();
@@ -75,7 +66,7 @@ export class OpenPosts {
     return all;
   }
 
-  #take(exchange: HttpExchange): void {
+  #take(exchange: SessionExchange): void {
     const { id, token, next } = exchange;
     let older = this.#byId.get(id)!;
     if (older !== exchange) {

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer, get, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Writable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
-import { holdCall, eventually, openTestDoor } from './door.cases.ts';
+import { holdCall, eventually, fromServer, openTestDoor } from './door.cases.ts';
 import { EventStore } from './event-store.ts';
 import { DEFAULT_TIMEOUTS } from './timeouts.ts';
 import { StreamableSession } from './streamable-session.ts';
@@ -59,19 +58,15 @@ test('what was sent on a stream that is over is kept for a while only', async ()
 
 test('what is kept for a client goes with it', async () => {
   const store = new EventStore();
-  let core: Writable | undefined;
   const client = {
     running: 0,
     idle: () => Promise.resolve(),
     failAll: () => undefined,
-    close: () => Promise.resolve(),
+    leave: () => undefined,
   };
   const session = new StreamableSession(
     {
-      open: (_input, output) => {
-        core = output;
-        return client;
-      },
+      open: () => ({ client, close: () => Promise.resolve() }),
       log: silentLogger,
       timeouts: DEFAULT_TIMEOUTS,
       events: store,
@@ -87,7 +82,7 @@ test('what is kept for a client goes with it', async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   get({ host: '127.0.0.1', port: (server.address() as AddressInfo).port }, (response) => response.resume());
   await once(server, 'request');
-  core!.write('{"jsonrpc":"2.0","method":"notifications/hello"}\n');
+  session.forward(fromServer({ method: 'notifications/hello' }), []);
   expect(store.bytes).toBeGreaterThan(0);
   await session.close();
   expect(store.bytes).toBe(0);

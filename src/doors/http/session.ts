@@ -1,30 +1,33 @@
 import { randomBytes } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
-import type { Readable, Writable } from 'node:stream';
 import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
-import { isJsonObject, Server } from '../../protocol/index.ts';
-import type { Message } from '../../wire/index.ts';
-import { BACKED_UP_BYTES, BytePipe } from './byte-pipe.ts';
+import { Client, isJsonObject, Server } from '../../protocol/index.ts';
+import {
+  editedMember,
+  serialize,
+  serializeText,
+  type Edit,
+  type Message,
+  type MessageReceiver,
+  type MessageTransport,
+  type OwnMessage,
+  type SerializedMessage,
+} from '../../wire/index.ts';
+import type { ClientConnection } from '../client.ts';
 import type { EventStore } from './event-store.ts';
 import type { HttpTimeouts } from './timeouts.ts';
-import { isDisconnected } from './reply.ts';
+import { UnsentData } from './unsent-data.ts';
 
-/** One client, connected to the core. */
-export interface ClientConnection {
-  /** The number of running requests. */
-  readonly running: number;
-  /** Resolves when no request is running. */
-  idle(): Promise<void>;
-  /** Answers the running requests with an error. */
-  failAll(): void;
+/** One client in a workspace of its own. */
+export interface ClientWorkspace {
+  readonly client: ClientConnection;
   /** The client disconnected. */
   close(): Promise<void>;
 }
 
 /** Shared by all sessions. */
 export interface HttpSessionHost {
-  readonly open: (input: Readable, output: Writable, gatewayPath: readonly string[]) => ClientConnection;
+  readonly open: (transport: MessageTransport, gatewayPath: readonly string[]) => ClientWorkspace;
   readonly log: Logger;
   readonly timeouts: HttpTimeouts;
   /** Holds events for a replay. */
@@ -33,61 +36,73 @@ export interface HttpSessionHost {
   readonly left: (session: HttpSession) => void;
 }
 
-const MIB = 1024 * 1024;
-/** The limit for unsent data of one client: 16 MiB, and one message of the largest size. */
-const WAITING_BYTES = 32 * MIB;
 /** Random bytes in the id of a session, which is a secret of its client. */
 const ID_BYTES = 24;
+/** Messages that the core has not read yet, beyond which no more are accepted, in bytes. */
+const UNREAD_BYTES = 8 * 1024 * 1024;
 
-/** One HTTP client with a session: its connection to the core, and its unsent data. */
-export abstract class HttpSession {
+/** One HTTP client with a session: the transport between its exchanges and the core. */
+export abstract class HttpSession implements MessageTransport {
   readonly id = randomBytes(ID_BYTES).toString('base64url');
-  readonly client: ClientConnection;
   /** Whether initialize has succeeded; before that it does not count as a client. */
   initialized = false;
   /** The protocol version that was agreed on; undefined before that. */
   version: string | undefined;
   protected readonly host: HttpSessionHost;
-  readonly #pipe: BytePipe;
-  /** Responses with unsent data. */
-  readonly #writing = new Set<ServerResponse>();
-  #given = 0;
-  #taken = 0;
-  #takenAt = performance.now();
+  protected readonly unsent = new UnsentData();
+  readonly #workspace: ClientWorkspace;
+  #receiver!: MessageReceiver;
+  /** Messages that arrived since the core paused; undefined while it reads. */
+  #unread: Message[] | undefined;
+  #unreadBytes = 0;
   #usedAt = performance.now();
   #closing: Promise<void> | undefined;
 
   /** `gatewayPath` lists the gateways that its messages come through. */
   constructor(host: HttpSessionHost, gatewayPath: readonly string[]) {
     this.host = host;
-    this.#pipe = new BytePipe({
-      line: (message) => {
-        if (this.#closing === undefined) this.deliver(message);
-      },
-      broken: (why) => this.#giveUp(why),
-    });
     // The core is silent until the first request, so nothing is delivered during construction.
-    this.client = host.open(this.#pipe.input, this.#pipe.output, gatewayPath);
+    this.#workspace = host.open(this, gatewayPath);
   }
 
   /** Whether an exchange or a stream is open. */
   protected abstract readonly connected: boolean;
-  /** Sends a message of the core to the client. */
-  protected abstract deliver(message: Message): void;
+  /** Sends the answer to the request with this id, given as JSON text. */
+  protected abstract deliverAnswer(id: string, answer: SerializedMessage, failed: boolean): void;
+  /** Sends a request to the client. */
+  protected abstract deliverRequest(request: SerializedMessage): void;
+  /** Sends a notification. `token` is the token of a progress notification, as JSON text. */
+  protected abstract deliverNotification(
+    notification: SerializedMessage,
+    method: string | undefined,
+    token: string | undefined,
+  ): void;
   /** Ends what is open. */
   protected abstract finish(): void;
   /** Checks for due work, such as keep-alives. */
   protected abstract attend(now: number): void;
 
+  get client(): ClientConnection {
+    return this.#workspace.client;
+  }
+
   /** A message of the client. */
   take(message: Message): void {
     this.#usedAt = performance.now();
-    this.#pipe.take(message);
+    this.#receive(message);
+  }
+
+  #receive(message: Message): void {
+    if (this.#unread === undefined) this.#receiver.receive(message);
+    else {
+      this.#unread.push(message);
+      this.#unreadBytes += message.length;
+    }
   }
 
   /** True while the core does not keep up with the client. */
   get full(): boolean {
-    return this.#pipe.full;
+    return this.#unreadBytes > UNREAD_BYTES;
   }
 
   /** How long it has been idle, in milliseconds; 0 while something is open or running. */
@@ -98,21 +113,18 @@ export abstract class HttpSession {
 
   /** Applies the timeouts. */
   tick(now: number): void {
-    const waiting = this.#waiting();
-    const taken = this.#given - waiting;
-    if (waiting <= BACKED_UP_BYTES || taken > this.#taken) this.#takenAt = now;
-    this.#taken = taken;
-    if (now - this.#takenAt > this.host.timeouts.stallMs) this.#giveUp('it does not read its messages');
-    else if (waiting + this.#pipe.output.writableLength > WAITING_BYTES) this.#giveUp(TOO_MUCH);
-    else this.attend(now);
+    const problem = this.unsent.problem(now, this.host.timeouts.stallMs);
+    if (problem === undefined) this.attend(now);
+    else if (this.#closing === undefined) {
+      this.host.log.warn('closed an HTTP session', { why: problem });
+      this.unsent.discard();
+      void this.close();
+    }
   }
 
-  /** Resolves when all output of the core so far is sent. */
-  async flushed(): Promise<void> {
-    const { output } = this.#pipe;
-    if (!output.destroyed) await new Promise((resolve) => output.write('', resolve));
-    const unsent = [...this.#writing].filter(({ writableLength }) => writableLength > 0);
-    await Promise.all(unsent.map((response) => relief(response)));
+  /** Resolves when everything written so far is sent. */
+  flushed(): Promise<void> {
+    return this.unsent.flushed();
   }
 
   /** Ends the session. */
@@ -121,65 +133,81 @@ export abstract class HttpSession {
     return this.#closing;
   }
 
-  /** To be called after every write to the client. */
-  protected readonly sent = (response: ServerResponse, bytes: number): void => {
-    this.#given += bytes;
-    if (response.writableLength === 0) return;
-    if (!this.#writing.has(response)) {
-      this.#writing.add(response);
-      response.on('close', () => this.#writing.delete(response));
-    }
-    this.#pipe.waitFor(response);
-  };
-
   async #close(): Promise<void> {
     this.host.left(this);
     this.finish();
+    this.unsent.close(this.host.timeouts.stallMs);
     try {
-      await this.client.close();
+      await this.#workspace.close();
     } catch (error) {
       this.host.log.error('an HTTP session did not close cleanly', { cause: messageOf(error) });
     }
-    this.#pipe.close();
-    for (const response of this.#writing) destroyLater(response, this.host.timeouts.stallMs);
   }
 
-  #waiting(): number {
-    let waiting = 0;
-    for (const response of this.#writing) {
-      if (isDisconnected(response)) this.#writing.delete(response);
-      else waiting += response.writableLength;
-    }
-    return waiting;
+  connect(receiver: MessageReceiver): void {
+    this.#receiver = receiver;
   }
 
-  #giveUp(why: string): void {
+  forward(notification: Message, edits: readonly Edit[]): void {
     if (this.#closing !== undefined) return;
-    this.host.log.warn('closed an HTTP session', { why });
-    for (const response of this.#writing) response.destroy();
-    void this.close();
+    const method = notification.string(Server.method);
+    const token =
+      method === 'notifications/progress'
+        ? editedMember(notification, Server.progressToken, edits)
+        : undefined;
+    this.deliverNotification(serialize(notification, edits), method, token);
+  }
+
+  forwardRequest(id: number, request: Message, edits: readonly Edit[]): void {
+    if (this.#closing === undefined) this.deliverRequest(serialize(request, edits, id));
+  }
+
+  forwardAnswer(request: Message, answer: Message, edits: readonly Edit[]): void {
+    if (this.#closing !== undefined) return;
+    this.deliverAnswer(request.text(Client.id)!, serialize(answer, edits, request), answer.has(Server.error));
+  }
+
+  sendText(json: string, about: OwnMessage): void {
+    if (this.#closing !== undefined) return;
+    const message = serializeText(json);
+    if (about.kind === 'request') this.deliverRequest(message);
+    else if (about.kind === 'notification') this.deliverNotification(message, about.method, undefined);
+    // Unreadable messages are answered by the door, so there is always an id.
+    else if (about.id !== undefined) this.deliverAnswer(about.id, message, about.code !== undefined);
+  }
+
+  get backlog(): number {
+    return this.unsent.bytes;
+  }
+
+  get congested(): boolean {
+    return this.unsent.congested;
+  }
+
+  whenDrained(listener: () => void): void {
+    this.unsent.whenDrained(listener);
+  }
+
+  pause(): void {
+    this.#unread ??= [];
+  }
+
+  resume(): void {
+    const unread = this.#unread ?? [];
+    this.#unread = undefined;
+    this.#unreadBytes = 0;
+    // Those that follow are kept again if one of them pauses it.
+    for (const message of unread) this.#receive(message);
+  }
+
+  readRareMembers(): void {
+    // The door has scanned each message as its headers suggest.
   }
 }
 
 /** The protocol version in the answer to initialize. */
-export function versionIn(answer: Message): string | undefined {
-  const result = answer.value(Server.result);
+export function versionIn({ pieces }: SerializedMessage): string | undefined {
+  const { result } = JSON.parse(Buffer.concat(pieces).toString()) as { result?: unknown };
   const version = isJsonObject(result) ? result.protocolVersion : undefined;
   return typeof version === 'string' ? version : undefined;
-}
-
-const TOO_MUCH = 'too much data is waiting for it';
-
-/** Resolves when a response has drained, finished or closed. */
-function relief(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    response.on('drain', resolve).on('finish', resolve).on('close', resolve);
-  });
-}
-
-/** A client that does not read the rest loses its connection. */
-function destroyLater(response: ServerResponse, ms: number): void {
-  const timer = setTimeout(() => response.destroy(), ms);
-  timer.unref();
-  response.on('close', () => clearTimeout(timer));
 }

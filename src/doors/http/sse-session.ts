@@ -1,47 +1,47 @@
 import type { ServerResponse } from 'node:http';
-import { Server } from '../../protocol/index.ts';
-import type { Message } from '../../wire/index.ts';
-import { beginEvents, COMMENT, writeEvent } from './event-stream.ts';
+import type { SerializedMessage } from '../../wire/index.ts';
+import { EventStream } from './event-stream.ts';
 import { HttpSession, versionIn, type HttpSessionHost } from './session.ts';
 
 /** A client of the older HTTP+SSE transport: one stream carries all its messages, and the session ends with it. */
 export class SseSession extends HttpSession {
-  readonly #response: ServerResponse;
-  #sentAt = performance.now();
+  readonly #stream: EventStream;
+  readonly connected = true;
 
-  constructor(host: HttpSessionHost, gatewayPath: readonly string[], response: ServerResponse) {
+  constructor(host: HttpSessionHost, gatewayPath: readonly string[]) {
     super(host, gatewayPath);
-    this.#response = response;
-    response.on('close', () => void this.close());
+    this.#stream = new EventStream(this.unsent);
   }
 
   /** Opens the stream and tells the client where to send its messages. */
-  begin(path: string): void {
-    beginEvents(this.#response);
-    this.#response.write(`event: endpoint\ndata: ${path}?sessionId=${this.id}\n\n`);
+  begin(path: string, response: ServerResponse): void {
+    response.on('close', () => void this.close());
+    this.#stream.attach(response);
+    this.#stream.write(`event: endpoint\ndata: ${path}?sessionId=${this.id}\n\n`);
   }
 
-  protected override get connected(): boolean {
-    return true;
-  }
-
-  protected override deliver(message: Message): void {
-    this.#sentAt = performance.now();
+  protected override deliverAnswer(_id: string, answer: SerializedMessage, failed: boolean): void {
     // Its first successful answer is that to initialize.
-    if (!this.initialized && message.has(Server.result)) {
+    if (!this.initialized && !failed) {
       this.initialized = true;
-      this.version = versionIn(message);
+      this.version = versionIn(answer);
     }
-    writeEvent(this.#response, message, this.sent);
+    this.#stream.send(answer);
+  }
+
+  protected override deliverRequest(request: SerializedMessage): void {
+    this.#stream.send(request);
+  }
+
+  protected override deliverNotification(notification: SerializedMessage): void {
+    this.#stream.send(notification);
   }
 
   protected override finish(): void {
-    this.#response.end();
+    this.#stream.end();
   }
 
   protected override attend(now: number): void {
-    if (now - this.#sentAt < this.host.timeouts.keepAliveMs || this.#response.writableLength > 0) return;
-    this.#sentAt = now;
-    this.#response.write(COMMENT);
+    this.#stream.keepAlive(now, this.host.timeouts.keepAliveMs);
   }
 }

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { Client, Server, SERVER_SHAPE } from '../../protocol/index.ts';
-import { editedText, idKey, Message } from '../../wire/index.ts';
+import { Client } from '../../protocol/index.ts';
+import { idKey, type Message, type SerializedMessage } from '../../wire/index.ts';
 import { EventLog, readCursor, type Cursor } from './event-log.ts';
-import { beginEvents, ResumableStream } from './event-stream.ts';
-import { HttpExchange, type BatchedExchange } from './exchange.ts';
-import { UndeliveredMessages } from './undelivered.ts';
+import { beginEvents, EventStream } from './event-stream.ts';
 import { OpenPosts } from './open-posts.ts';
 import { replyEmpty } from './reply.ts';
+import { SessionExchange, type BatchedExchange } from './session-exchange.ts';
 import { HttpSession, versionIn, type HttpSessionHost } from './session.ts';
+import { UndeliveredMessages } from './undelivered.ts';
 
 /** The number of the GET stream; the others carry answers to requests. */
 const LISTENING = 0;
@@ -19,11 +19,11 @@ export class StreamableSession extends HttpSession {
   readonly #posts = new OpenPosts();
   readonly #log: EventLog;
   readonly #undelivered = new UndeliveredMessages();
-  #listening: ResumableStream | undefined;
+  #listening: EventStream | undefined;
   #streams = LISTENING;
   #primes = false;
   /** The POST with initialize, until it is answered. */
-  #initialize: HttpExchange | undefined;
+  #initialize: SessionExchange | undefined;
 
   constructor(host: HttpSessionHost, gatewayPath: readonly string[]) {
     super(host, gatewayPath);
@@ -47,8 +47,9 @@ export class StreamableSession extends HttpSession {
   receive(message: Message, response: ServerResponse): void {
     if (message.has(Client.method) && message.has(Client.id)) {
       const exchange = this.#open(message, response, true);
-      this.take(message);
+      // Before the message is handled: the answer ends the exchange.
       for (const undelivered of this.#undelivered.takeAnywhere()) exchange.send(undelivered);
+      this.take(message);
       return;
     }
     this.take(message);
@@ -100,21 +101,29 @@ export class StreamableSession extends HttpSession {
     return this.#posts.size > 0 || this.#listening?.attached === true;
   }
 
-  protected override deliver(message: Message): void {
-    if (!message.has(Server.method)) {
-      this.#answer(message);
-      return;
-    }
-    if (message.has(Server.id)) {
-      this.#sendAnywhere(message);
-      return;
-    }
-    const method = message.string(Server.method);
+  protected override deliverAnswer(id: string, answer: SerializedMessage, failed: boolean): void {
+    const exchange = this.#posts.takeAnswered(idKey(id));
+    if (exchange === undefined) return;
+    if (exchange !== this.#initialize) exchange.answer(answer);
+    else this.#initialized(exchange, answer, failed);
+  }
+
+  /** A request may belong to any running request of the client. */
+  protected override deliverRequest(request: SerializedMessage): void {
+    this.#sendAnywhere(request);
+  }
+
+  protected override deliverNotification(
+    notification: SerializedMessage,
+    method: string | undefined,
+    token: string | undefined,
+  ): void {
+    const exchange = token === undefined ? undefined : this.#posts.withToken(idKey(token));
+    if (exchange) exchange.send(notification);
     // A cancellation follows the request that it cancels.
-    if (method === 'notifications/message' || method === 'notifications/cancelled')
-      this.#sendAnywhere(message);
-    else if (method === 'notifications/progress') this.#progress(message);
-    else this.#sendListening(message, false);
+    else if (method === 'notifications/message' || method === 'notifications/cancelled')
+      this.#sendAnywhere(notification);
+    else this.#sendListening(notification, false);
   }
 
   protected override finish(): void {
@@ -138,15 +147,11 @@ export class StreamableSession extends HttpSession {
     response: ServerResponse,
     mayStream: boolean,
     batch?: BatchedExchange,
-  ): HttpExchange {
-    const exchange = new HttpExchange({
-      batch,
-      response,
-      id: request.text(Client.id)!,
-      size: request.length,
-      token: request.text(Client.progressToken),
+  ): SessionExchange {
+    const exchange = new SessionExchange(request, response, {
+      unsent: this.unsent,
       openStream: mayStream ? () => this.#newStream(++this.#streams) : undefined,
-      sent: this.sent,
+      batch,
     });
     this.#posts.add(exchange);
     return exchange;
@@ -163,41 +168,18 @@ export class StreamableSession extends HttpSession {
     beginEvents(response);
     for (const event of rest) {
       response.write(event);
-      this.sent(response, event.length);
+      this.unsent.sent(response, event.length);
     }
     response.end();
   }
 
-  #newStream(number: number): ResumableStream {
-    return new ResumableStream({ number, log: this.#log, primes: this.#primes, sent: this.sent });
+  #newStream(number: number): EventStream {
+    return new EventStream(this.unsent, { number, log: this.#log, primes: this.#primes });
   }
 
-  #answer(message: Message): void {
-    const id = message.text(Server.id);
-    if (id === 'null' && message.has(Server.error)) this.#refused(message);
-    else if (id !== undefined) this.#answerExchange(this.#posts.takeAnswered(idKey(id)), message);
-  }
-
-  /**
-   * The core has refused a message without its id, because it was too large to read. So it is the largest of the pending
-   * requests: those that the core has accepted are all smaller.
-   */
-  #refused(refusal: Message): void {
-    const exchange = this.#posts.takeLargest();
-    if (exchange === undefined) return;
-    const edit = { start: refusal.start(Server.id), end: refusal.end(Server.id), with: exchange.id };
-    this.#answerExchange(exchange, Message.fromText(editedText(refusal, [edit]), SERVER_SHAPE));
-  }
-
-  #answerExchange(exchange: HttpExchange | undefined, answer: Message): void {
-    if (exchange === undefined) return;
-    if (exchange !== this.#initialize) exchange.answer(answer);
-    else this.#initialized(exchange, answer);
-  }
-
-  #initialized(exchange: HttpExchange, answer: Message): void {
+  #initialized(exchange: SessionExchange, answer: SerializedMessage, failed: boolean): void {
     this.#initialize = undefined;
-    if (answer.has(Server.error)) {
+    if (failed) {
       exchange.answer(answer);
       void this.close();
       return;
@@ -208,21 +190,14 @@ export class StreamableSession extends HttpSession {
     exchange.answer(answer, { 'Mcp-Session-Id': this.id });
   }
 
-  #progress(message: Message): void {
-    const token = message.text(Server.progressToken);
-    const exchange = token === undefined ? undefined : this.#posts.withToken(idKey(token));
-    if (exchange) exchange.send(message);
-    else this.#sendListening(message, false);
-  }
-
   /** Sends a message that may belong to any running request, on the newest stream. */
-  #sendAnywhere(message: Message): void {
+  #sendAnywhere(message: SerializedMessage): void {
     const exchange = this.#posts.youngestCarrier();
     if (exchange) exchange.send(message);
     else this.#sendListening(message, true);
   }
 
-  #sendListening(message: Message, anywhere: boolean): void {
+  #sendListening(message: SerializedMessage, anywhere: boolean): void {
     if (this.#listening?.attached) this.#listening.send(message);
     else this.#undelivered.add(message, anywhere);
   }

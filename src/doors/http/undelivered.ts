@@ -1,11 +1,10 @@
-import { SERVER_SHAPE } from '../../protocol/index.ts';
-import { Message } from '../../wire/index.ts';
+import type { SerializedMessage } from '../../wire/index.ts';
 
 const MAX_MESSAGES = 100;
 const MAX_BYTES = 1024 * 1024;
 
 interface UndeliveredMessage {
-  readonly message: Message;
+  readonly message: SerializedMessage;
   /** Whether any stream may carry it, not only the GET stream. */
   readonly anywhere: boolean;
 }
@@ -15,16 +14,16 @@ export class UndeliveredMessages {
   #messages: UndeliveredMessage[] = [];
   #bytes = 0;
 
-  add(message: Message, anywhere: boolean): void {
-    // Copied, because the message may be a slice of a large buffer and would keep it alive.
-    this.#messages.push({ message: Message.fromText(message.toString(), SERVER_SHAPE), anywhere });
-    this.#bytes += message.length;
+  add({ pieces, length }: SerializedMessage, anywhere: boolean): void {
+    // Copied, because a piece may be a slice of a large buffer and would keep it alive.
+    this.#messages.push({ message: { pieces: [Buffer.concat(pieces)], length }, anywhere });
+    this.#bytes += length;
     while (this.#messages.length > MAX_MESSAGES || this.#bytes > MAX_BYTES)
       this.#bytes -= this.#messages.shift()!.message.length;
   }
 
   /** Takes out all messages, oldest first. */
-  takeAll(): Message[] {
+  takeAll(): SerializedMessage[] {
     const all = this.#messages.map(({ message }) => message);
     this.#messages = [];
     this.#bytes = 0;
@@ -32,7 +31,7 @@ export class UndeliveredMessages {
   }
 
   /** Takes out the messages that any stream may carry. */
-  takeAnywhere(): Message[] {
+  takeAnywhere(): readonly SerializedMessage[] {
     if (this.#messages.length === 0) return NO_MESSAGES;
     const taken = this.#messages.filter(({ anywhere }) => anywhere).map(({ message }) => message);
     this.#messages = this.#messages.filter(({ anywhere }) => !anywhere);
@@ -41,4 +40,4 @@ export class UndeliveredMessages {
   }
 }
 
-const NO_MESSAGES: Message[] = [];
+const NO_MESSAGES: readonly SerializedMessage[] = [];

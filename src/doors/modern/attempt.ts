@@ -1,38 +1,56 @@
 import { Client } from '../../protocol/index.ts';
-import type { Message, Peer } from '../../wire/index.ts';
+import type { Edit, Message } from '../../wire/index.ts';
 import type { Linked } from './linked-set.ts';
 
-/** The connection that an attempt is answered on. */
-export interface AttemptOwner {
-  readonly peer: Peer;
-  /** It has been answered. */
-  ended(attempt: Attempt): void;
+/** Where an attempt is answered: a connection with any number of requests, or an HTTP exchange with this one. */
+export interface ReplyChannel {
+  /** Answers with a result: JSON text on one line. `id` is the id of the request, as JSON text. */
+  answerText(id: string, result: string): void;
+  /** Answers with an error. */
+  fail(id: string, code: number, message: string, data?: unknown): void;
+  /** Answers with what a server answered. */
+  forwardAnswer(answer: Message, request: Message, edits: readonly Edit[]): void;
+  /** Sends a server's notification before the answer. */
+  forward(notification: Message, edits: readonly Edit[]): void;
+  /** Sends a notification of our own; `params` is JSON text on one line. */
+  notifyText(method: string, params: string): void;
+  /** True while the client takes its messages more slowly than they come. */
+  readonly congested: boolean;
+  whenDrained(listener: () => void): void;
 }
 
 /** Handles an attempt. */
 export interface AttemptHandler {
+  /** Whether it is a subscription, which waits for notifications and not for an answer. */
+  readonly listens: boolean;
   /** The client has cancelled it. */
   cancel(reason: string | undefined): void;
+  /** Answers it now: with an error if need be. */
+  stop(): void;
+}
+
+/** Keeps the attempts that are not answered yet. */
+export interface AttemptOwner {
+  /** It has been answered. */
+  ended(attempt: Attempt): void;
 }
 
 /**
- * One request on one connection, until it is answered. A call that requires input takes several attempts: the client
- * retries it with the input.
+ * One request on one channel, until it is answered. A call that requires input takes several attempts: the client retries
+ * it with the input.
  */
 export class Attempt implements Linked<Attempt> {
   before: Attempt | undefined = undefined;
   after: Attempt | undefined = undefined;
   readonly request: Message;
+  readonly channel: ReplyChannel;
   handler: AttemptHandler | undefined = undefined;
   readonly #owner: AttemptOwner;
 
-  constructor(owner: AttemptOwner, request: Message) {
+  constructor(owner: AttemptOwner, channel: ReplyChannel, request: Message) {
     this.#owner = owner;
+    this.channel = channel;
     this.request = request;
-  }
-
-  get peer(): Peer {
-    return this.#owner.peer;
   }
 
   /** Of the request, as JSON text. */

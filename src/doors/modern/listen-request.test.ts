@@ -87,7 +87,7 @@ test('a listener counts as a client of the gateway as long as it listens, and no
   const harness = openModern();
   await listening(harness, 1, { toolsListChanged: true });
   const during = harness.gateway.sessions.size;
-  harness.client.leave();
+  harness.client.leave(harness.peer);
   expect(harness.gateway.sessions.size).toBe(during - 1);
 });
 
@@ -99,7 +99,7 @@ test('an update is tagged with the stream, wherever it has room, and else unchan
   );
   const listen = new ListenRequest(
     harness.clients,
-    new Attempt({ peer: harness.peer, ended: () => undefined }, request),
+    new Attempt({ ended: () => undefined }, harness.peer, request),
   );
   await harness.next(({ method }) => method === ACKNOWLEDGED);
   const meta = fc.option(
@@ -134,7 +134,7 @@ test('nothing but updates of resources is passed on, and nothing is asked', asyn
   const request = Message.from({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen' }, CLIENT_SHAPE);
   const listen = new ListenRequest(
     harness.clients,
-    new Attempt({ peer: harness.peer, ended: () => undefined }, request),
+    new Attempt({ ended: () => undefined }, harness.peer, request),
   );
   await harness.next(({ method }) => method === ACKNOWLEDGED);
   listen.forwardNotification(

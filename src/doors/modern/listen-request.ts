@@ -12,7 +12,7 @@ import { Message, type AnswerListener, type Edit } from '../../wire/index.ts';
 import type { StatelessClients } from './stateless-clients.ts';
 import { waitAtMost } from '../wait-at-most.ts';
 import { modernResult } from './modern-meta.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt, AttemptHandler } from './attempt.ts';
 
 /** The most URIs that one request may subscribe to. */
 const MAX_URIS = 1000;
@@ -30,8 +30,9 @@ const LISTS = {
  * A `subscriptions/listen` of a modern client: one long request that gets the notifications it asked for, until either
  * side ends it. To the core it is a client that only listens.
  */
-export class ListenRequest implements ClientLink {
+export class ListenRequest implements AttemptHandler, ClientLink {
   readonly modern = true;
+  readonly listens = true;
   readonly capabilities: JsonObject = {};
   readonly #clients: StatelessClients;
   readonly #attempt: Attempt;
@@ -103,15 +104,17 @@ export class ListenRequest implements ClientLink {
 
   /** The client has ended it. */
   cancel(): void {
-    if (!this.#leave()) return;
-    this.#attempt.finish();
+    this.#leave();
   }
 
   /** We end it, with an answer. */
-  end(): void {
+  stop(): void {
     if (!this.#leave()) return;
     const result = { _meta: { [Meta.subscriptionId]: JSON.parse(this.#id) as string | number } };
-    this.#attempt.peer.answerText(this.#id, modernResult(result, 'subscriptions/listen', this.#clients.info));
+    this.#attempt.channel.answerText(
+      this.#id,
+      modernResult(result, 'subscriptions/listen', this.#clients.info),
+    );
     this.#attempt.finish();
   }
 
@@ -124,11 +127,11 @@ export class ListenRequest implements ClientLink {
   }
 
   get congested(): boolean {
-    return this.#attempt.peer.transport.congested;
+    return this.#attempt.channel.congested;
   }
 
   whenDrained(listener: () => void): void {
-    this.#attempt.peer.transport.whenDrained(listener);
+    this.#attempt.channel.whenDrained(listener);
   }
 
   notify(method: string): void {
@@ -137,9 +140,7 @@ export class ListenRequest implements ClientLink {
 
   forwardNotification(notification: Message, edits: readonly Edit[]): void {
     if (this.#closed || notification.string(Server.method) !== 'notifications/resources/updated') return;
-    this.#inOrder(() =>
-      this.#attempt.peer.transport.forward(notification, tagged(notification, edits, this.#id)),
-    );
+    this.#inOrder(() => this.#attempt.channel.forward(notification, tagged(notification, edits, this.#id)));
   }
 
   forwardAnswer(answer: Message, call: Call): void {
@@ -178,10 +179,7 @@ export class ListenRequest implements ClientLink {
 
   #send(method: string, more: string): void {
     const meta = `"_meta":{${JSON.stringify(Meta.subscriptionId)}:${this.#id}}`;
-    this.#attempt.peer.transport.sendText(
-      `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":{${meta}${more}}}`,
-      { kind: 'notification', method },
-    );
+    this.#attempt.channel.notifyText(method, `{${meta}${more}}`);
   }
 }
 

@@ -4,15 +4,15 @@ import { silentLogger } from '../../shared/log.ts';
 import { Gateway, type Call, type CatalogEntry } from '../../gateway/index.ts';
 import { CLIENT_SHAPE, Meta, MODERN_VERSION, SERVER_SHAPE } from '../../protocol/index.ts';
 import { Message, Peer, StreamTransport } from '../../wire/index.ts';
-import { ModernClient } from './client.ts';
-import { StatelessClients, type StatelessClientsOptions } from './stateless-clients.ts';
+import { ModernEndpoint } from './endpoint.ts';
+import type { StatelessClients, StatelessClientsOptions } from './stateless-clients.ts';
 
 /** What the clients here can do. */
 const ABLE = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 
 /** One connection of a modern client. */
 export interface TestConnection {
-  readonly client: ModernClient;
+  readonly client: ModernEndpoint;
   readonly peer: Peer;
   /** Everything the client was sent, in order. */
   readonly messages: any[];
@@ -54,22 +54,22 @@ export function openModern(options: Partial<StatelessClientsOptions> = {}): Mode
       }),
     ],
   });
-  const clients = new StatelessClients({
+  const client = new ModernEndpoint({
     gateway,
     identity: IDENTITY,
     log: silentLogger,
     singleUser: true,
     ...options,
   });
-  const connection = connectTo(clients);
+  const connection = connectTo(client);
   onTestFinished(() => {
     connection.vanish();
-    clients.close();
+    client.close();
   });
   return {
     ...connection,
     gateway,
-    clients,
+    clients: client.clients,
     nextCall: () => {
       const call = calls.shift();
       return call ? Promise.resolve(call) : new Promise((resolve) => takers.push(resolve));
@@ -78,17 +78,17 @@ export function openModern(options: Partial<StatelessClientsOptions> = {}): Mode
 }
 
 /** Opens a connection; the caller closes it with `vanish`. */
-export function connectTo(clients: StatelessClients): TestConnection {
+export function connectTo(client: ModernEndpoint): TestConnection {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const transport = new StreamTransport(input, output, { shape: CLIENT_SHAPE });
   const peer: Peer = new Peer(transport, CLIENT_SHAPE, {
-    request: (message) => client.request(message),
+    request: (message) => client.request(message, peer),
     notification: (message) => client.notification(message),
     refused: () => undefined,
     dropped: () => undefined,
     ended: () => undefined,
   });
-  const client = new ModernClient(peer, clients);
+  transport.readRareMembers();
   const { messages, next } = reading(output);
   const say = (message: object): void => {
     input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -111,7 +111,7 @@ export function connectTo(clients: StatelessClients): TestConnection {
     next,
     say,
     vanish: () => {
-      client.leave();
+      client.leave(peer);
       peer.close();
       input.destroy();
       output.destroy();

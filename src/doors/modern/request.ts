@@ -23,7 +23,7 @@ import type { StatelessClients } from './stateless-clients.ts';
 import { PendingInputs, type InputCarrier, type PendingInput } from './pending-inputs.ts';
 import type { Suspendable } from './suspended-requests.ts';
 import { hasResultMeta, withModernMeta, modernResult, modernResultText } from './modern-meta.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt, AttemptHandler } from './attempt.ts';
 
 /** Input requests within this time go into one answer, in milliseconds. */
 const BATCH_MS = 10;
@@ -32,8 +32,9 @@ const BATCH_MS = 10;
  * One request of a modern client, over all its attempts. When its server sends a request, the attempt is answered with
  * `input_required` and the call is suspended; the client returns with the input in its next attempt.
  */
-export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
+export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, Suspendable {
   readonly modern = true;
+  readonly listens = false;
   readonly principal: object;
   readonly capabilities: JsonObject;
   readonly session: Session;
@@ -84,11 +85,11 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
   }
 
   get congested(): boolean {
-    return this.#attempt?.peer.transport.congested ?? false;
+    return this.#attempt?.channel.congested ?? false;
   }
 
   whenDrained(listener: () => void): void {
-    if (this.#attempt) this.#attempt.peer.transport.whenDrained(listener);
+    if (this.#attempt) this.#attempt.channel.whenDrained(listener);
     else listener();
   }
 
@@ -124,6 +125,10 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     this.#call.cancel(reason);
   }
 
+  stop(): void {
+    this.session.failAll();
+  }
+
   /** The client has not come back. */
   expire(): void {
     this.cancel('The client did not return with an answer.');
@@ -153,14 +158,17 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     // The hot path: a modern server's answer needs no additions.
     if (attempt !== undefined && hasResultMeta(answer, this.#method)) {
       this.#attempt = undefined;
-      attempt.peer.forwardAnswer(answer, attempt.request, edits);
+      attempt.channel.forwardAnswer(answer, attempt.request, edits);
       this.#finish(attempt);
       return;
     }
     const { info } = this.#clients;
     const done = withModernMeta(answer, edits, this.#method, info);
     const { length } = done.answer;
-    this.#answerAttempt(({ peer, request }) => peer.forwardAnswer(done.answer, request, done.edits), length);
+    this.#answerAttempt(
+      ({ channel, request }) => channel.forwardAnswer(done.answer, request, done.edits),
+      length,
+    );
   }
 
   answer(_call: Call, result: JsonObject): void {
@@ -182,7 +190,9 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     if (answer.kind === 'result') this.answer(call, answer.result);
     else {
       const code = MODERN_CODES.get(answer.code) ?? answer.code;
-      this.#answerAttempt(({ peer, request }) => peer.fail(request.text(Client.id), code, answer.message));
+      this.#answerAttempt(({ channel, request }) =>
+        channel.fail(request.text(Client.id)!, code, answer.message),
+      );
     }
   }
 
@@ -193,14 +203,14 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     const method = notification.string(Server.method);
     if (method === 'notifications/message' && !this.#wants(notification)) return;
     if (method !== 'notifications/progress' || call === undefined || attempt.request === call.request) {
-      attempt.peer.transport.forward(notification, edits);
+      attempt.channel.forward(notification, edits);
       return;
     }
     // Progress continues under the token of the current attempt.
     const token = attempt.request.text(Client.progressToken);
     if (token === undefined) return;
     const start = notification.start(Server.progressToken);
-    attempt.peer.transport.forward(notification, [
+    attempt.channel.forward(notification, [
       { start, end: notification.end(Server.progressToken), with: token },
     ]);
   }
@@ -213,7 +223,10 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
 
   #answerWithText(resultText: string): void {
     const { length } = resultText;
-    this.#answerAttempt(({ peer, request }) => peer.answerText(request.text(Client.id)!, resultText), length);
+    this.#answerAttempt(
+      ({ channel, request }) => channel.answerText(request.text(Client.id)!, resultText),
+      length,
+    );
   }
 
   /** Answers the current attempt, or holds the answer of this size until the client is back. */
@@ -270,7 +283,7 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
     );
     this.#state = state;
     this.#attempt = undefined;
-    attempt.peer.answerText(attempt.request.text(Client.id)!, result);
+    attempt.channel.answerText(attempt.request.text(Client.id)!, result);
     attempt.finish();
     // Its server does not work on the call while the client is away.
     this.#call.suspend(true);
@@ -278,9 +291,9 @@ export class ModernRequest implements InputCarrier, ClientLink, Suspendable {
 }
 
 /** The held answers exceed their limit. */
-function failLost({ peer, request }: Attempt): void {
+function failLost({ channel, id }: Attempt): void {
   const message = 'The response arrived while the client was away, and there was no room to keep it.';
-  peer.fail(request.text(Client.id), RpcCode.internalError, message);
+  channel.fail(id, RpcCode.internalError, message);
 }
 
 /** A server's request as a value of `inputRequests`. */

@@ -3,9 +3,11 @@ import { Session, type ClientLink, type Gateway } from '../../gateway/index.ts';
 import { Client, severity, type JsonObject } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 import type { ServerIdentity } from '../legacy-client.ts';
+import type { Attempt } from './attempt.ts';
+import { LinkedSet } from './linked-set.ts';
 import { PendingInputs, type InputCarrier } from './pending-inputs.ts';
 import { SuspendedRequests, type SuspendedRequestsOptions } from './suspended-requests.ts';
-import type { ModernRequest } from './request.ts';
+import { ModernRequest } from './request.ts';
 import type { ServerInfo } from './modern-meta.ts';
 
 export interface StatelessClientsOptions {
@@ -18,11 +20,6 @@ export interface StatelessClientsOptions {
    */
   readonly singleUser?: boolean;
   readonly suspended?: SuspendedRequestsOptions;
-}
-
-/** One connection with its running requests, the newest first. */
-export interface ModernConnection {
-  readonly requests: readonly InputCarrier[];
 }
 
 /** The `_meta` members of a request about its client. */
@@ -46,12 +43,13 @@ export class StatelessClients {
   readonly #singleUser: boolean;
   /** The pending inputs of the single user. */
   readonly inputs: PendingInputs | undefined;
-  /** The connections of the single user. */
-  readonly #connections = new Set<ModernConnection>();
+  /** The attempts that are not answered yet. */
+  readonly running = new LinkedSet<Attempt>();
   readonly #nullClient: ClientLink;
   #joined = false;
-  /** The memoized `_meta` of the last request, and its parsed members. */
+  /** The memoized `_meta` of the last request, that request, and the parsed members. */
   #lastMemo: object | undefined;
+  #lastRequest: Message | undefined;
   #lastMeta: ClientMeta = { version: undefined, capabilities: undefined };
   /** The last capabilities, as JSON bytes and as a value. */
   #capabilitiesText: Buffer | undefined;
@@ -77,20 +75,10 @@ export class StatelessClients {
     return this.#singleUser ? this : client;
   }
 
-  /** Adds a connection, whose requests may belong to the single user. */
-  connected(connection: ModernConnection): void {
-    if (this.#singleUser) this.#connections.add(connection);
-  }
-
-  disconnected(connection: ModernConnection): void {
-    this.#connections.delete(connection);
-  }
-
+  /** The requests of the single user that can carry a server's request, the newest first. */
   #carriers(): InputCarrier[] {
-    return [
-      ...[...this.#connections].reverse().flatMap((connection) => connection.requests),
-      ...this.suspended.all,
-    ];
+    const running = this.running.members().map(({ handler }) => handler);
+    return [...running.filter((handler) => handler instanceof ModernRequest), ...this.suspended.all];
   }
 
   /** A session for one request. */
@@ -103,7 +91,9 @@ export class StatelessClients {
   /** The client's members in `_meta`. Every request repeats them, mostly unchanged. */
   clientMetaOf(request: Message): ClientMeta {
     const { memoized: memo } = request;
-    if (memo !== undefined && memo === this.#lastMemo) return this.#lastMeta;
+    if (request === this.#lastRequest || (memo !== undefined && memo === this.#lastMemo))
+      return this.#lastMeta;
+    this.#lastRequest = request;
     this.#lastMemo = memo;
     this.#lastMeta = {
       version: request.string(Client.version),
@@ -121,15 +111,15 @@ export class StatelessClients {
     return (this.#capabilities = JSON.parse(text) as JsonObject);
   }
 
-  /** Adds a client's capabilities to those that new servers see. A client without one refuses such a request later. */
-  declared(capabilities: JsonObject): void {
-    if (capabilities === this.#lastDeclared) return;
-    this.#lastDeclared = capabilities;
-    Object.assign(this.#nullClient.capabilities, capabilities);
-  }
-
-  /** Joins the gateway with the first request, which starts servers whose own tools are exposed. */
-  join(): void {
+  /**
+   * Joins the gateway with the first request, which starts servers whose own tools are exposed. Adds a client's
+   * capabilities to those that new servers see; a client without one refuses such a request later.
+   */
+  join(capabilities: JsonObject): void {
+    if (capabilities !== this.#lastDeclared) {
+      this.#lastDeclared = capabilities;
+      Object.assign(this.#nullClient.capabilities, capabilities);
+    }
     if (this.#joined) return;
     this.#joined = true;
     this.gateway.join(this.#session);

@@ -183,7 +183,7 @@ test('a client that leaves gives up what runs; suspended calls stay', async () =
   const { requestState } = (await harness.answerTo(1)).result;
   harness.call(2);
   const running = await harness.nextCall();
-  harness.client.leave();
+  harness.client.leave(harness.peer);
   expect(running.open).toBe(false);
   expect(waiting.open).toBe(true);
   expect(harness.clients.suspended.size).toBe(1);

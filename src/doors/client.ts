@@ -1,49 +1,38 @@
-import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '../shared/log.ts';
 import type { Gateway } from '../gateway/index.ts';
 import { CLIENT_SHAPE } from '../protocol/index.ts';
-import { faultError, Peer, StreamTransport } from '../wire/index.ts';
+import { faultError, Peer, type MessageTransport } from '../wire/index.ts';
 import { EraDetectingClient } from './era-detect.ts';
 import type { ServerIdentity } from './legacy-client.ts';
 import { SerialClient } from './serial-client.ts';
 
-export interface StreamClientOptions {
+export interface ClientOptions {
   readonly gateway: Gateway;
   readonly identity: ServerIdentity;
-  readonly input: Readable;
-  readonly output: Writable;
   readonly log: Logger;
-  /** The largest message taken, in bytes. */
-  readonly messageBytes: number;
-  /** The output is a pipe, socket or file, which does not keep a reference to written buffers. */
-  readonly takesCopies: boolean;
   /** Whether requests are answered one after another, in the order they came, unless one takes long. Default false. */
   readonly inOrder?: boolean;
-  /** The client's input has ended. */
-  readonly ended: (why: 'end' | 'overrun') => void;
 }
 
-export interface StreamClient {
-  readonly client: EraDetectingClient | SerialClient;
-  readonly peer: Peer;
-  readonly transport: StreamTransport;
+/** One client, connected to the gateway. */
+export interface ClientConnection {
+  /** The number of running requests. */
+  readonly running: number;
+  /** Resolves when no request is running. */
+  idle(): Promise<void>;
+  /** Answers the running requests with an error. */
+  failAll(): void;
+  /** The client disconnected: its requests are cancelled. */
+  leave(): void;
 }
 
-/** Connects one client over a pair of byte streams to the gateway. */
-export function openStreamClient(options: StreamClientOptions): StreamClient {
-  const {
-    gateway,
-    identity,
-    input,
-    output,
-    log,
-    messageBytes,
-    takesCopies,
-    inOrder = false,
-    ended,
-  } = options;
+/** Connects one client to the gateway. `ended` is called when its transport has no more messages. */
+export function connectClient(
+  transport: MessageTransport,
+  { gateway, identity, log, inOrder = false }: ClientOptions,
+  ended: (why: 'end' | 'overrun') => void = () => undefined,
+): ClientConnection {
   let dropped = 0;
-  const transport = new StreamTransport(input, output, { shape: CLIENT_SHAPE, messageBytes, takesCopies });
   const peer: Peer = new Peer(transport, CLIENT_SHAPE, {
     request: (message) => {
       client.request(message);
@@ -72,5 +61,15 @@ export function openStreamClient(options: StreamClientOptions): StreamClient {
   });
   const eraClient = new EraDetectingClient(peer, gateway, identity, log);
   const client = inOrder ? new SerialClient(eraClient, peer) : eraClient;
-  return { client, peer, transport };
+  return {
+    get running() {
+      return client.running;
+    },
+    idle: () => client.idle(),
+    failAll: () => client.failAll(),
+    leave: () => {
+      client.leave();
+      peer.close();
+    },
+  };
 }

@@ -1,0 +1,98 @@
+import type { CatalogEntry } from '../../gateway/index.ts';
+import {
+  isJsonObject,
+  LEGACY_VERSIONS,
+  MODERN_VERSION,
+  type CatalogKind,
+  type JsonObject,
+} from '../../protocol/index.ts';
+import { fixedCapabilities } from '../legacy-client.ts';
+import type { Attempt, AttemptHandler } from './attempt.ts';
+import { modernResult } from './modern-meta.ts';
+import type { StatelessClients } from './stateless-clients.ts';
+
+/** How long server/discover waits for servers that never ran before, and how often it checks, in milliseconds. */
+const SERVER_INFO_WAIT_MS = 1500;
+const RECHECK_MS = 25;
+
+/** How long a client may cache the result, in milliseconds. */
+const TTL_MS = 60_000;
+
+/** A `server/discover` of a modern client. */
+export class DiscoverRequest implements AttemptHandler {
+  readonly listens = false;
+  readonly #clients: StatelessClients;
+  readonly #attempt: Attempt;
+  #over = false;
+
+  constructor(clients: StatelessClients, attempt: Attempt) {
+    this.#clients = clients;
+    this.#attempt = attempt;
+  }
+
+  /**
+   * Extensions are known only from the servers themselves. Waits a moment for those that never ran before and start with
+   * the first request anyway.
+   */
+  async run(): Promise<void> {
+    const { entries } = this.#clients.gateway.catalog;
+    const until = performance.now() + SERVER_INFO_WAIT_MS;
+    const isUnknown = ({ source, exposure }: CatalogEntry): boolean =>
+      exposure.needsTools && source.about() === undefined && source.problem === undefined;
+    while (!this.#over && entries.some(isUnknown) && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, RECHECK_MS));
+    this.stop();
+  }
+
+  cancel(): void {
+    this.#over = true;
+  }
+
+  stop(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#attempt.channel.answerText(this.#attempt.id, discoverResult(this.#clients));
+    this.#attempt.finish();
+  }
+}
+
+function discoverResult({ identity, gateway, info }: StatelessClients): string {
+  const instructions = identity.instructions();
+  const { kinds, catalog } = gateway;
+  return modernResult(
+    {
+      supportedVersions: [MODERN_VERSION, ...LEGACY_VERSIONS],
+      capabilities:
+        identity.fixed === true
+          ? fixedCapabilities(kinds)
+          : capabilitiesOf(kinds, extensionsOf(catalog.entries)),
+      ...(instructions === '' ? {} : { instructions }),
+      ttlMs: TTL_MS,
+      cacheScope: 'private',
+    },
+    'server/discover',
+    info,
+  );
+}
+
+/** The extensions of all servers; they are relayed. */
+function extensionsOf(entries: readonly CatalogEntry[]): JsonObject {
+  const all: JsonObject = {};
+  for (const { source } of entries) {
+    const extensions = source.about()?.capabilities.extensions;
+    if (isJsonObject(extensions)) Object.assign(all, extensions);
+  }
+  return all;
+}
+
+/** Our capabilities: everything that a server may have, because servers are not asked first. */
+function capabilitiesOf(kinds: ReadonlySet<CatalogKind>, extensions: JsonObject): JsonObject {
+  return {
+    tools: { listChanged: true },
+    ...(kinds.has('resources') ? { resources: { subscribe: true, listChanged: true } } : {}),
+    ...(kinds.has('prompts') ? { prompts: { listChanged: true } } : {}),
+    ...(kinds.has('prompts') || kinds.has('resources') ? { completions: {} } : {}),
+    ...(kinds.size > 0 ? { logging: {} } : {}),
+    ...(Object.keys(extensions).length > 0 ? { extensions } : {}),
+  };
+}
