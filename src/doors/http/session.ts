@@ -136,6 +136,7 @@ export abstract class HttpSession implements MessageTransport {
   async #close(): Promise<void> {
     this.host.left(this);
     this.finish();
+    this.#unread = undefined;
     this.unsent.close(this.host.timeouts.stallMs);
     try {
       await this.#workspace.close();
