@@ -1,8 +1,15 @@
 import type { Logger } from '../shared/log.ts';
-import { isJsonObject, LIST_KINDS, Server, type JsonObject, type CatalogKind } from '../protocol/index.ts';
-import { RpcCode, type Message, type Peer, type Unanswered } from '../wire/index.ts';
+import {
+  isJsonObject,
+  LIST_KINDS,
+  Meta,
+  Server,
+  SERVER_SHAPE,
+  type JsonObject,
+  type CatalogKind,
+} from '../protocol/index.ts';
+import { memberText, Message, RpcCode, withMembers, type Peer, type Unanswered } from '../wire/index.ts';
 import { errorCode, errorText } from './error-answer.ts';
-import { untagged } from './stream-tag.ts';
 
 export interface ChangeStreamOptions {
   /** The server's name. */
@@ -87,7 +94,7 @@ export class ChangeStream {
     if (stream === undefined) return undefined;
     if (!stream.confirmed) this.#confirmed(stream);
     if (notification.string(Server.method) === 'notifications/subscriptions/acknowledged') return undefined;
-    return untagged(notification);
+    return withoutSubscriptionId(notification);
   }
 
   /** The server ends a stream. */
@@ -210,4 +217,14 @@ class Stream {
   unanswered(reason: Unanswered): void {
     this.#listening.ended(this.id, reason);
   }
+}
+
+/** A notification without the id of the stream that it arrived on: our ids mean nothing to clients. */
+export function withoutSubscriptionId(notification: Message): Message {
+  if (!notification.has(Server.subscriptionId)) return notification;
+  const text = notification.toString();
+  const params = memberText(text, 'params')!;
+  const meta = withMembers(memberText(params, '_meta')!, { [Meta.subscriptionId]: undefined });
+  const rest = withMembers(params, { _meta: /^\{\s*\}$/.test(meta) ? undefined : meta });
+  return Message.fromText(withMembers(text, { params: rest }), SERVER_SHAPE);
 }

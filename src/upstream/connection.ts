@@ -118,12 +118,12 @@ export class Connection {
       learned: { headers },
       events: (run) => ({
         request: (message) => this.#messages.request(run(), message),
-        notification: (message) => this.#messages.notified(run(), message),
+        notification: (message, requestId) => this.#messages.notified(run(), message, requestId),
         asked: (question) => events.asked(question),
         changed: (kind) => events.changed(kind),
         othersAtWork: () => this.#othersAtWork(),
         lost: (error) => this.#lost(run(), error),
-        forgotten: () => this.#forgotten(run()),
+        sessionLost: () => this.#sessionLost(run()),
       }),
       stopped: () => this.#stopped(),
       urgent: () => this.#calls.kept || this.#asking > 0,
@@ -378,7 +378,7 @@ export class Connection {
   }
 
   /** The server does not know us any more; it is initialized again by the next call, or by those that it did not take. */
-  #forgotten(run: ServerRun): void {
+  #sessionLost(run: ServerRun): void {
     if (this.#current !== run) return;
     this.#context.log.info('the server no longer knows the session', { server: this.#server.name });
     this.#lossReason = `Server '${this.#server.name}' no longer knows the session.`;

@@ -158,9 +158,12 @@ export class Modern {
     return new Set(this.#wantingLogs().map((call) => call.session));
   }
 
-  /** The call that a log message belongs to: that of its stream, or the only one that wanted any. */
-  logged(message: Message): Call | undefined {
-    const listener = this.#options.peer.pendingFor(message.integer(Server.subscriptionId));
+  /**
+   * The call that a log message belongs to: the one on whose response stream it arrived (`requestId`), or the only one
+   * that wants log messages.
+   */
+  logged(message: Message, requestId: number | undefined): Call | undefined {
+    const listener = this.#options.peer.pendingFor(requestId ?? message.integer(Server.subscriptionId));
     if (listener instanceof PendingCall) return listener.call;
     const [call, another] = this.#wantingLogs();
     return another === undefined ? call : undefined;

@@ -2,56 +2,57 @@ import type { Logger } from '../shared/log.ts';
 import type { ClientLink, Session } from '../gateway/index.ts';
 import { kindsChangedBy, Server, type CatalogKind } from '../protocol/index.ts';
 import type { Message } from '../wire/index.ts';
+import { withoutSubscriptionId } from './change-stream.ts';
 import { callersAt, PendingCall } from './pending-call.ts';
 import type { ServerRun } from './server-run.ts';
 import type { Modern } from './modern.ts';
-import { untagged } from './stream-tag.ts';
 import type { Tasks } from './tasks.ts';
 
 export interface ServerMessagesOptions {
   /** The server's name. */
   readonly server: string;
   readonly log: Logger;
-  /** Whether several clients use the server, so that it is not held up for one of them. */
+  /** Several clients use the server, so it is not slowed down for one of them. */
   readonly shared: boolean;
   readonly tasks: Tasks;
   /** Output waiting for the server beyond which it gets no more answers, in bytes. */
   readonly unreadLimit: number;
-  /** A list of the server's has changed. */
+  /** One of the server's lists has changed. */
   readonly changed: (kind: CatalogKind) => void;
   /** A notification that belongs to no call. Returns a client that cannot keep up. */
   readonly notified: (notification: Message, callers: () => ReadonlySet<Session>) => ClientLink | undefined;
-  /** Clients for whom the server may be at work though they have no call running. */
+  /** Clients that have no call running but that the server may be working for. */
   readonly othersAtWork: () => ReadonlySet<Session>;
 }
 
-/** What a server says on its own account, and where that goes. */
+/** Routes the requests and notifications that a server sends. */
 export class ServerMessages {
   readonly #options: ServerMessagesOptions;
-  /** True once a server that asks without reading has been told of. */
-  #unheard = false;
+  /** The server sends requests without reading the responses, and that has been logged. */
+  #unreadLogged = false;
 
   constructor(options: ServerMessagesOptions) {
     this.#options = options;
   }
 
-  /** Requests of the server's own: most are for a client. */
-  request({ peer, serverRequests: questions, modern }: ServerRun, message: Message): void {
+  /** A request of the server; most are for a client. */
+  request({ peer, serverRequests, modern }: ServerRun, message: Message): void {
     const { server, log, unreadLimit } = this.#options;
     if (peer.transport.backlog > unreadLimit) {
-      if (!this.#unheard) log.warn('sends requests without reading the responses', { server });
-      this.#unheard = true;
+      if (!this.#unreadLogged) log.warn('sends requests without reading the responses', { server });
+      this.#unreadLogged = true;
       return;
     }
     if (modern) modern.asked(message);
     else if (message.string(Server.method) === 'ping') peer.answer(message.text(Server.id)!, {});
-    else questions.ask(message);
+    else serverRequests.ask(message);
   }
 
-  notified(run: ServerRun, message: Message): void {
+  /** `requestId`: the request of ours on whose response stream it arrived, if known. */
+  notified(run: ServerRun, message: Message, requestId: number | undefined): void {
     const { modern } = run;
     if (modern && message.string(Server.method) === 'notifications/message') {
-      this.#slowedBy(this.#logged(modern, message), run);
+      this.#slowedBy(this.#logged(modern, message, requestId), run);
       return;
     }
     const heard = modern ? modern.listening.heard(message) : message;
@@ -59,7 +60,7 @@ export class ServerMessages {
   }
 
   #heard(run: ServerRun, message: Message): void {
-    const { peer, serverRequests: questions, modern } = run;
+    const { peer, serverRequests, modern } = run;
     const { tasks, changed, notified, othersAtWork } = this.#options;
     const method = message.string(Server.method)!;
     if (method === 'notifications/progress') {
@@ -70,7 +71,7 @@ export class ServerMessages {
     } else if (method === 'notifications/cancelled') {
       const id = message.text(Server.requestId);
       if (modern) modern.listening.cancelled(message.integer(Server.requestId));
-      else if (id !== undefined) questions.withdraw(id, 'The server withdrew its request.');
+      else if (id !== undefined) serverRequests.withdraw(id, 'The server withdrew its request.');
     } else {
       const kinds = kindsChangedBy(method);
       if (kinds.length > 0) for (const kind of kinds) changed(kind);
@@ -81,10 +82,10 @@ export class ServerMessages {
     }
   }
 
-  /** A log message of a modern server belongs to a call that asked for such; where none did, nobody gets it. */
-  #logged(modern: Modern, message: Message): ClientLink | undefined {
-    const call = modern.logged(message);
-    const plain = untagged(message);
+  /** A log message of a modern server goes to the call that asked for it. If none did, it is dropped. */
+  #logged(modern: Modern, message: Message, requestId: number | undefined): ClientLink | undefined {
+    const call = modern.logged(message, requestId);
+    const plain = withoutSubscriptionId(message);
     if (call === undefined) {
       const listeners = modern.listeners();
       return listeners.size === 0 ? undefined : this.#options.notified(plain, () => listeners);

@@ -15,7 +15,7 @@ import {
 } from '../protocol/index.ts';
 import { Peer, type Framing, type Message, type OutputFraming } from '../wire/index.ts';
 import type { ClientIdentity } from './handshake.ts';
-import type { SendFailure, Transport, TransportEnd, TransportEvents } from './transport.ts';
+import type { Transport, TransportEnd, TransportEvents } from './transport.ts';
 import type { ServerCacheEntry } from './server-cache.ts';
 import { Modern } from './modern.ts';
 import { erasOf, negotiate, type Agreement } from './negotiate.ts';
@@ -28,7 +28,8 @@ import type { ToolHeaders } from './tool-headers.ts';
 
 export interface ServerRunEvents {
   request(message: Message): void;
-  notification(message: Message): void;
+  /** `requestId`: the request of ours on whose response stream it arrived, if known. */
+  notification(message: Message, requestId?: number): void;
   /** It wants something of a client. */
   asked(question: ServerRequest): void;
   /** It may have another list of this kind than before. */
@@ -37,8 +38,8 @@ export interface ServerRunEvents {
   othersAtWork(): ReadonlySet<Session>;
   /** It is over, and not because it was asked to be. Told once. */
   lost(error: SwitchboardError): void;
-  /** The same where nothing is wrong with the server but that it does not know us any more. */
-  forgotten(): void;
+  /** The server works but no longer knows the session. Called at most once, instead of `lost`. */
+  sessionLost(): void;
 }
 
 export interface UpstreamContext {
@@ -117,7 +118,6 @@ export class ServerRun {
     const mask = maskOf(server);
     const transport = await openTransport(server, framing, learned, context, mask, {
       ended: (end) => run().#ended(end),
-      unanswered: (id, failure) => run().#unanswered(id, failure),
     });
     const begun = new ServerRun(server, learned, transport, mask, context, deadlines, events);
     return begun;
@@ -144,7 +144,7 @@ export class ServerRun {
     this.#noise = noise;
     this.peer = new Peer(transport.messages, SERVER_SHAPE, {
       request: (message) => events.request(message),
-      notification: (message) => events.notification(message),
+      notification: (message, requestId) => events.notification(message, requestId),
       refused: (refusal, _id, bytes) => {
         // One answer over the limit fails its call; it is no flood.
         if (refusal === 'too-large')
@@ -155,7 +155,7 @@ export class ServerRun {
       dropped: (why) => log.debug('dropped a message', { server: name, why }),
       ended: (why) => {
         if (why === 'overrun') this.#abort('sent a message that does not end');
-        else transport.inputEnded();
+        else transport.inputEnded?.();
       },
     });
     this.serverRequests = new OpenServerRequests({
@@ -268,13 +268,9 @@ export class ServerRun {
       case 'lost':
         this.#lose(end.how);
         break;
-      case 'forgotten':
-        this.#forgotten();
+      case 'session-lost':
+        this.#sessionLost();
     }
-  }
-
-  #unanswered(id: number, failure: SendFailure): void {
-    this.peer.abandon(id, failure.kind, failure.kind === 'failed' ? failure.error : undefined);
   }
 
   /** The server cannot be gone on with: the link is ended from our side. */
@@ -314,10 +310,10 @@ export class ServerRun {
     this.peer.close();
   }
 
-  #forgotten(): void {
+  #sessionLost(): void {
     if (this.#over) return;
     this.serverRequests.withdrawAll('The server no longer knows the session.');
-    this.#events.forgotten();
+    this.#events.sessionLost();
     this.#becomeOver();
     this.peer.close();
     void this.transport.stop();
@@ -341,18 +337,12 @@ function openTransport(
     );
   }
   // Loaded when the first remote server is used: most configurations have none.
-  return import('./http/index.ts').then(({ openRemoteTransport }) =>
-    openRemoteTransport(
-      {
-        server: name,
-        target,
-        messageBytes,
-        log,
-        verdict: learned,
-        headers: learned.headers,
-      },
-      events,
-    ),
+  return import('./http/index.ts').then(
+    ({ RemoteTransport }) =>
+      new RemoteTransport(
+        { server: name, target, messageBytes, log, learned, headers: learned.headers },
+        events,
+      ),
   );
 }
 

@@ -202,7 +202,7 @@ export class Starter {
   async #startIn(framing: OutputFraming, time: StartTime, watched?: Watched): Promise<StartedRun> {
     const { server, context, deadlines, learned } = this.#options;
     let lost: SwitchboardError | undefined;
-    let forgotten: true | undefined;
+    let sessionLost: true | undefined;
     const told = this.#options.events(() => run);
     const run: ServerRun = await ServerRun.begin(server, framing, learned, context, deadlines, {
       ...told,
@@ -210,9 +210,9 @@ export class Starter {
         lost = error;
         told.lost(error);
       },
-      forgotten: () => {
-        forgotten = true;
-        told.forgotten();
+      sessionLost: () => {
+        sessionLost = true;
+        told.sessionLost();
       },
     });
     this.#pending = run;
@@ -221,7 +221,7 @@ export class Starter {
       about = await initialized(run, time, watched);
       // It may have been lost in the same breath in which it answered.
       if (lost) throw lost;
-      if (forgotten)
+      if (sessionLost)
         throw new SwitchboardError('START_FAILED', `Server '${server.name}' lost the session immediately.`);
     } catch (error) {
       const stopped = run.stop();

@@ -6,42 +6,39 @@ export interface Transport {
   /** Carries the messages. */
   readonly messages: MessageTransport;
   readonly pid: number | undefined;
-  /** False once it takes no more messages, though its end may not have been told yet. */
+  /** False once it accepts no more messages, though `ended` may not have been called yet. */
   readonly open: boolean;
   /**
-   * Watches a program for signs of life; `looked` is told for how many milliseconds there was none. Returns how to end
-   * that. Only where the server is a program of ours.
+   * Watches a process for activity; `looked` is called with the milliseconds since the last. Returns how to stop that.
+   * Undefined for a remote server.
    */
   watch?(looked: (idleMs: number) => void): () => void;
-  /** What the server said of its trouble, as part of a sentence to a person; empty where it said nothing. */
+  /** What the server reported about its problems, as a sentence for a person; empty if nothing. */
   lastWords(): string;
-  /** The server says no more on `input`. */
-  inputEnded(): void;
+  /** The server has closed its output. Only for a process. */
+  inputEnded?(): void;
   /**
-   * Ends it on our own account; its end is not told then. Resolves when nothing of it is left. A server that cannot be
-   * gone on with (`atOnce`) is not asked to leave first.
+   * Ends it without calling `ended`. Resolves when nothing of it is left. With `atOnce`, a process is not given time to
+   * exit by itself.
    */
   stop(atOnce?: boolean): Promise<void>;
 }
 
-/** None of these is called while the link is being made. */
 export interface TransportEvents {
-  /** It is over, and not because it was asked to be. Told at most once. */
+  /** It is over, and not because of `stop`. Called at most once, never before the transport was returned. */
   ended(end: TransportEnd): void;
-  /** A request of ours, by its id, will get no answer, though the link may go on. */
-  unanswered(id: number, failure: SendFailure): void;
 }
 
 export type TransportEnd =
-  /** As the end of a sentence that begins with the server: `exited with code 1`. */
+  /** `how` completes a sentence that begins with the server: `exited with code 1`. */
   | { readonly kind: 'lost'; readonly how: string }
   | { readonly kind: 'failed'; readonly error: SwitchboardError }
-  /** The server has forgotten us, and nothing is wrong with it: a new handshake is all it takes. */
-  | { readonly kind: 'forgotten' };
+  /** The server works but no longer knows the session: all it takes is a new handshake. */
+  | { readonly kind: 'session-lost' };
 
 export type SendFailure =
-  /** The server has not looked at it: it may be sent again. */
+  /** The server has not processed the request: it may be sent again. */
   | { readonly kind: 'not-taken' }
   | { readonly kind: 'too-large' }
-  /** It may have been carried out. The sentence names the server and what happened. */
+  /** The server may have processed the request. The message names the server and what happened. */
   | { readonly kind: 'failed'; readonly error: SwitchboardError };

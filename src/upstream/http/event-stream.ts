@@ -1,9 +1,9 @@
-import { LineBuffer } from './line-buffer.ts';
+import { ByteCollector } from './byte-collector.ts';
 
 export interface EventStreamParserEvents {
-  /** An event with data; `type` is `message` where the server named none. */
+  /** An event with data; `type` is `message` if the server named none. */
   event(type: string, data: Buffer[]): void;
-  /** An event over the limit has gone by: its first and its last bytes. */
+  /** An event over the size limit was skipped: its first and last bytes. */
   oversize(head: Buffer, tail: Buffer): void;
 }
 
@@ -13,40 +13,40 @@ const NEWLINE = Buffer.from('\n');
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 const DATA = Buffer.from('data');
 const DATA_COLON = Buffer.from('data:');
-/** Names, ids and comments beyond this are not looked at, in bytes. */
+/** The most that is read of a name, id or comment, in bytes. */
 const FIELD_BYTES = 8 * 1024;
 const FRAGMENT_BYTES = 4 * 1024;
-/** Enough to see a byte order mark and the name of a data line. */
+/** Enough to recognize a byte order mark and the name of a data line. */
 const NAME_BYTES = BOM.length + DATA_COLON.length + 1;
 
 /**
- * Reads server-sent events from chunks cut anywhere. Data is handed on in the pieces it came in. What stands behind the
- * last blank line when the stream ends is no event: it may have been cut off.
+ * Parses server-sent events from chunks cut anywhere. Data is passed on in the pieces it arrived in. Anything after the
+ * last blank line when the stream ends is not an event: it may have been cut off.
  */
 export class EventStreamParser {
-  /** The id of the last event that had one: where to go on after a break. */
+  /** The id of the last event that had one: the stream can be resumed after it. */
   lastEventId: string | undefined;
-  /** How long to wait before going on, as the server asked for it, in milliseconds. */
+  /** How long the server wants its client to wait before it resumes, in milliseconds. */
   retryMs: number | undefined;
-  /** Events that have ended, those without data too. */
+  /** Events so far, including those without data. */
   count = 0;
   readonly #limit: number;
   readonly #events: EventStreamParserEvents;
-  readonly #line = new LineBuffer();
-  readonly #data = new LineBuffer();
+  readonly #line = new ByteCollector();
+  readonly #data = new ByteCollector();
   #dataLines = 0;
   #type = '';
   #id: string | undefined;
   #anyField = false;
   #firstLine = true;
-  /** The last line ended in a carriage return: a line feed right behind it belongs to it. */
+  /** The last line ended in a carriage return: a line feed that follows belongs to it. */
   #afterReturn = false;
-  /** Set while a line is passed over. */
+  /** Set while the rest of a line is skipped. */
   #skipping = false;
-  /** Set while an event over the limit goes by. */
+  /** Set while an event over the limit is skipped. */
   #oversize: { head: Buffer; tail: Buffer } | undefined;
 
-  /** `messageBytes`: the most data that is kept of one event. */
+  /** `messageBytes`: the largest event that is kept. */
   constructor(messageBytes: number, events: EventStreamParserEvents) {
     this.#limit = messageBytes;
     this.#events = events;
@@ -58,7 +58,7 @@ export class EventStreamParser {
       this.#afterReturn = false;
       if (chunk[0] === LF) at = 1;
     }
-    // Looked up once for the whole chunk, not for each line: most streams have only one of the two.
+    // Searched once per chunk, not per line: most streams contain only one of the two.
     let feed = chunk.indexOf(LF, at);
     let ret = chunk.indexOf(CR, at);
     while (at < chunk.length) {
@@ -85,7 +85,7 @@ export class EventStreamParser {
       return;
     }
     this.#line.add(piece);
-    // Room for the name in front of the data.
+    // The name in front of the data does not count.
     if (this.#line.length <= Math.min(FIELD_BYTES, this.#limit) + NAME_BYTES) return;
     if (this.#line.length + this.#data.length <= this.#limit + NAME_BYTES) return;
     const pieces = withName(this.#line.take(), this.#firstLine);
@@ -108,7 +108,7 @@ export class EventStreamParser {
     }
     const pieces = withName(this.#line.take(), first);
     const head = pieces[0];
-    // Only the byte order mark stood there.
+    // The line contained only the byte order mark.
     if (head === undefined) this.#dispatch();
     else if (startsWith(head, DATA_COLON)) this.#addData(valueOf(pieces));
     else if (pieces.length === 1 && head.equals(DATA)) this.#addData([]);
@@ -138,7 +138,7 @@ export class EventStreamParser {
     const name = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (name === 'event') this.#type = value;
-    // An id must fit a header, since that is where it goes. One that does not is none.
+    // An id is sent back in a header; one that does not fit is ignored.
     else if (name === 'id') this.#id = /^[\x20-\x7e]{0,1024}$/.test(value) ? value : this.#id;
     else if (name === 'retry' && /^\d{1,9}$/.test(value)) this.retryMs = Number(value);
   }
@@ -180,7 +180,7 @@ export class EventStreamParser {
   }
 }
 
-/** The pieces of a line with its name in the first of them, and without the byte order mark of a first line. */
+/** The pieces of a line with its whole name in the first piece, and without a byte order mark in the first line. */
 function withName(pieces: Buffer[], firstLine: boolean): Buffer[] {
   while (pieces.length > 1 && pieces[0]!.length < NAME_BYTES)
     pieces.splice(0, 2, Buffer.concat([pieces[0]!, pieces[1]!]));
@@ -191,7 +191,7 @@ function withName(pieces: Buffer[], firstLine: boolean): Buffer[] {
   return pieces;
 }
 
-/** What stands behind the name of a data line and one space. */
+/** The value of a data line, without one leading space. */
 function valueOf(pieces: Buffer[]): Buffer[] {
   const head = pieces[0]!;
   const start = DATA_COLON.length + (head[DATA_COLON.length] === 0x20 ? 1 : 0);

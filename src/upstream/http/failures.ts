@@ -2,7 +2,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { plainLine } from '../../shared/printable.ts';
 import type { NotRenewed } from '../login.ts';
 import type { RemoteEndpoint } from './remote-endpoint.ts';
-import type { HttpRefusal } from './http-transport.ts';
+import type { ErrorResponse } from './http-transport.ts';
 
 // What goes wrong with a remote server, as sentences. None of them shows an address but the one that may be shown.
 
@@ -128,8 +128,12 @@ export function badStatus(endpoint: RemoteEndpoint, status: number, text: string
 const OTHER_TRANSPORT = new Set([400, 404, 405, 406, 415]);
 
 /** It took neither of the two transports. */
-export function neither(endpoint: RemoteEndpoint, first: HttpRefusal, second: HttpRefusal): SwitchboardError {
-  const told = (refusal: HttpRefusal): string => statusText(endpoint, refusal.status, refusal.text);
+export function neither(
+  endpoint: RemoteEndpoint,
+  first: ErrorResponse,
+  second: ErrorResponse,
+): SwitchboardError {
+  const told = (refusal: ErrorResponse): string => statusText(endpoint, refusal.status, refusal.text);
   return new SwitchboardError(
     'SERVER_ANSWERED_BADLY',
     `Server '${endpoint.server}' does not speak MCP at ${endpoint.shown}: it responded to Streamable HTTP with ${told(first)}, and to HTTP+SSE with ${told(second)}.`,

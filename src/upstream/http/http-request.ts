@@ -1,7 +1,6 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SwitchboardError } from '../../shared/errors.ts';
 import { badRedirect, loginNeeded, unsendable } from './failures.ts';
 import type { RemoteEndpoint } from './remote-endpoint.ts';
@@ -11,235 +10,271 @@ export interface HttpRequestOptions {
   /** Default none. */
   readonly accept?: string;
   /** Default none. */
-  readonly body?: readonly Buffer[];
-  /** Where to go instead of the site's own address; of the same origin. */
+  readonly body?: { readonly pieces: readonly Buffer[]; readonly length: number };
+  /** Used instead of the endpoint's own address; of the same origin. */
   readonly url?: URL;
-  /** Beside those that every request has; stronger than those. Default none. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Where an event stream goes on. Default at its beginning. */
+  /** Added to those of every request, and stronger. Default none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The event after which an event stream continues. Default: it begins. */
   readonly lastEventId?: string | undefined;
-  /** The most that may pass until the answer begins, in milliseconds. Default any time. */
+  /** How long the response may take to begin, in milliseconds. Default: any time. */
   readonly timeoutMs?: number;
-  /** Asked where no connection was made: whether to try again after a while. Default no. */
-  readonly again?: () => boolean;
 }
 
-/** How an exchange came out. */
+export interface HttpRequestEvents {
+  /** Called once with the outcome, never before the constructor returns. */
+  ended(outcome: HttpOutcome): void;
+  /** The network has taken the whole request, or nothing more will be sent. May be called more than once. */
+  sent?(): void;
+  /** No connection was made. Returns whether to try again after a pause. Default no. */
+  retries?(): boolean;
+}
+
 export type HttpOutcome =
-  /** The server answered; the body is still to be read. */
+  /** The server responded; the body is still to be read. */
   | { readonly kind: 'answered'; readonly response: IncomingMessage; readonly status: number }
-  /** No connection: the server has seen nothing of it. */
+  /** No connection: the server has seen nothing of the request. */
   | { readonly kind: 'unreachable'; readonly cause: unknown }
-  /** The connection broke after that. */
+  /** The connection was lost after that. */
   | { readonly kind: 'broken'; readonly cause: unknown }
-  /** Turned away at the door: it was not carried out. */
+  /** The request was rejected without being processed. */
   | { readonly kind: 'refused'; readonly error: SwitchboardError }
   | { readonly kind: 'dropped' };
 
-/** In milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** How long a server may read nothing of a body that we send, in milliseconds. */
+/** How long a server may read nothing of a request body, in milliseconds. */
 const SEND_TIMEOUT_MS = 30_000;
+/** A smaller request fits the buffers of the network, even if the server reads nothing. In bytes. */
+const ALWAYS_SENT_BYTES = 16 * 1024;
 /** How long a server may take to read what the network holds for it, in milliseconds. */
 const READ_TIMEOUT_MS = 200;
-const REDIRECTS = 3;
-/** How long to wait before each further try to connect, in milliseconds. */
-const RECONNECT_PAUSES = [500, 2000];
+const MAX_REDIRECTS = 3;
+/** Pauses before each further attempt to connect, in milliseconds. */
+const RECONNECT_PAUSES_MS = [500, 2000];
 const DISCARD_BYTES = 64 * 1024;
-/** In milliseconds. */
 const DISCARD_TIMEOUT_MS = 1000;
 
 /**
- * One request over HTTP and the beginning of its answer. It follows redirects within the origin and tries once more
- * with a new login; both mean that the server has not carried it out.
+ * One HTTP request, up to the beginning of its response. Follows redirects within the origin and tries once more with a
+ * renewed login; in both cases the server has not processed the request.
  */
 export class HttpRequest {
-  readonly outcome: Promise<HttpOutcome>;
-  /** Resolves when the whole request is with the network, or nothing more comes of it. */
-  readonly sent: Promise<void>;
-  /** True once the server can have seen something of it. */
+  /** True once the server may have seen something of it. */
   connected = false;
-  readonly #site: RemoteEndpoint;
-  readonly #asked: HttpRequestOptions;
+  readonly #endpoint: RemoteEndpoint;
+  readonly #options: HttpRequestOptions;
+  readonly #events: HttpRequestEvents;
+  readonly #timer: NodeJS.Timeout | undefined;
+  /** Calls back when it is sent and when it has ended, for `taken`. */
+  #onProgress: (() => void) | undefined;
   #request: ClientRequest | undefined;
-  #dropped = false;
-  #markSent!: () => void;
-  #cutShort!: (outcome: HttpOutcome) => void;
+  #retry: NodeJS.Timeout | undefined;
+  #url: URL;
+  #authorization: string | undefined;
+  #renewed = false;
+  #attempts = 0;
+  #redirects = 0;
+  /** All redirects so far were permanent. */
+  #permanent = true;
+  #sent = false;
+  #ended = false;
 
-  constructor(endpoint: RemoteEndpoint, asked: HttpRequestOptions) {
-    this.#site = endpoint;
-    this.#asked = asked;
-    this.sent = new Promise((resolve) => {
-      this.#markSent = resolve;
-    });
-    const cut = new Promise<HttpOutcome>((resolve) => {
-      this.#cutShort = resolve;
-    });
-    this.outcome = Promise.race([this.#run(), cut]);
+  constructor(endpoint: RemoteEndpoint, options: HttpRequestOptions, events: HttpRequestEvents) {
+    this.#endpoint = endpoint;
+    this.#options = options;
+    this.#events = events;
+    this.#url = options.url ?? endpoint.url;
+    const { timeoutMs } = options;
+    if (timeoutMs !== undefined)
+      this.#timer = setTimeout(
+        () => this.#abort({ kind: 'broken', cause: new Error('response timed out') }),
+        timeoutMs,
+      );
+    if (endpoint.login === undefined) this.#attempt();
+    else
+      void endpoint.login.authorization().then((authorization) => {
+        this.#authorization = authorization;
+        this.#attempt();
+      });
   }
 
-  /** Resolves when the server has answered, or has had a while to read the whole request. */
+  /** Resolves when the server has responded, or has had a while to read the whole request. */
   async taken(): Promise<void> {
-    await this.sent;
-    let timer: NodeJS.Timeout | undefined;
-    const aWhile = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, READ_TIMEOUT_MS);
-    });
-    await Promise.race([this.outcome, aWhile]);
+    const progress = (): Promise<void> => new Promise((resolve) => (this.#onProgress = resolve));
+    while (!this.#sent && !this.#ended) await progress();
+    if (this.#ended) return;
+    const timer = setTimeout(() => this.#onProgress?.(), READ_TIMEOUT_MS);
+    await progress();
     clearTimeout(timer);
   }
 
-  /** Ends it wherever it is; what was answered so far breaks off. */
+  /** Ends it at any point; a response that is being read breaks off. */
   drop(): void {
-    this.#end({ kind: 'dropped' });
+    this.#abort({ kind: 'dropped' });
   }
 
-  #end(outcome: HttpOutcome): void {
-    this.#dropped = true;
-    this.#markSent();
-    this.#cutShort(outcome);
+  #abort(outcome: HttpOutcome): void {
+    this.#end(outcome);
     this.#request?.destroy();
   }
 
-  async #run(): Promise<HttpOutcome> {
-    const timer = this.#limit();
+  #end(outcome: HttpOutcome): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#retry);
+    this.#markSent();
+    this.#events.ended(outcome);
+  }
+
+  #markSent(): void {
+    this.#sent = true;
+    this.#events.sent?.();
+    this.#onProgress?.();
+  }
+
+  #attempt(): void {
+    if (this.#ended) return;
+    const endpoint = this.#endpoint;
+    const { method, body } = this.#options;
+    endpoint.authorization = this.#authorization;
+    let request: ClientRequest;
     try {
-      return await this.#attempts();
-    } finally {
-      clearTimeout(timer);
-      this.#markSent();
+      request = (endpoint.secure ? https : http).request(this.#url, {
+        method,
+        agent: endpoint.agent,
+        headers: this.#headers(),
+      });
+    } catch (cause) {
+      queueMicrotask(() => this.#end({ kind: 'refused', error: unsendable(endpoint, cause) }));
+      return;
     }
-  }
-
-  #limit(): NodeJS.Timeout | undefined {
-    const { timeoutMs } = this.#asked;
-    if (timeoutMs === undefined) return undefined;
-    return setTimeout(() => this.#end({ kind: 'broken', cause: new Error('response timed out') }), timeoutMs);
-  }
-
-  async #attempts(): Promise<HttpOutcome> {
-    const endpoint = this.#site;
-    const { login } = endpoint;
-    let authorization = login === undefined ? undefined : await login.authorization();
-    let renewed = false;
-    let lasting = true;
-    let tries = 0;
-    let url = this.#asked.url ?? endpoint.url;
-    for (let redirects = 0; ;) {
-      if (this.#dropped) return { kind: 'dropped' };
-      endpoint.authorization = authorization;
-      const outcome = await this.#once(url, authorization);
-      const pause = outcome.kind === 'unreachable' ? RECONNECT_PAUSES[tries++] : undefined;
-      if (pause !== undefined && this.#asked.again?.() === true) {
-        await sleep(pause, undefined, { ref: false });
-        continue;
+    this.#request = request;
+    let reached = false;
+    let over = false;
+    let connecting: NodeJS.Timeout | undefined;
+    const failed = (cause: unknown): void => {
+      clearTimeout(connecting);
+      if (!over) this.#failed(reached, cause);
+      over = true;
+    };
+    const connected = (socket: Socket): void => {
+      clearTimeout(connecting);
+      reached = this.connected = true;
+      if ((body?.length ?? 0) > ALWAYS_SENT_BYTES) watchSending(request, socket);
+    };
+    request.on('socket', (socket: Socket) => {
+      if (request.reusedSocket) {
+        connected(socket);
+        return;
       }
-      if (outcome.kind !== 'answered') return outcome;
-      const { response, status } = outcome;
-      if (status >= 300 && status < 400 && status !== 304) {
-        discard(response);
-        const target = locationOf(response, url);
-        const follows = this.#follows(status) && target?.origin === url.origin && ++redirects <= REDIRECTS;
-        if (!follows) return { kind: 'refused', error: badRedirect(endpoint, status, target) };
-        url = target;
-        // The next request need not take the same detour, unless the server has called it one.
-        lasting &&= status === 308;
-        if (lasting && this.#asked.url === undefined && this.#asked.method === 'POST') endpoint.url = target;
-      } else if (asksForLogin(response, status)) {
-        discard(response);
-        const challenge = response.headers['www-authenticate'];
-        const sent = authorization !== undefined;
-        // A login that was new a moment ago is not renewed again; it may still have too few rights.
-        const next = renewed && status === 401 ? undefined : await login?.renewed(authorization, challenge);
-        if (next?.kind !== 'renewed')
-          return { kind: 'refused', error: loginNeeded(endpoint, status, sent, next) };
-        if (renewed || next.authorization === authorization)
-          return { kind: 'refused', error: loginNeeded(endpoint, status, sent, undefined) };
-        renewed = true;
-        authorization = next.authorization;
-      } else return outcome;
-    }
+      connecting = setTimeout(() => request.destroy(new Error('connection timed out')), CONNECT_TIMEOUT_MS);
+      socket.once(endpoint.secure ? 'secureConnect' : 'connect', () => connected(socket));
+    });
+    request.on('finish', () => this.#markSent());
+    request.on('response', (response) => {
+      over = true;
+      // The response may break when it is no longer read.
+      response.on('error', () => undefined);
+      this.#responded(response, response.statusCode!);
+    });
+    request.on('error', failed);
+    request.on('close', () => failed({ code: 'ECONNRESET' }));
+    for (const piece of body?.pieces ?? []) request.write(piece);
+    request.end();
   }
 
-  #follows(status: number): boolean {
+  #failed(reached: boolean, cause: unknown): void {
+    if (this.#ended) return;
+    const pause = reached ? undefined : RECONNECT_PAUSES_MS[this.#attempts++];
+    if (pause === undefined || this.#events.retries?.() !== true) {
+      this.#end({ kind: reached ? 'broken' : 'unreachable', cause });
+      return;
+    }
+    this.#retry = setTimeout(() => this.#attempt(), pause).unref();
+  }
+
+  #responded(response: IncomingMessage, status: number): void {
+    if (this.#ended) return;
+    if (status >= 300 && status < 400 && status !== 304) this.#redirected(response, status);
+    else if (requiresLogin(response, status)) void this.#renewLogin(response, status);
+    else this.#end({ kind: 'answered', response, status });
+  }
+
+  #redirected(response: IncomingMessage, status: number): void {
+    const endpoint = this.#endpoint;
+    const { method, url } = this.#options;
+    discard(response);
+    const target = locationOf(response, this.#url);
+    const follows =
+      this.#mayFollow(status) && target?.origin === this.#url.origin && ++this.#redirects <= MAX_REDIRECTS;
+    if (!follows) {
+      this.#end({ kind: 'refused', error: badRedirect(endpoint, status, target) });
+      return;
+    }
+    this.#url = target;
+    // Later requests skip the redirect if the server has called it permanent.
+    this.#permanent &&= status === 308;
+    if (this.#permanent && url === undefined && method === 'POST') endpoint.url = target;
+    this.#attempt();
+  }
+
+  #mayFollow(status: number): boolean {
     return (
       status === 307 ||
       status === 308 ||
-      (this.#asked.method === 'GET' && (status === 301 || status === 302 || status === 303))
+      (this.#options.method === 'GET' && (status === 301 || status === 302 || status === 303))
     );
   }
 
-  #once(url: URL, authorization: string | undefined): Promise<HttpOutcome> {
-    return new Promise((resolve) => {
-      let request: ClientRequest;
-      try {
-        request = (this.#site.secure ? https : http).request(url, {
-          method: this.#asked.method,
-          agent: this.#site.agent,
-          headers: this.#headers(authorization),
-        });
-      } catch (cause) {
-        resolve({ kind: 'refused', error: unsendable(this.#site, cause) });
-        return;
-      }
-      this.#request = request;
-      let reached = false;
-      const connecting = setTimeout(
-        () => request.destroy(new Error('connection timed out')),
-        CONNECT_TIMEOUT_MS,
-      );
-      const stalled = (): void => void request.destroy(new Error('it does not read the request'));
-      request.once('socket', (socket: Socket) => {
-        const connect = (): void => {
-          clearTimeout(connecting);
-          reached = this.connected = true;
-          socket.setTimeout(SEND_TIMEOUT_MS);
-          socket.once('timeout', stalled);
-        };
-        const sent = (): void => {
-          socket.off('timeout', stalled);
-          socket.setTimeout(0);
-        };
-        request.once('finish', sent);
-        request.once('close', sent);
-        if (request.reusedSocket) connect();
-        else socket.once(this.#site.secure ? 'secureConnect' : 'connect', connect);
-      });
-      request.once('finish', () => this.#markSent());
-      request.once('response', (response) => {
-        // Nobody may be reading any more when it breaks.
-        response.on('error', () => undefined);
-        resolve({ kind: 'answered', response, status: response.statusCode! });
-      });
-      request.on('error', (cause) => resolve({ kind: reached ? 'broken' : 'unreachable', cause }));
-      request.once('close', () => {
-        clearTimeout(connecting);
-        resolve({ kind: reached ? 'broken' : 'unreachable', cause: { code: 'ECONNRESET' } });
-      });
-      for (const piece of this.#asked.body ?? []) request.write(piece);
-      request.end();
-    });
+  async #renewLogin(response: IncomingMessage, status: number): Promise<void> {
+    discard(response);
+    const endpoint = this.#endpoint;
+    const before = this.#authorization;
+    const challenge = response.headers['www-authenticate'];
+    // A login that was just renewed is not renewed again; it may still lack permissions.
+    const next =
+      this.#renewed && status === 401 ? undefined : await endpoint.login?.renewed(before, challenge);
+    const usable = next?.kind === 'renewed' && !this.#renewed && next.authorization !== before;
+    if (!usable) {
+      const reason = next?.kind === 'renewed' ? undefined : next;
+      const error = loginNeeded(endpoint, status, before !== undefined, reason);
+      this.#end({ kind: 'refused', error });
+      return;
+    }
+    this.#renewed = true;
+    this.#authorization = next.authorization;
+    this.#attempt();
   }
 
-  #headers(authorization: string | undefined): Record<string, string> {
-    const { accept, body, lastEventId, headers } = this.#asked;
-    return {
-      ...this.#site.headers(),
-      ...headers,
-      ...(authorization === undefined ? {} : { authorization }),
-      ...(accept === undefined ? {} : { accept }),
-      ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
-      ...(body === undefined
-        ? {}
-        : {
-            'content-type': 'application/json',
-            'content-length': String(body.reduce((sum, piece) => sum + piece.length, 0)),
-          }),
-    };
+  #headers(): Record<string, string> {
+    const { accept, body, lastEventId, headers } = this.#options;
+    const all: Record<string, string> = { ...this.#endpoint.headers(), ...headers };
+    if (this.#authorization !== undefined) all.authorization = this.#authorization;
+    if (accept !== undefined) all.accept = accept;
+    if (lastEventId !== undefined) all['last-event-id'] = lastEventId;
+    if (body !== undefined) {
+      all['content-type'] = 'application/json';
+      all['content-length'] = String(body.length);
+    }
+    return all;
   }
 }
 
-/** Reads a body to its end and drops it, so that its connection can be used again; not for long. */
+/** Ends a request of which the server reads nothing for too long. */
+function watchSending(request: ClientRequest, socket: Socket): void {
+  const stalled = (): void => void request.destroy(new Error('the server does not read the request'));
+  const sent = (): void => {
+    socket.off('timeout', stalled);
+    socket.setTimeout(0);
+  };
+  socket.setTimeout(SEND_TIMEOUT_MS);
+  socket.once('timeout', stalled);
+  request.once('finish', sent);
+  request.once('close', sent);
+}
+
+/** Reads a body to its end and drops it, so that its connection can be reused. Gives up soon. */
 export function discard(response: IncomingMessage): void {
   let read = 0;
   const timer = setTimeout(() => response.destroy(), DISCARD_TIMEOUT_MS);
@@ -251,12 +286,12 @@ export function discard(response: IncomingMessage): void {
   response.once('close', () => clearTimeout(timer));
 }
 
-/** The media type of an answer, without parameters, in small letters; empty where it says none. */
+/** The media type of a response, without parameters, in lower case; empty if it names none. */
 export function typeOf(response: IncomingMessage): string {
   return (response.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
 }
 
-function asksForLogin(response: IncomingMessage, status: number): boolean {
+function requiresLogin(response: IncomingMessage, status: number): boolean {
   if (status === 401) return true;
   return status === 403 && /insufficient_scope/i.test(response.headers['www-authenticate'] ?? '');
 }

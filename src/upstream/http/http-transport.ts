@@ -1,47 +1,66 @@
 import type { Logger } from '../../shared/log.ts';
 import type { SendFailure, TransportEnd } from '../transport.ts';
 import type { ToolHeaders } from '../tool-headers.ts';
-import type { IncomingStream } from './incoming-stream.ts';
-import type { Outgoing } from './outgoing-stream.ts';
+import type { Inbox } from './inbox.ts';
+import type { Outgoing } from './outgoing.ts';
 import type { RemoteEndpoint } from './remote-endpoint.ts';
 
-/** A way to carry messages over HTTP: one of the two that the protocol has had. */
+/** One of the two ways in which the protocol carries messages over HTTP. */
 export interface HttpTransport {
-  /** False once it takes no more messages. */
+  /** False once it accepts no more messages. */
   readonly open: boolean;
-  /** Resolves, for what is no request, when the server has taken it or never will. */
-  send(message: Outgoing): Promise<void>;
-  /** Ends all that is under way; nothing is told any more. */
+  /** Resolves, for a message that is not a request, when the server has accepted it or never will. */
+  send(message: Outgoing): Promise<void> | undefined;
+  /** Ends everything in progress; nothing is reported any more. */
   stop(): Promise<void>;
 }
 
 export interface HttpTransportEvents {
   unanswered(id: number, failure: SendFailure): void;
-  /** It takes no more messages; its end follows. */
+  /** It accepts no more messages; `ended` follows. */
   closed(): void;
   ended(end: TransportEnd): void;
-  /** The server has answered the handshake: this is how to speak to it. */
-  suits(): void;
-  /** `initialize` was answered in a way that says that the server does not speak so. */
-  unsuitable(initialize: Outgoing, refusal: HttpRefusal): void;
+  /** The server has answered the handshake: it speaks this transport. */
+  supported(): void;
+  /** The response to `initialize` shows that the server does not speak this transport. */
+  unsupported(initialize: Outgoing, response: ErrorResponse): void;
 }
 
-/** An answer with a bad status, and what came with it. */
-export interface HttpRefusal {
+/** A response with an error status, and the text of its body. */
+export interface ErrorResponse {
   readonly status: number;
   readonly text: string;
 }
 
 export interface HttpTransportContext {
   readonly endpoint: RemoteEndpoint;
-  readonly incomingStream: IncomingStream;
-  /** The largest message taken, in bytes. */
+  readonly inbox: Inbox;
+  /** The largest message accepted, in bytes. */
   readonly messageBytes: number;
   readonly log: Logger;
-  /** What the server's tools want to see in headers. Default nothing. */
+  /** Which parameters of the server's tools go into headers. Default none. */
   readonly headers?: ToolHeaders | undefined;
   readonly events: HttpTransportEvents;
 }
 
-/** How long the server may take over a message that is no request, in milliseconds. */
+/** How long the server may take over a notification or a response, in milliseconds. */
 export const NOTIFICATION_TIMEOUT_MS = 30_000;
+
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 30_000;
+const LEAST_REQUESTED_MS = 100;
+const MOST_REQUESTED_MS = 60_000;
+
+/**
+ * How long to wait before an event stream is opened again, in milliseconds: what the server requested, and more after
+ * several failures in a row. Random to some degree, so that many clients do not come back in step.
+ */
+export function retryDelay(failures: number, requestedMs: number | undefined): number {
+  const least =
+    requestedMs === undefined ? 0 : Math.min(Math.max(requestedMs, LEAST_REQUESTED_MS), MOST_REQUESTED_MS);
+  if (failures === 0 && requestedMs !== undefined) return least;
+  return Math.max(
+    least,
+    Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures) * (0.5 + Math.random() / 2),
+  );
+}

@@ -1,61 +1,46 @@
 import { isJsonObject } from '../../protocol/index.ts';
-import {
-  defineShape,
-  Envelope,
-  ENVELOPE,
-  fromChunks,
-  jsonItems,
-  Message,
-  readMessage,
-  withMembers,
-} from '../../wire/index.ts';
+import { Envelope, withMembers, type Message } from '../../wire/index.ts';
+import type { Inbox } from './inbox.ts';
 
-/**
- * The messages in a body or in the data of an event: one, or several where a server sends an array of them. Undefined
- * where it is none. Line breaks between tokens are blanks in what is returned, so that each fits a line.
- */
-export function readIncoming(pieces: readonly Buffer[]): Message[] | undefined {
-  const bare = withoutMark(pieces);
-  const read = readMessage(fromChunks(bare), SHAPE, 'content-length');
-  if (read instanceof Message) return isMessage(read) ? [read] : undefined;
-  if (read.why !== 'not-an-object') return undefined;
-  const text = Buffer.concat(bare).toString().trim();
-  if (!text.startsWith('[')) return undefined;
-  const messages: Message[] = [];
-  for (const item of jsonItems(text)) {
-    const one = readMessage(fromChunks([Buffer.from(item)]), SHAPE, 'content-length');
-    if (!(one instanceof Message) || !isMessage(one)) return undefined;
-    messages.push(one);
-  }
-  return messages.length === 0 ? undefined : messages;
-}
-
-/** The id of ours that a message answers, or 0. */
+/** The id of the request of ours that a message answers, or 0. */
 export function answeredId(message: Message): number {
   return message.has(Envelope.method) ? 0 : message.integer(Envelope.id);
 }
 
-/** The version of the protocol that an answer to `initialize` names, where it can stand in a header. */
+/** The protocol version in the response to `initialize`, if it fits a header. */
 export function agreedVersion(answer: Message): string | undefined {
   const result = answer.lead(Envelope.result) === 0x7b ? answer.value(Envelope.result) : undefined;
   const version = isJsonObject(result) ? result.protocolVersion : undefined;
   return typeof version === 'string' && /^[\x21-\x7e]{1,64}$/.test(version) ? version : undefined;
 }
 
-/** What came with a bad status, as the answer to the request of this id; undefined where it is no JSON-RPC error. */
-export function errorAnswer(pieces: readonly Buffer[], id: number): Message | undefined {
-  const [message, another] = readIncoming(pieces) ?? [];
-  if (message === undefined || another !== undefined || message.has(Envelope.method)) return undefined;
-  if (message.lead(Envelope.error) !== 0x7b || message.string(Envelope.jsonrpc) !== '2.0') return undefined;
+/** The body of an error response as the answer to the request of this id; undefined if it is not a JSON-RPC error. */
+export function errorAnswer(inbox: Inbox, pieces: readonly Buffer[], id: number): Message | undefined {
+  const message = onlyError(inbox, pieces);
+  if (message?.string(Envelope.jsonrpc) !== '2.0' || message.lead(Envelope.error) !== 0x7b) return undefined;
   if (message.integer(Envelope.id) === id) return message;
   if (!namesNoRequest(message)) return undefined;
-  // A server that refuses a message before it has read it cannot know its id.
-  return readIncoming([Buffer.from(withMembers(message.toString(), { id: String(id) }))])?.[0];
+  // A server that rejects a message before parsing it cannot know its id.
+  const read = inbox.parse([Buffer.from(withMembers(message.toString(), { id: String(id) }))]);
+  return Array.isArray(read) ? read[0] : undefined;
 }
 
 /**
- * The id of ours that an answer too large to keep was for, by its first and last bytes: 0 where neither shows it,
- * undefined where it was no answer.
+ * Whether the body of an HTTP 400 says that the session is unknown. Only a JSON-RPC error without an id that mentions
+ * the session counts: anything else may come from a call that ran.
+ */
+export function rejectsSession(inbox: Inbox, pieces: readonly Buffer[], text: string): boolean {
+  if (
+    !/mcp-session-id|(no|in)valid session|session id|(unknown|no such) session|session not found/i.test(text)
+  )
+    return false;
+  const message = onlyError(inbox, pieces);
+  return message !== undefined && namesNoRequest(message);
+}
+
+/**
+ * The id of the request of ours that an oversized response answers, from its first and last bytes: 0 if neither shows
+ * it, undefined if it is not a response.
  */
 export function idOfOversize(head: Buffer, tail: Buffer): number | undefined {
   const first = head.toString('latin1');
@@ -66,21 +51,14 @@ export function idOfOversize(head: Buffer, tail: Buffer): number | undefined {
   return Number(found?.[1] ?? 0);
 }
 
-const SHAPE = defineShape({ ...ENVELOPE });
-const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+/** The message in a body that contains one error and nothing else. */
+function onlyError(inbox: Inbox, pieces: readonly Buffer[]): Message | undefined {
+  const read = inbox.parse(pieces);
+  if (!Array.isArray(read) || read.length !== 1) return undefined;
+  const [message] = read;
+  return message!.has(Envelope.method) || !message!.has(Envelope.error) ? undefined : message;
+}
 
 function namesNoRequest(message: Message): boolean {
   return !message.has(Envelope.id) || message.text(Envelope.id) === 'null';
-}
-
-function isMessage(message: Message): boolean {
-  return message.has(Envelope.method) || message.has(Envelope.result) || message.has(Envelope.error);
-}
-
-/** Some servers write a byte order mark in front of JSON, where it means nothing. */
-function withoutMark(pieces: readonly Buffer[]): readonly Buffer[] {
-  const first = pieces[0];
-  if (first === undefined || first.length <= MARK.length || !first.subarray(0, MARK.length).equals(MARK))
-    return pieces;
-  return [first.subarray(MARK.length), ...pieces.slice(1)];
 }

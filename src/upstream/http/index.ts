@@ -1,1 +1,1 @@
-export { openRemoteTransport, type RemoteTransportOptions } from './remote-transport.ts';
+export { RemoteTransport, type RemoteTransportOptions } from './remote-transport.ts';

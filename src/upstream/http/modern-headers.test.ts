@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '../../../test/helpers/until.ts';
 import { overHttp, parsedText, startModernServer, TestClient } from '../modern.cases.ts';
+import { Client, CLIENT_SHAPE } from '../../protocol/index.ts';
+import { Message } from '../../wire/index.ts';
+import { ToolHeaders } from '../tool-headers.ts';
 import { inHeader } from './modern-headers.ts';
+import { json, open, result, serve } from './remote-transport.cases.ts';
 
 describe('a text in a header', () => {
   test.each([
@@ -15,6 +19,76 @@ describe('a text in a header', () => {
     ['=?base64?literal?=', '=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?='],
   ])('%j goes as %j', (value, header) => {
     expect(inHeader(value)).toBe(header);
+  });
+});
+
+describe('the headers of a request and its body, as posted,', () => {
+  const names = ['plain', 'two words', 'pâ€😀', ' padded ', '=?base64?x?=', 'q"\\/\n\u0001'];
+  const keys = {
+    'tools/call': 'name',
+    'prompts/get': 'name',
+    'resources/read': 'uri',
+    'tasks/get': 'taskId',
+  } as const;
+  const decoded = (header: unknown): string => {
+    const [, base64] = /^=\?base64\?(.*)\?=$/.exec(String(header)) ?? [];
+    return base64 === undefined ? String(header) : Buffer.from(base64, 'base64').toString();
+  };
+
+  test.each(Object.entries(keys))('name the same in %s', async (method, key) => {
+    const server = await serve((seen, response) => json(response, result(seen.message.id)));
+    const rig = open(server.url);
+    rig.write({ jsonrpc: '2.0', id: 1, method: 'server/discover' });
+    await rig.answer(1);
+    let id = 1;
+    const check = async (name: string): Promise<void> => {
+      await rig.answer(id);
+      const { headers, message } = server.seen.at(-1)!;
+      expect(message).toMatchObject({ id, method, params: { [key]: name } });
+      expect(headers['mcp-method']).toBe(message.method);
+      expect(decoded(headers['mcp-name'])).toBe(message.params[key]);
+    };
+    for (const name of names) {
+      // As it came, with every character escaped.
+      const units = Array.from({ length: name.length }, (_, at) => name.charCodeAt(at));
+      const escaped = units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+      const text = `{"jsonrpc":"2.0","id":0,"method":"${method}","params":{"a":1,"${key}" : "${escaped}"}}`;
+      const request = Message.fromText(text, CLIENT_SHAPE);
+      rig.transport.forwardRequest(++id, request, []);
+      await check(name);
+      // Renamed, with another member behind it, as for the tool of a suite.
+      const at = { start: request.start(Client[key]), end: request.end(Client[key]) };
+      const behind = { start: at.end, end: at.end, with: ',"arguments":{"name":"x","uri":"y"}' };
+      rig.transport.forwardRequest(++id, request, [{ ...at, with: JSON.stringify(`${name}-2`) }, behind]);
+      await check(`${name}-2`);
+      // From another message.
+      const other = Message.from({ params: { [key]: name } }, CLIENT_SHAPE);
+      const excerpt = { of: other.bytes, start: other.start(Client[key]), end: other.end(Client[key]) };
+      rig.transport.forwardRequest(++id, request, [{ ...at, with: excerpt }]);
+      await check(name);
+      // A request of our own.
+      const own = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params: { [key]: name } });
+      rig.transport.sendText(own, { kind: 'request', id, method });
+      await check(name);
+    }
+  });
+
+  test('contain the same parameters, whatever edits made them', async () => {
+    const server = await serve((seen, response) => json(response, result(seen.message.id)));
+    const headers = new ToolHeaders();
+    const inputSchema = { properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
+    headers.learn('located', JSON.stringify({ name: 'located', inputSchema }));
+    const rig = open(server.url, { headers });
+    rig.write({ jsonrpc: '2.0', id: 1, method: 'server/discover' });
+    const text = '{"jsonrpc":"2.0","id":0,"method":"tools/call","params":{"name":"suite"}}';
+    const request = Message.fromText(text, CLIENT_SHAPE);
+    const at = { start: request.start(Client.name), end: request.end(Client.name) };
+    const args = { start: at.end, end: at.end, with: ',"arguments":{"region":"Zürich"}' };
+    rig.transport.forwardRequest(2, request, [{ ...at, with: '"located"' }, args]);
+    await rig.answer(2);
+    const seen = server.seen.at(-1)!;
+    expect(seen.message.params).toEqual({ name: 'located', arguments: { region: 'Zürich' } });
+    expect(decoded(seen.headers['mcp-param-region'])).toBe('Zürich');
   });
 });
 

@@ -1,40 +1,54 @@
-import { isJsonObject, MODERN_VERSION } from '../../protocol/index.ts';
+import { Client, isJsonObject, MODERN_VERSION } from '../../protocol/index.ts';
+import { editedString } from '../../wire/index.ts';
 import type { ToolHeaders } from '../tool-headers.ts';
-import { SentMember, type Outgoing } from './outgoing-stream.ts';
+import type { Outgoing } from './outgoing.ts';
 
 /**
- * The headers that say the same as the body of a modern request, for those on the way who do not read bodies. They are
- * taken from the message as it goes out, so that the two cannot differ.
+ * The headers that repeat parts of a modern request, for intermediaries that do not read bodies. They are taken from the
+ * request as it is sent, so they cannot differ from the body.
  */
 export function modernHeaders(message: Outgoing, tools: ToolHeaders | undefined): Record<string, string> {
   const headers: Record<string, string> = { 'mcp-protocol-version': MODERN_VERSION };
   if (message.method === undefined) return headers;
   headers['mcp-method'] = inHeader(message.method);
-  const slot = NAMES.get(message.method);
-  const name = slot === undefined ? undefined : message.read?.string(slot);
+  const name = nameIn(message, message.method);
   if (name === undefined) return headers;
   headers['mcp-name'] = inHeader(name);
   const wanted = message.method === 'tools/call' ? (tools?.of(name) ?? []) : [];
   if (wanted.length === 0) return headers;
-  const given: unknown = message.read!.value(SentMember.arguments);
+  const args = memberOf(paramsOf(message), 'arguments');
   for (const { header, path } of wanted) {
-    const value = textOf(path.reduce(memberOf, given));
+    const value = textOf(path.reduce(memberOf, args));
     if (value !== undefined) headers[`mcp-param-${header.toLowerCase()}`] = inHeader(value);
   }
   return headers;
 }
 
-/** Where each of these methods says what it is about. */
-const NAMES: ReadonlyMap<string, number> = new Map([
-  ['tools/call', SentMember.name],
-  ['prompts/get', SentMember.name],
-  ['resources/read', SentMember.uri],
-  ['tasks/get', SentMember.taskId],
-  ['tasks/update', SentMember.taskId],
-  ['tasks/cancel', SentMember.taskId],
+/** The parameter that names the object of each of these methods. */
+const NAMES = new Map<string, 'name' | 'uri' | 'taskId'>([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
 ]);
 
-/** A text as a header can carry it: as it is, or as Base64 between marks where it would not come out as it went in. */
+function nameIn(message: Outgoing, method: string): string | undefined {
+  const key = NAMES.get(method);
+  if (key === undefined) return undefined;
+  const { relayed } = message;
+  if (relayed !== undefined) return editedString(relayed.request, Client[key], relayed.edits);
+  const name = memberOf(paramsOf(message), key);
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** Parses the whole body: only for requests of our own, and for tools with parameters in headers. */
+function paramsOf({ pieces }: Outgoing): unknown {
+  return memberOf(JSON.parse(Buffer.concat(pieces).toString()), 'params');
+}
+
+/** A string as a header can carry it: unchanged, or in Base64 between markers if it would not arrive unchanged. */
 export function inHeader(value: string): string {
   const plain = /^[\x20-\x7e]*$/.test(value) && value.trim() === value && !/^=\?base64\?.*\?=$/.test(value);
   return plain ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`;
@@ -44,7 +58,7 @@ function memberOf(value: unknown, key: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Only what can be told in one word goes into a header; null counts as not there. */
+/** Only primitive values fit a header; null counts as absent. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value)

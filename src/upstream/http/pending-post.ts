@@ -1,53 +1,55 @@
 import type { IncomingMessage } from 'node:http';
-import { Envelope, type Message } from '../../wire/index.ts';
+import type { Message } from '../../wire/index.ts';
 import type { SendFailure } from '../transport.ts';
-import { EventStreamParser } from './event-stream.ts';
+import type { EventStreamParser } from './event-stream.ts';
 import { discard, HttpRequest, typeOf, type HttpOutcome } from './http-request.ts';
 import { answeredBadly, badStatus, broken, causeOf, noHttpAnswer, wrongType } from './failures.ts';
-import { answeredId, errorAnswer, readIncoming } from './incoming.ts';
-import type { Outgoing } from './outgoing-stream.ts';
-import { pauseAfter } from './pause.ts';
-import type { HttpRefusal, HttpTransportContext } from './http-transport.ts';
-import { refusalBody, wholeBody } from './whole-body.ts';
+import { answeredId, errorAnswer, rejectsSession } from './incoming.ts';
+import type { Outgoing } from './outgoing.ts';
+import type { WholeBody } from './response-bodies.ts';
+import { retryDelay, type ErrorResponse, type HttpTransportContext } from './http-transport.ts';
 
 export interface PendingPostEvents {
-  /** Whether others are with the server now, so that it is there though no connection was made for this one. */
-  othersServed(): boolean;
-  /** The server took it; its answer follows. */
-  accepted(response: IncomingMessage): void;
-  /** A message came, the answer or another one. */
-  arrived(message: Message): void;
-  /** Nothing more comes of it. Told once, also when it was dropped. */
-  settled(end: PostOutcome): void;
+  /** Whether the server is processing other requests, so that it is running though no connection was made for this one. */
+  othersServed(post: PendingPost): boolean;
+  /** The server accepted the request; its answer follows. */
+  accepted(post: PendingPost, response: IncomingMessage): void;
+  /** A message arrived, the answer or another one. */
+  arrived(post: PendingPost, message: Message): void;
+  /** An event that is not a message; `id` as in InvalidMessage. */
+  invalid(id: number): void;
+  /** Nothing more comes of it. Called once, also after `drop`. */
+  settled(post: PendingPost, outcome: PostOutcome): void;
 }
 
 export type PostOutcome =
   | { readonly kind: 'answered' }
   | { readonly kind: 'dropped' }
   | { readonly kind: 'unreachable'; readonly cause: unknown }
-  /** The server does not know our session any more. */
-  | { readonly kind: 'forgotten'; readonly failure: SendFailure }
-  /** `initialize` was refused as by a server that speaks otherwise. */
-  | { readonly kind: 'unsuitable'; readonly refusal: HttpRefusal }
+  /** The server no longer knows the session. */
+  | { readonly kind: 'session-lost'; readonly failure: SendFailure }
+  /** `initialize` was rejected as by a server that does not speak Streamable HTTP. */
+  | { readonly kind: 'unsupported'; readonly response: ErrorResponse }
   | SendFailure;
 
 export interface PendingPostOptions {
   /** Headers of this request alone. Default none. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether a stream that breaks off can be taken up again. Default true. */
+  /** Whether an event stream that breaks off can be resumed. Default true. */
   readonly resumable?: boolean;
 }
 
-/** How long an event stream may stay open behind the answer, in milliseconds. */
-const LINGER = 1000;
-/** An answer that broke off is taken up again so many times in a row without any news. */
-const RESUME_TRIES = 5;
-/** The same where nobody is there any more: somebody waits for the answer, and a server that comes back has lost it. */
-const REACH_TRIES = 2;
-/** What a server answers to `initialize` that has never heard of Streamable HTTP. */
-const UNSUITABLE = new Set([400, 404, 405, 406, 415, 501]);
+/** How long an event stream may stay open after the answer, in milliseconds. */
+const LINGER_MS = 1000;
+/** Attempts in a row to resume a stream that bring no event. */
+const MAX_RESUMES = 5;
+/** The same if no connection can be made: a client waits for the answer, and a restarted server has lost it. */
+const MAX_RECONNECTS = 2;
+/** How a server that does not know Streamable HTTP responds to `initialize`. */
+const UNSUPPORTED = new Set([400, 404, 405, 406, 415, 501]);
+const NOT_RESUMED = 'dropped its event stream, which could not be resumed';
 
-/** One request of ours on its way: from its POST to its answer, over all the streams this takes. */
+/** One pending request: from its POST to its answer, over all the streams this takes. */
 export class PendingPost {
   readonly message: Outgoing;
   readonly #context: HttpTransportContext;
@@ -55,170 +57,172 @@ export class PendingPost {
   readonly #hadSession: boolean;
   readonly #resumable: boolean;
   readonly #post: HttpRequest;
-  #exchange: HttpRequest;
-  #over = false;
-  /** What the server sends now has been read to its end. */
+  /** The POST, or the GET that resumes its stream. */
+  #current: HttpRequest;
+  #settled = false;
+  /** The current response has been read to its end. */
   #read = false;
   #linger: NodeJS.Timeout | undefined;
   #lastEventId: string | undefined;
   #retryMs: number | undefined;
-  #tries = 0;
+  #resumes = 0;
   #resuming: NodeJS.Timeout | undefined;
-  /** It sent something that is no message. */
-  #babbled = false;
+  /** The server sent an event that is not a message. */
+  #sawInvalid = false;
 
   constructor(
     message: Outgoing,
     context: HttpTransportContext,
     events: PendingPostEvents,
-    { headers = {}, resumable = true }: PendingPostOptions = {},
+    { headers, resumable = true }: PendingPostOptions = {},
   ) {
     this.message = message;
     this.#context = context;
     this.#events = events;
     this.#hadSession = context.endpoint.session !== undefined;
-    const accept = 'application/json, text/event-stream';
     this.#resumable = resumable;
-    const again = (): boolean => events.othersServed();
-    this.#post = new HttpRequest(context.endpoint, {
-      method: 'POST',
-      accept,
-      body: message.body,
-      headers,
-      again,
-    });
-    this.#exchange = this.#post;
-    void this.#post.sent.then(() => message.sent());
-    void this.#post.outcome.then((outcome) => this.#posted(outcome));
+    this.#post = this.#current = new HttpRequest(
+      context.endpoint,
+      { method: 'POST', accept: 'application/json, text/event-stream', body: message, headers },
+      {
+        ended: (outcome) => this.#posted(outcome),
+        sent: () => message.sent(),
+        retries: () => events.othersServed(this),
+      },
+    );
   }
 
-  /** True once the server can have seen something of it. */
+  /** True once the server may have seen something of it. */
   get connected(): boolean {
     return this.#post.connected;
   }
 
-  /** True while the server may answer on a connection that is open now. */
+  /** True while the server can answer on an open connection. */
   get served(): boolean {
-    return this.#exchange.connected && !this.#read;
+    return this.#current.connected && !this.#read;
   }
 
-  /** Resolves when the server can be taken to know of it. */
+  /** Resolves when the server can be assumed to know of it. */
   taken(): Promise<void> {
     return this.#post.taken();
   }
 
-  /** Its answer has come, on whatever stream. */
+  /** Its answer has arrived, on any stream. */
   answered(): void {
-    if (this.#over) return;
+    if (this.#settled) return;
     clearTimeout(this.#resuming);
-    if (!this.#read) this.#linger = setTimeout(() => this.#exchange.drop(), LINGER);
+    if (!this.#read) this.#linger = setTimeout(() => this.#current.drop(), LINGER_MS);
     this.#settle({ kind: 'answered' });
   }
 
-  /** Nobody waits for it any more. */
+  /** Its answer is not a valid message. */
+  answeredInvalid(): void {
+    this.#badAnswer('an invalid JSON-RPC message');
+    if (!this.#read) this.#current.drop();
+  }
+
+  /** Its answer is no longer needed. */
   drop(): void {
     clearTimeout(this.#resuming);
     clearTimeout(this.#linger);
-    this.#exchange.drop();
+    this.#current.drop();
     this.#settle({ kind: 'dropped' });
   }
 
-  #settle(end: PostOutcome): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#events.settled(end);
+  #settle(outcome: PostOutcome): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#events.settled(this, outcome);
+  }
+
+  #badAnswer(what: string): void {
+    this.#settle({ kind: 'failed', error: answeredBadly(this.#context.endpoint, what) });
   }
 
   #posted(outcome: HttpOutcome): void {
     const { endpoint } = this.#context;
-    if (outcome.kind === 'answered') this.#begun(outcome.response, outcome.status);
+    if (outcome.kind === 'answered') this.#responded(outcome.response, outcome.status);
     else if (outcome.kind === 'broken')
       this.#settle({ kind: 'failed', error: broken(endpoint, outcome.cause) });
     else if (outcome.kind === 'refused') this.#settle({ kind: 'failed', error: outcome.error });
     else this.#settle(outcome);
   }
 
-  #begun(response: IncomingMessage, status: number): void {
-    const type = typeOf(response);
-    if (status < 200 || status > 299) void this.#refused(response, status);
-    else {
-      this.#events.accepted(response);
-      if (type === 'text/event-stream') this.#readEvents(response);
-      else if (type === 'application/json' || type === '') void this.#readJson(response, status);
-      else void this.#readOther(response, type);
+  #responded(response: IncomingMessage, status: number): void {
+    const { endpoint, inbox, messageBytes } = this.#context;
+    const { bodies } = inbox;
+    if (status < 200 || status > 299) {
+      bodies.readError(response, (pieces) => this.#rejected(status, pieces));
+      return;
     }
+    this.#events.accepted(this, response);
+    const type = typeOf(response);
+    if (type === 'text/event-stream') this.#readEvents(response);
+    else if (type === 'application/json' || type === '')
+      bodies.readWhole(response, messageBytes, (body) => this.#readJson(body, status));
+    else
+      bodies.readError(response, (pieces) => {
+        this.#bodyEnded();
+        this.#settle({ kind: 'failed', error: wrongType(endpoint, type, textOf(pieces)) });
+      });
   }
 
-  async #readJson(response: IncomingMessage, status: number): Promise<void> {
-    const { endpoint, incomingStream, messageBytes } = this.#context;
-    const { kind, pieces } = await wholeBody(response, incomingStream, messageBytes);
+  #readJson({ kind, pieces }: WholeBody, status: number): void {
+    const { endpoint, inbox } = this.#context;
     this.#bodyEnded();
-    if (this.#over) return;
+    if (this.#settled) return;
     if (kind === 'too-large') this.#settle({ kind });
     else if (kind === 'broken')
       this.#settle({ kind: 'failed', error: broken(endpoint, { code: 'ECONNRESET' }) });
-    else if (pieces.length === 0)
-      this.#settle({ kind: 'failed', error: answeredBadly(endpoint, `HTTP ${status} and an empty body`) });
+    else if (pieces.length === 0) this.#badAnswer(`HTTP ${status} and an empty body`);
     else {
-      const messages = readIncoming(pieces) ?? [];
-      for (const message of messages) this.#events.arrived(message);
-      const what = messages.length === 0 ? 'an invalid JSON-RPC message' : 'the response to another request';
-      this.#settle({ kind: 'failed', error: answeredBadly(endpoint, what) });
+      const read = inbox.parse(pieces);
+      if (!Array.isArray(read)) this.answeredInvalid();
+      else {
+        for (const message of read) this.#events.arrived(this, message);
+        this.#badAnswer('the response to another request');
+      }
     }
   }
 
-  async #readOther(response: IncomingMessage, type: string): Promise<void> {
-    const { endpoint, incomingStream } = this.#context;
-    const text = textOf(await refusalBody(response, incomingStream));
+  #rejected(status: number, pieces: readonly Buffer[]): void {
+    const { endpoint, inbox } = this.#context;
+    const { id, method } = this.message;
     this.#bodyEnded();
-    this.#settle({ kind: 'failed', error: wrongType(endpoint, type, text) });
-  }
-
-  async #refused(response: IncomingMessage, status: number): Promise<void> {
-    const { endpoint, incomingStream } = this.#context;
-    const pieces = await refusalBody(response, incomingStream);
-    this.#bodyEnded();
-    if (this.#over) return;
+    if (this.#settled) return;
     const text = textOf(pieces);
-    // A response to this very request means the server has handled it, whatever the status says: never resend it.
-    const given = readIncoming(pieces)?.find((message) => answeredId(message) === this.message.id);
+    // An answer to this request means that the server has processed it, whatever the status: it must not be resent.
+    const read = inbox.parse(pieces);
+    const given = Array.isArray(read) ? read.find((message) => answeredId(message) === id) : undefined;
     if (given !== undefined) {
-      this.#events.arrived(given);
+      this.#events.arrived(this, given);
       return;
     }
-    // The second is what many servers say that have lost their sessions, though the specification has them say 404.
-    const forgotten = status === 404 || (status === 400 && refusesSession(pieces, text));
-    if (forgotten && this.#hadSession) {
-      this.#settle({ kind: 'forgotten', failure: { kind: 'not-taken' } });
+    // Many servers respond with 400 to an unknown session, though the specification demands 404.
+    const sessionLost = status === 404 || (status === 400 && rejectsSession(inbox, pieces, text));
+    if (sessionLost && this.#hadSession) {
+      this.#settle({ kind: 'session-lost', failure: { kind: 'not-taken' } });
       return;
     }
-    const answer = errorAnswer(pieces, this.message.id);
-    if (answer !== undefined) this.#events.arrived(answer);
-    else if (this.message.method === 'initialize' && UNSUITABLE.has(status))
-      this.#settle({ kind: 'unsuitable', refusal: { status, text } });
+    const answer = errorAnswer(inbox, pieces, id);
+    if (answer !== undefined) this.#events.arrived(this, answer);
+    else if (method === 'initialize' && UNSUPPORTED.has(status))
+      this.#settle({ kind: 'unsupported', response: { status, text } });
     else this.#settle({ kind: 'failed', error: badStatus(endpoint, status, text) });
   }
 
   #readEvents(response: IncomingMessage): void {
-    const { endpoint, incomingStream, messageBytes, log } = this.#context;
-    const stream = new EventStreamParser(messageBytes, {
-      event: (type, data) => {
-        if (type !== 'message') return;
-        const messages = readIncoming(data);
-        if (messages === undefined) {
-          this.#babbled = true;
-          log.warn('sent an event that is not a message', { server: endpoint.server });
-        } else for (const message of messages) this.#events.arrived(message);
+    this.#context.inbox.readEvents(response, this.#lastEventId, {
+      message: (message) => this.#events.arrived(this, message),
+      invalid: (id) => {
+        this.#sawInvalid = true;
+        this.#events.invalid(id);
       },
       oversize: () => {
         this.#settle({ kind: 'too-large' });
         response.destroy();
       },
-    });
-    stream.lastEventId = this.#lastEventId;
-    incomingStream.read(response, {
-      data: (chunk) => stream.push(chunk),
-      ended: (whole) => this.#streamEnded(stream, whole),
+      ended: (stream, complete) => this.#streamEnded(stream, complete),
     });
   }
 
@@ -227,55 +231,55 @@ export class PendingPost {
     clearTimeout(this.#linger);
   }
 
-  #streamEnded(stream: EventStreamParser, whole: boolean): void {
+  #streamEnded(stream: EventStreamParser, complete: boolean): void {
     this.#bodyEnded();
-    if (this.#over) return;
+    if (this.#settled) return;
     this.#lastEventId = stream.lastEventId;
     this.#retryMs = stream.retryMs ?? this.#retryMs;
-    if (stream.count > 0) this.#tries = 0;
-    const how = whole
+    if (stream.count > 0) this.#resumes = 0;
+    const how = complete
       ? 'ended its event stream without a response'
       : 'dropped its event stream before it responded';
     if (this.#lastEventId !== undefined && this.#resumable) this.#resume(how);
-    else if (this.#babbled)
-      this.#settle({
-        kind: 'failed',
-        error: answeredBadly(this.#context.endpoint, 'an invalid JSON-RPC message'),
-      });
+    else if (this.#sawInvalid) this.answeredInvalid();
     else this.#settle({ kind: 'failed', error: noHttpAnswer(this.#context.endpoint, how) });
   }
 
-  /** Goes on where the stream broke off, after a while. `how` is what became of the last try. */
+  /** Resumes the stream after a pause. `how` is how the last attempt ended. */
   #resume(how: string): void {
     const { endpoint } = this.#context;
-    if (this.#tries >= RESUME_TRIES) {
+    if (this.#resumes >= MAX_RESUMES) {
       this.#settle({ kind: 'failed', error: noHttpAnswer(endpoint, how) });
       return;
     }
-    const wait = pauseAfter(this.#tries++, this.#retryMs);
-    this.#resuming = setTimeout(() => {
-      const lastEventId = this.#lastEventId;
-      this.#read = false;
-      this.#exchange = new HttpRequest(endpoint, { method: 'GET', accept: 'text/event-stream', lastEventId });
-      void this.#exchange.outcome.then((outcome) => this.#resumed(outcome));
-    }, wait);
+    this.#resuming = setTimeout(
+      () => {
+        this.#read = false;
+        this.#current = new HttpRequest(
+          endpoint,
+          { method: 'GET', accept: 'text/event-stream', lastEventId: this.#lastEventId },
+          { ended: (outcome) => this.#resumed(outcome) },
+        );
+      },
+      retryDelay(this.#resumes++, this.#retryMs),
+    );
   }
 
   #resumed(outcome: HttpOutcome): void {
-    if (this.#over) {
-      this.#exchange.drop();
+    if (this.#settled) {
+      this.#current.drop();
       return;
     }
     const { endpoint } = this.#context;
     const lost = (how: string): SendFailure => ({
       kind: 'failed',
-      error: noHttpAnswer(endpoint, `${BROKE_OFF}: ${how}`),
+      error: noHttpAnswer(endpoint, `${NOT_RESUMED}: ${how}`),
     });
     if (outcome.kind === 'refused') this.#settle({ kind: 'failed', error: outcome.error });
     else if (outcome.kind === 'dropped') this.#settle(outcome);
-    else if (outcome.kind === 'unreachable' && this.#tries >= REACH_TRIES)
+    else if (outcome.kind === 'unreachable' && this.#resumes >= MAX_RECONNECTS)
       this.#settle(lost(causeOf(outcome.cause)));
-    else if (outcome.kind !== 'answered') this.#resume(`${BROKE_OFF}: ${causeOf(outcome.cause)}`);
+    else if (outcome.kind !== 'answered') this.#resume(`${NOT_RESUMED}: ${causeOf(outcome.cause)}`);
     else {
       const { response, status } = outcome;
       if (status === 200 && typeOf(response) === 'text/event-stream') {
@@ -283,25 +287,12 @@ export class PendingPost {
         return;
       }
       discard(response);
-      if (status >= 500) this.#resume(`${BROKE_OFF}: HTTP ${status}`);
+      if (status >= 500) this.#resume(`${NOT_RESUMED}: HTTP ${status}`);
       else if (status === 404 && this.#hadSession)
-        this.#settle({ kind: 'forgotten', failure: lost('it no longer knows the session') });
+        this.#settle({ kind: 'session-lost', failure: lost('it no longer knows the session') });
       else this.#settle(lost(`HTTP ${status}`));
     }
   }
-}
-
-const BROKE_OFF = 'dropped its event stream, which could not be resumed';
-
-/** Only a JSON-RPC error without an id that speaks of the session's id: anything else may come from a call that ran. */
-function refusesSession(pieces: readonly Buffer[], text: string): boolean {
-  if (
-    !/mcp-session-id|(no|in)valid session|session id|(unknown|no such) session|session not found/i.test(text)
-  )
-    return false;
-  const [message] = readIncoming(pieces) ?? [];
-  if (message === undefined || !message.has(Envelope.error)) return false;
-  return !message.has(Envelope.id) || message.text(Envelope.id) === 'null';
 }
 
 function textOf(pieces: readonly Buffer[]): string {

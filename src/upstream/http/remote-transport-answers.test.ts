@@ -109,7 +109,7 @@ describe('an answer of no use', () => {
       await rig.answer(3);
       expect(rig.failures).toHaveLength(1);
       expect(rig.ends).toEqual([]);
-      expect(rig.link.open).toBe(true);
+      expect(rig.transport.open).toBe(true);
     },
   );
 

@@ -121,7 +121,7 @@ describe('a login', () => {
     rig.write(call(2));
     expect(await rig.sentence(2)).toMatch(expected);
     expect(asked.at(-1)).toEqual({ refused: 'Bearer renewed', challenge });
-    expect(rig.link.open).toBe(true);
+    expect(rig.transport.open).toBe(true);
   });
 
   test('too small a scope counts as refused, another 403 does not', async () => {
@@ -136,7 +136,6 @@ describe('a login', () => {
           .end();
     });
     const wide = open({ url: server.url, login: loginWith('Bearer narrow', 'Bearer wide').login });
-    wide.listen();
     wide.write(initialize);
     await wide.answer(1);
     const { login, asked } = loginWith('Bearer narrow');

@@ -2,9 +2,11 @@ import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerRespon
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
+import { Client, CLIENT_SHAPE } from '../../protocol/index.ts';
+import { Message, type MessageReceiver } from '../../wire/index.ts';
 import type { RemoteTarget } from '../server.ts';
 import type { SendFailure, TransportEnd } from '../transport.ts';
-import { openRemoteTransport, type RemoteTransportOptions } from './remote-transport.ts';
+import { RemoteTransport, type RemoteTransportOptions } from './remote-transport.ts';
 
 /** A request as a server under test saw it. */
 export interface Seen {
@@ -80,13 +82,15 @@ export function turnedAway(url: string): Promise<boolean> {
   });
 }
 
-/** A link with all that it told. */
+/** A transport with everything that it delivered and reported. */
 export function open(target: string | Partial<RemoteTarget>, options: Partial<RemoteTransportOptions> = {}) {
   const url = typeof target === 'string' ? target : target.url!;
   const lines: string[] = [];
+  /** The requests on whose response streams the messages arrived. */
+  const streams: (number | undefined)[] = [];
   const failures: { id: number; failure: SendFailure }[] = [];
   const ends: TransportEnd[] = [];
-  const transport = openRemoteTransport(
+  const transport = new RemoteTransport(
     {
       server: 'far',
       target: {
@@ -99,32 +103,35 @@ export function open(target: string | Partial<RemoteTarget>, options: Partial<Re
       },
       messageBytes: 16 * 1024 * 1024,
       log: silentLogger,
-      verdict: {},
+      learned: {},
       ...options,
     },
-    {
-      ended: (end) => ends.push(end),
-      unanswered: (id, failure) => failures.push({ id, failure }),
-    },
+    { ended: (end) => ends.push(end) },
   );
-  onTestFinished(() => transport.stop());
-  let rest = '';
-  const listen = (): void => {
-    transport.input.setEncoding('utf8');
-    transport.input.on('data', (text: string) => {
-      const parts = (rest + text).split('\n');
-      rest = parts.pop()!;
-      lines.push(...parts);
-    });
+  const unexpected = (): never => {
+    throw new Error('Not part of a transport over HTTP');
   };
+  const receiver: MessageReceiver = {
+    receive: (message, requestId) => {
+      lines.push(message.toString());
+      streams.push(requestId);
+    },
+    abandon: (id, kind, error) =>
+      failures.push({ id, failure: { kind, ...(error && { error }) } as SendFailure }),
+    receiveUnreadable: unexpected,
+    receiveOversize: unexpected,
+    receiveBadHeader: unexpected,
+    receiveEnd: unexpected,
+  };
+  transport.connect(receiver);
+  onTestFinished(() => transport.stop());
   return {
-    link: transport,
+    transport,
     lines,
+    streams,
     failures,
     ends,
-    listen,
-    write: (message: object | string) =>
-      transport.output.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`),
+    write: (message: object | string) => write(transport, message),
     /** The answer to the request of this id. */
     answer: async (id: number): Promise<any> => {
       await until(() => lines.some((line) => idOf(line) === id));
@@ -141,6 +148,18 @@ export function open(target: string | Partial<RemoteTarget>, options: Partial<Re
       return failure.kind === 'failed' ? `${failure.error.code}: ${failure.error.explained}` : failure.kind;
     },
   };
+}
+
+/** Sends a message as a peer does. */
+function write(transport: RemoteTransport, given: object | string): void {
+  const text = typeof given === 'string' ? given : JSON.stringify(given);
+  const message = Message.fromText(text, CLIENT_SHAPE);
+  const method = message.string(Client.method);
+  if (method === undefined) transport.forwardAnswer(message, message, []);
+  else if (method === 'notifications/cancelled')
+    transport.sendText(text, { kind: 'notification', method, cancels: message.integer(Client.requestId) });
+  else if (message.has(Client.id)) transport.forwardRequest(message.integer(Client.id), message, []);
+  else transport.forward(message, []);
 }
 
 function idOf(line: string): unknown {
@@ -206,7 +225,6 @@ export async function openInitialized(
   options: Partial<RemoteTransportOptions> = {},
 ) {
   const rig = open(target, options);
-  rig.listen();
   rig.write(initialize);
   await rig.answer(1);
   rig.write(initialized);

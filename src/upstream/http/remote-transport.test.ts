@@ -35,7 +35,7 @@ describe('a server that cannot be reached', () => {
       `START_FAILED: Server 'far' cannot be reached at ${url}: connection refused. Check that it is running and that its url is right.`,
     );
     expect(rig.ends).toEqual([]);
-    await rig.link.stop();
+    await rig.transport.stop();
     expect(rig.failures).toHaveLength(1);
   });
 
@@ -69,11 +69,11 @@ describe('a server that cannot be reached', () => {
       const rig = open(url);
       rig.write(initialize);
       expect(await rig.sentence(1)).toContain(`has a url that is not an http: or https: address: ${url}`);
-      await rig.link.stop();
+      await rig.transport.stop();
     }
   });
 
-  test('later on, what was not taken may be sent again and the link is over', async () => {
+  test('later on, what was not taken may be sent again and the transport is over', async () => {
     const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
     // So that no connection is kept, whose end might be seen late.
     server.server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
@@ -92,13 +92,13 @@ describe('a server that cannot be reached', () => {
     expect(rig.ends).toEqual([
       { kind: 'lost', how: `cannot be reached at ${server.url}: connection refused` },
     ]);
-    expect(rig.link.open).toBe(false);
+    expect(rig.transport.open).toBe(false);
     rig.write(call(5));
     expect(await rig.failure(5)).toEqual({ kind: 'not-taken' });
   });
 
-  /** A link with one call at work, and a server that takes no more connections. */
-  async function besetLink() {
+  /** A transport with one call in progress, and a server that accepts no more connections. */
+  async function busyTransport() {
     const held: ServerResponse[] = [];
     const server = await serve(
       withoutStream((seen, response) => {
@@ -118,7 +118,7 @@ describe('a server that cannot be reached', () => {
   }
 
   test('a moment without connections costs nobody anything while another call is at work', async () => {
-    const { server, rig, answer } = await besetLink();
+    const { server, rig, answer } = await busyTransport();
     rig.write(call(3));
     // Behind ours, so that ours was turned away too.
     await until(() => turnedAway(server.url));
@@ -128,11 +128,11 @@ describe('a server that cannot be reached', () => {
     await rig.answer(2);
     expect(rig.failures).toEqual([]);
     expect(rig.ends).toEqual([]);
-    expect(rig.link.open).toBe(true);
+    expect(rig.transport.open).toBe(true);
   });
 
   test('a call that cannot connect fails alone, and the one at work is answered', async () => {
-    const { server, rig, answer } = await besetLink();
+    const { server, rig, answer } = await busyTransport();
     rig.write(call(3));
     expect(await rig.sentence(3)).toBe(
       `SERVER_LOST: Server 'far' cannot be reached at ${server.url}: connection refused. The request was not sent; try again.`,
@@ -147,19 +147,19 @@ describe('a server that cannot be reached', () => {
     expect(rig.ends).toMatchObject([{ kind: 'lost' }]);
   });
 
-  test('a call that waits for its connection can be cancelled, and the link ended', async () => {
-    const { server, rig } = await besetLink();
+  test('a call that waits for its connection can be cancelled, and the transport stopped', async () => {
+    const { server, rig } = await busyTransport();
     rig.write(call(3));
     rig.write(call(4));
     rig.write(cancelled(3));
     await until(() => turnedAway(server.url));
-    await rig.link.stop();
+    await rig.transport.stop();
     await server.again();
     expect(rig.failures).toEqual([]);
     expect(server.seen.some((seen) => [3, 4].includes(seen.message?.id))).toBe(false);
   });
 
-  test('calls that have lost their own connection do not keep up a link that can make none', async () => {
+  test('calls that have lost their own connection do not keep a transport alive that can make none', async () => {
     const server = await serve(
       withoutStream((seen, response) => {
         events(response, 'retry: 60000\nid: a1\ndata:\n\n');
@@ -189,13 +189,12 @@ describe('a server that cannot be reached', () => {
     });
     if (port === undefined) return;
     const rig = open(`http://[::1]:${port}/mcp`);
-    rig.listen();
     rig.write(initialize);
     await rig.answer(1);
   });
 });
 
-describe('a session that the server forgot', () => {
+describe('a session that the server lost', () => {
   const refusals: [string, Handler][] = [
     ['HTTP 404', (_, response) => response.writeHead(404).end('gone')],
     [
@@ -214,11 +213,11 @@ describe('a session that the server forgot', () => {
     await until(() => rig.ends.length === 1);
     expect(rig.failures.map(({ id }) => id).sort()).toEqual([2, 3, 4]);
     expect(rig.failures.every(({ failure }) => failure.kind === 'not-taken')).toBe(true);
-    expect(rig.ends).toEqual([{ kind: 'forgotten' }]);
-    expect(rig.link.open).toBe(false);
+    expect(rig.ends).toEqual([{ kind: 'session-lost' }]);
+    expect(rig.transport.open).toBe(false);
     rig.write(call(5));
     expect(await rig.failure(5)).toEqual({ kind: 'not-taken' });
-    await rig.link.stop();
+    await rig.transport.stop();
     expect(server.seen.some((seen) => seen.method === 'DELETE')).toBe(false);
     expect(rig.ends).toHaveLength(1);
   });
@@ -280,7 +279,7 @@ describe('a session that the server forgot', () => {
     begun!.end(`data: ${JSON.stringify(result(2))}\n\n`);
     await rig.answer(2);
     await until(() => rig.ends.length === 1);
-    expect(rig.ends).toEqual([{ kind: 'forgotten' }]);
+    expect(rig.ends).toEqual([{ kind: 'session-lost' }]);
     expect(rig.failures).toHaveLength(1);
   });
 
@@ -295,7 +294,7 @@ describe('a session that the server forgot', () => {
     await until(() => server.seen.some((seen) => seen.message?.id === 2));
     rig.write(call(3));
     expect(await rig.failure(3)).toEqual({ kind: 'not-taken' });
-    expect(rig.link.open).toBe(false);
+    expect(rig.transport.open).toBe(false);
     await until(() => rig.ends.length === 1);
     expect(await rig.sentence(2)).toMatch(
       /^SERVER_LOST: Server 'far' lost the session before it responded\. .*may have been processed/,
@@ -304,12 +303,16 @@ describe('a session that the server forgot', () => {
   });
 });
 
-test('nothing is left of a link that is stopped in the middle of everything', async () => {
+test('nothing is left of a transport that is stopped in the middle of everything', async () => {
   const url = await serveRaw(() => undefined);
   const rig = open(url);
   rig.write(initialize);
-  await rig.link.stop();
+  await rig.transport.stop();
   expect(rig.failures).toEqual([]);
   expect(rig.ends).toEqual([]);
-  expect(rig.link.input.destroyed && rig.link.output.destroyed).toBe(true);
+  expect(rig.transport.open).toBe(false);
+  rig.write(call(2));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(rig.transport.backlog).toBe(0);
+  expect(rig.failures).toEqual([]);
 });

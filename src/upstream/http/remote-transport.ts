@@ -1,95 +1,131 @@
-import type { Readable, Writable } from 'node:stream';
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
-import { SERVER_SHAPE } from '../../protocol/index.ts';
-import { StreamTransport, type MessageTransport } from '../../wire/index.ts';
-import type { Transport, TransportEvents } from '../transport.ts';
+import {
+  Envelope,
+  serialize,
+  type Edit,
+  type Message,
+  type MessageReceiver,
+  type MessageTransport,
+  type OwnMessage,
+} from '../../wire/index.ts';
+import type { SendFailure, Transport, TransportEvents } from '../transport.ts';
 import type { RemoteTarget } from '../server.ts';
 import type { ToolHeaders } from '../tool-headers.ts';
 import { badStatus } from './failures.ts';
-import { IncomingStream } from './incoming-stream.ts';
-import { OutgoingStream, type Outgoing } from './outgoing-stream.ts';
+import { Inbox } from './inbox.ts';
+import { Outgoing, SendQueue } from './outgoing.ts';
 import { RemoteEndpoint } from './remote-endpoint.ts';
 import { Sse } from './sse.ts';
 import { Streamable } from './streamable.ts';
-import type { HttpRefusal, HttpTransport, HttpTransportContext } from './http-transport.ts';
+import type { ErrorResponse, HttpTransport, HttpTransportContext } from './http-transport.ts';
 
 export interface RemoteTransportOptions {
-  /** Its name, for messages. */
+  /** The server's name. */
   readonly server: string;
   readonly target: RemoteTarget;
-  /** The largest message taken from the server, in bytes. */
+  /** The largest message accepted from the server, in bytes. */
   readonly messageBytes: number;
   readonly log: Logger;
-  /** Which transport answered last time, where the target leaves it open; written when it is found, kept over several lives. */
-  readonly verdict: { transport?: 'http' | 'sse' };
-  /** What the server's tools want to see in headers. Default nothing. */
+  /** The transport that the server spoke last, if the target leaves it open. Set once it is known; outlives this one. */
+  readonly learned: { transport?: 'http' | 'sse' };
+  /** Which parameters of the server's tools go into headers. Default none. */
   readonly headers?: ToolHeaders;
 }
 
-/** Opens the way to a remote server. Nothing is sent before something is written to `output`. */
-export function openRemoteTransport(options: RemoteTransportOptions, events: TransportEvents): RemoteLink {
-  return new RemoteLink(options, events);
-}
+/** How long messages wait for the server to accept `notifications/initialized`, in milliseconds. */
+const INITIALIZED_TIMEOUT_MS = 5000;
 
-/** How long everything waits for the server to take `notifications/initialized`, in milliseconds. */
-const GREETING_TIMEOUT_MS = 5000;
-
-export class RemoteLink implements Transport {
+/**
+ * Carries messages to and from a remote server over Streamable HTTP or HTTP+SSE. Nothing is sent before the first
+ * message.
+ */
+export class RemoteTransport implements Transport, MessageTransport {
+  readonly messages = this;
   readonly pid = undefined;
   readonly #options: RemoteTransportOptions;
   readonly #events: TransportEvents;
-  readonly #incoming = new IncomingStream();
-  readonly #outgoing = new OutgoingStream((message) => this.#send(message));
+  readonly #inbox: Inbox;
+  readonly #queue = new SendQueue((message) => this.#send(message));
   readonly #endpoint: RemoteEndpoint | SwitchboardError;
-  #transport: HttpTransport | undefined;
-  #messages: StreamTransport | undefined;
-  /** Messages behind `notifications/initialized` while that is under way. */
-  #held: Outgoing[] | undefined;
+  #http: HttpTransport | undefined;
+  #receiver: MessageReceiver | undefined;
   /** The server has answered the handshake. */
-  #suited = false;
+  #supported = false;
   #stopping: Promise<void> | undefined;
   #over = false;
 
   constructor(options: RemoteTransportOptions, events: TransportEvents) {
     this.#options = options;
     this.#events = events;
-    this.#endpoint = siteOf(options);
+    this.#inbox = new Inbox(options.messageBytes);
+    this.#endpoint = endpointOf(options);
     if (this.#endpoint instanceof RemoteEndpoint) {
-      const { target, verdict } = options;
-      const known = target.transport === 'auto' ? verdict.transport : target.transport;
+      const { target, learned } = options;
+      const known = target.transport === 'auto' ? learned.transport : target.transport;
       const context = this.#context(this.#endpoint);
-      this.#transport = known === 'sse' ? new Sse(context) : new Streamable(context);
+      this.#http = known === 'sse' ? new Sse(context) : new Streamable(context);
     }
   }
 
-  get messages(): MessageTransport {
-    const { messageBytes } = this.#options;
-    return (this.#messages ??= new StreamTransport(this.input, this.output, {
-      shape: SERVER_SHAPE,
-      replyInKind: false,
-      messageBytes,
-    }));
+  connect(receiver: MessageReceiver): void {
+    this.#receiver = receiver;
+    this.#inbox.connect(receiver);
   }
 
-  get input(): Readable {
-    return this.#incoming.stream;
+  forward(notification: Message, edits: readonly Edit[]): void {
+    const method = notification.string(Envelope.method);
+    this.#queue.add(new Outgoing(serialize(notification, edits), method));
   }
 
-  get output(): Writable {
-    return this.#outgoing.stream;
+  forwardRequest(id: number, request: Message, edits: readonly Edit[]): void {
+    const method = request.string(Envelope.method);
+    const relayed = { request, edits };
+    this.#queue.add(new Outgoing(serialize(request, edits, id), method, { id, relayed }));
+  }
+
+  forwardAnswer(request: Message, answer: Message, edits: readonly Edit[]): void {
+    this.#queue.add(new Outgoing(serialize(answer, edits, request)));
+  }
+
+  sendText(json: string, about: OwnMessage): void {
+    const bytes = Buffer.from(json);
+    const body = { pieces: [bytes], length: bytes.length };
+    if (about.kind === 'answer') this.#queue.add(new Outgoing(body));
+    else if (about.kind === 'request') this.#queue.add(new Outgoing(body, about.method, { id: about.id }));
+    else this.#queue.add(new Outgoing(body, about.method, { cancels: about.cancels ?? 0 }));
+  }
+
+  get backlog(): number {
+    return this.#queue.backlog;
+  }
+
+  get congested(): boolean {
+    return this.#queue.congested;
+  }
+
+  whenDrained(listener: () => void): void {
+    this.#queue.whenDrained(listener);
+  }
+
+  pause(): void {
+    this.#inbox.pause();
+  }
+
+  resume(): void {
+    this.#inbox.resume();
+  }
+
+  readRareMembers(): void {
+    this.#inbox.readRareMembers();
   }
 
   get open(): boolean {
-    return !this.#over && this.#transport?.open !== false;
+    return !this.#over && this.#http?.open !== false;
   }
 
   lastWords(): string {
     return '';
-  }
-
-  inputEnded(): void {
-    // Only we end it.
   }
 
   stop(): Promise<void> {
@@ -99,102 +135,82 @@ export class RemoteLink implements Transport {
 
   async #stop(): Promise<void> {
     this.#over = true;
-    this.#held = undefined;
-    await this.#transport?.stop();
+    this.#queue.close();
+    this.#inbox.close();
+    await this.#http?.stop();
     if (this.#endpoint instanceof RemoteEndpoint) await this.#endpoint.close();
-    this.#outgoing.stream.destroy();
-    this.#incoming.stream.destroy();
   }
 
   #send(message: Outgoing): void {
-    if (this.#endpoint instanceof SwitchboardError) {
+    if (this.#over) message.sent();
+    else if (this.#endpoint instanceof SwitchboardError) {
       message.sent();
-      this.#unanswerable(message, this.#endpoint);
-    } else if (this.#held !== undefined) {
-      if (message.cancels > 0 && this.#withdraw(message)) message.sent();
-      else this.#held.push(message);
-    } else if (message.method === 'notifications/initialized') this.#initialize(message);
+      this.#unanswered(message.id, { kind: 'failed', error: this.#endpoint });
+    } else if (message.method === 'notifications/initialized') this.#initialized(message);
     else {
-      // A handshake of the other era after a failure of the older transport: that one does not have it.
-      if (message.method === 'server/discover' && this.#transport instanceof Sse)
-        this.#transport = new Streamable(this.#context(this.#endpoint));
-      void this.#transport!.send(message);
+      // A handshake of another protocol version after HTTP+SSE failed, which does not have that version.
+      if (message.method === 'server/discover' && this.#http instanceof Sse)
+        this.#http = new Streamable(this.#context(this.#endpoint));
+      void this.#http!.send(message);
     }
   }
 
-  #unanswerable(message: Outgoing, error: SwitchboardError): void {
-    if (message.id === 0) return;
-    queueMicrotask(() => {
-      if (!this.#over) this.#events.unanswered(message.id, { kind: 'failed', error });
-    });
-  }
-
-  /** What is cancelled before it was sent is not sent at all. */
-  #withdraw({ cancels }: Outgoing): boolean {
-    const at = this.#held!.findIndex(({ id }) => id === cancels);
-    if (at < 0) return false;
-    this.#held!.splice(at, 1)[0]!.sent();
-    return true;
-  }
-
-  /** Requests that overtook this one would come to a server that does not know that we are ready. */
-  #initialize(initialized: Outgoing): void {
-    this.#held = [];
-    const timer = setTimeout(() => this.#release(), GREETING_TIMEOUT_MS);
-    void this.#transport!.send(initialized).then(() => {
+  /** Requests that overtake this notification would reach a server that does not know that we are ready. */
+  #initialized(notification: Outgoing): void {
+    this.#queue.hold();
+    const timer = setTimeout(() => this.#queue.release(), INITIALIZED_TIMEOUT_MS);
+    void Promise.resolve(this.#http!.send(notification)).then(() => {
       clearTimeout(timer);
-      this.#release();
+      this.#queue.release();
     });
   }
 
-  #release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const message of held) this.#send(message);
+  #unanswered(id: number, failure: SendFailure): void {
+    if (this.#over || id === 0) return;
+    this.#receiver?.abandon(id, failure.kind, failure.kind === 'failed' ? failure.error : undefined);
   }
 
   #context(endpoint: RemoteEndpoint): HttpTransportContext {
-    const { messageBytes, log, target, verdict, headers } = this.#options;
+    const { messageBytes, log, target, learned, headers } = this.#options;
     return {
       endpoint,
-      incomingStream: this.#incoming,
+      inbox: this.#inbox,
       messageBytes,
       log,
       headers,
       events: {
         unanswered: (id, failure) => {
-          // One that does not work as it did last time may have become another.
-          if (!this.#suited) delete verdict.transport;
-          if (!this.#over) this.#events.unanswered(id, failure);
+          // The server may speak another transport than last time.
+          if (!this.#supported) delete learned.transport;
+          this.#unanswered(id, failure);
         },
-        closed: () => this.#release(),
+        closed: () => this.#queue.release(),
         ended: (end) => {
           if (!this.#over) this.#events.ended(end);
         },
-        suits: () => {
-          this.#suited = true;
-          if (target.transport === 'auto')
-            verdict.transport = this.#transport instanceof Sse ? 'sse' : 'http';
+        supported: () => {
+          this.#supported = true;
+          if (target.transport === 'auto') learned.transport = this.#http instanceof Sse ? 'sse' : 'http';
         },
-        unsuitable: (initialize, refusal) => this.#tryOther(endpoint, initialize, refusal),
+        unsupported: (initialize, response) => this.#tryOther(endpoint, initialize, response),
       },
     };
   }
 
-  /** The server does not know Streamable HTTP, as its answer to `initialize` shows. */
-  #tryOther(endpoint: RemoteEndpoint, initialize: Outgoing, refusal: HttpRefusal): void {
+  /** The response to `initialize` shows that the server does not speak Streamable HTTP. */
+  #tryOther(endpoint: RemoteEndpoint, initialize: Outgoing, response: ErrorResponse): void {
     if (this.#over) return;
     if (this.#options.target.transport !== 'auto') {
-      const error = badStatus(endpoint, refusal.status, refusal.text);
-      this.#events.unanswered(initialize.id, { kind: 'failed', error });
+      const error = badStatus(endpoint, response.status, response.text);
+      this.#unanswered(initialize.id, { kind: 'failed', error });
       return;
     }
-    this.#transport = new Sse(this.#context(endpoint), refusal);
-    void this.#transport.send(initialize);
+    this.#http = new Sse(this.#context(endpoint), response);
+    void this.#http.send(initialize);
   }
 }
 
-function siteOf({ server, target }: RemoteTransportOptions): RemoteEndpoint | SwitchboardError {
+function endpointOf({ server, target }: RemoteTransportOptions): RemoteEndpoint | SwitchboardError {
   try {
     const { protocol } = new URL(target.url);
     if (protocol === 'http:' || protocol === 'https:') return new RemoteEndpoint(server, target);

@@ -49,11 +49,10 @@ const accepting = (message: any, say: (message: unknown) => void, response: Serv
 async function openInitializedSse(
   url: string,
   transport: 'sse' | 'auto' = 'sse',
-  verdict: { transport?: 'http' | 'sse' } = {},
+  learned: { transport?: 'http' | 'sse' } = {},
   messageBytes = 1 << 24,
 ) {
-  const rig = open({ url, transport }, { verdict, messageBytes });
-  rig.listen();
+  const rig = open({ url, transport }, { learned, messageBytes });
   rig.write(initialize);
   await rig.answer(1);
   rig.write(initialized);
@@ -73,12 +72,12 @@ describe('HTTP+SSE', () => {
     expect(posts.every((seen) => seen.path === '/messages?session=1')).toBe(true);
     expect(posts.map((seen) => seen.body)).toContain(text);
     expect(rig.failures).toEqual([]);
-    await rig.link.stop();
+    await rig.transport.stop();
     await until(async () => (await server.connections()) === 0);
     expect(rig.ends).toEqual([]);
   });
 
-  test('the end of the stream is the end of the link', async () => {
+  test('the end of the stream is the end of the transport', async () => {
     const server = await serveOld(accepting);
     const rig = await openInitializedSse(server.url);
     server.stream().end();
@@ -158,6 +157,22 @@ describe('HTTP+SSE', () => {
     await rig.answer(3);
   });
 
+  test('a response that is not a valid message fails its request, and the stream goes on', async () => {
+    const server = await serveOld((message, say, response) => {
+      if (message.id === 2) {
+        response.writeHead(202).end();
+        say('{"jsonrpc":"2.0","id":2,"result":{"content":[],"content":[]}}');
+      } else accepting(message, say, response);
+    });
+    const rig = await openInitializedSse(server.url);
+    server.say('{"jsonrpc":"2.0"}');
+    rig.write(call(2));
+    expect(await rig.sentence(2)).toMatch(/^SERVER_ANSWERED_BADLY: .*an invalid JSON-RPC message/);
+    rig.write(call(3));
+    await rig.answer(3);
+    expect(rig.failures).toHaveLength(1);
+  });
+
   test('a cancellation goes behind its request', async () => {
     const server = await serveOld((message, say, response) => {
       if (message.id === 2) response.writeHead(202).end();
@@ -167,6 +182,7 @@ describe('HTTP+SSE', () => {
     rig.write(call(3));
     await rig.answer(3);
     rig.write(call(2, { text: 'x'.repeat(1_000_000) }));
+    await new Promise((resolve) => setImmediate(resolve));
     rig.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
     await until(() => server.seen.some((seen) => seen.message?.method === 'notifications/cancelled'));
     expect(server.seen.map((seen) => seen.message?.method).slice(-2)).toEqual([
@@ -182,7 +198,7 @@ describe('HTTP+SSE', () => {
     expect(await rig.sentence(1)).toMatch(
       /^SERVER_ANSWERED_BADLY: .*an address for messages at http:\/\/127\.0\.0\.2:1/,
     );
-    expect(rig.link.open).toBe(false);
+    expect(rig.transport.open).toBe(false);
   });
 
   test.each<[string, Handler, RegExp]>([
@@ -212,16 +228,16 @@ describe('where the transport is left open', () => {
       if (seen.method === 'POST' && seen.message.id === 1) json(response, initializeResult);
       else response.writeHead(seen.method === 'GET' ? 405 : 202).end();
     });
-    const verdict = {};
-    await openInitializedSse(server.url, 'auto', verdict);
-    expect(verdict).toEqual({ transport: 'http' });
+    const learned = {};
+    await openInitializedSse(server.url, 'auto', learned);
+    expect(learned).toEqual({ transport: 'http' });
   });
 
   test('an old one is found out, and remembered', async () => {
     const server = await serveOld(accepting);
-    const verdict = {};
-    const first = await openInitializedSse(server.url, 'auto', verdict);
-    expect(verdict).toEqual({ transport: 'sse' });
+    const learned = {};
+    const first = await openInitializedSse(server.url, 'auto', learned);
+    expect(learned).toEqual({ transport: 'sse' });
     first.write(call(2));
     await first.answer(2);
     expect(first.failures).toEqual([]);
@@ -229,8 +245,8 @@ describe('where the transport is left open', () => {
       'POST',
       'GET',
     ]);
-    await first.link.stop();
-    await openInitializedSse(server.url, 'auto', verdict);
+    await first.transport.stop();
+    await openInitializedSse(server.url, 'auto', learned);
     expect(server.seen.filter((seen) => seen.path === '/mcp' && seen.method === 'POST')).toHaveLength(1);
   });
 
@@ -252,22 +268,21 @@ describe('where the transport is left open', () => {
       response.end('{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"too old"}}');
     });
     const rig = open({ url: server.url, transport: 'auto' });
-    rig.listen();
     rig.write(initialize);
     expect((await rig.answer(1)).error.message).toBe('too old');
     expect(server.seen).toHaveLength(1);
   });
 
-  test('a verdict that no longer holds is forgotten', async () => {
+  test('a remembered transport that is no longer spoken is forgotten', async () => {
     const server = await serve((seen, response) => {
       if (seen.method === 'POST') json(response, initializeResult);
       else response.writeHead(405).end();
     });
-    const verdict: { transport?: 'http' | 'sse' } = { transport: 'sse' };
-    const rig = open({ url: server.url, transport: 'auto' }, { verdict });
+    const learned: { transport?: 'http' | 'sse' } = { transport: 'sse' };
+    const rig = open({ url: server.url, transport: 'auto' }, { learned });
     rig.write(initialize);
     expect(await rig.sentence(1)).toContain('HTTP 405');
-    expect(verdict).toEqual({});
-    await openInitializedSse(server.url, 'auto', verdict);
+    expect(learned).toEqual({});
+    await openInitializedSse(server.url, 'auto', learned);
   });
 });

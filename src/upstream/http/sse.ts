@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { printableLine } from '../../shared/printable.ts';
 import type { SwitchboardError } from '../../shared/errors.ts';
+import type { Message } from '../../wire/index.ts';
 import type { SendFailure } from '../transport.ts';
-import { EventStreamParser } from './event-stream.ts';
-import { discard, HttpRequest, typeOf } from './http-request.ts';
+import { discard, HttpRequest, typeOf, type HttpOutcome } from './http-request.ts';
 import {
   answeredBadly,
   badStatus,
@@ -17,35 +17,34 @@ import {
   serverUnreachable,
   wrongType,
 } from './failures.ts';
-import { agreedVersion, answeredId, errorAnswer, idOfOversize, readIncoming } from './incoming.ts';
-import type { Outgoing } from './outgoing-stream.ts';
+import { agreedVersion, answeredId, errorAnswer, idOfOversize } from './incoming.ts';
+import type { Outgoing } from './outgoing.ts';
 import {
   NOTIFICATION_TIMEOUT_MS,
-  type HttpRefusal,
+  type ErrorResponse,
   type HttpTransport,
   type HttpTransportContext,
 } from './http-transport.ts';
-import { refusalBody } from './whole-body.ts';
 
 /**
- * HTTP+SSE, the older transport: one long stream of events brings everything, its first event says where messages are
- * to be posted.
+ * HTTP+SSE, the older transport: one long event stream brings all messages, and its first event says where to post
+ * messages to the server.
  */
 export class Sse implements HttpTransport {
   readonly #context: HttpTransportContext;
-  /** How the other transport was answered, where that was tried before. */
-  readonly #before: HttpRefusal | undefined;
-  /** Requests that are not answered yet; with what sends them while that is under way. */
-  readonly #calls = new Map<number, HttpRequest | undefined>();
+  /** How the server responded to Streamable HTTP, if that was tried before. */
+  readonly #before: ErrorResponse | undefined;
+  /** Requests that are not answered yet, with their POST while that is in progress. */
+  readonly #pending = new Map<number, HttpRequest | undefined>();
   readonly #posts = new Set<HttpRequest>();
-  /** Messages that wait until the server has said where to post them. */
+  /** Messages that wait for the address to post them to. */
   #early: { readonly message: Outgoing; readonly done: () => void }[] = [];
   #stream: HttpRequest | undefined;
   #postUrl: URL | undefined;
-  #initialize = 0;
+  #initializeId = 0;
   #state: 'open' | 'over' = 'open';
 
-  constructor(context: HttpTransportContext, before?: HttpRefusal) {
+  constructor(context: HttpTransportContext, before?: ErrorResponse) {
     this.#context = context;
     this.#before = before;
   }
@@ -54,18 +53,21 @@ export class Sse implements HttpTransport {
     return this.#state === 'open';
   }
 
-  async send(message: Outgoing): Promise<void> {
+  send(message: Outgoing): Promise<void> | undefined {
     if (this.#state === 'over') {
       message.sent();
       if (message.id > 0) this.#context.events.unanswered(message.id, { kind: 'not-taken' });
-      return;
+      return undefined;
     }
-    if (this.#stream === undefined) void this.#listen();
-    if (this.#postUrl === undefined)
-      await new Promise<void>((done) => {
-        this.#early.push({ message, done });
-      });
-    else await this.#post(message);
+    this.#stream ??= new HttpRequest(
+      this.#context.endpoint,
+      { method: 'GET', accept: 'text/event-stream' },
+      { ended: (outcome) => this.#opened(outcome) },
+    );
+    if (this.#postUrl !== undefined) return this.#post(message);
+    return new Promise((done) => {
+      this.#early.push({ message, done });
+    });
   }
 
   stop(): Promise<void> {
@@ -73,22 +75,14 @@ export class Sse implements HttpTransport {
     return Promise.resolve();
   }
 
-  async #listen(): Promise<void> {
-    const { endpoint, incomingStream } = this.#context;
-    this.#stream = new HttpRequest(endpoint, { method: 'GET', accept: 'text/event-stream' });
-    const outcome = await this.#stream.outcome;
+  #opened(outcome: HttpOutcome): void {
     if (this.#state === 'over') return;
+    const { endpoint } = this.#context;
     switch (outcome.kind) {
       case 'answered': {
         const { response, status } = outcome;
-        if (status === 200 && typeOf(response) === 'text/event-stream') {
-          this.#read(response);
-          break;
-        }
-        const text = Buffer.concat(await refusalBody(response, incomingStream)).toString();
-        if (this.#before !== undefined) this.#fail(neither(endpoint, this.#before, { status, text }));
-        else if (status < 200 || status > 299) this.#fail(badStatus(endpoint, status, text));
-        else this.#fail(wrongType(endpoint, typeOf(response), text));
+        if (status === 200 && typeOf(response) === 'text/event-stream') this.#read(response);
+        else this.#readRejection(response, status);
         break;
       }
       case 'unreachable':
@@ -105,31 +99,39 @@ export class Sse implements HttpTransport {
     }
   }
 
-  #read(response: IncomingMessage): void {
-    const stream = new EventStreamParser(this.#context.messageBytes, {
-      event: (type, data) => {
-        if (this.#state === 'over') return;
-        if (type === 'endpoint') this.#found(Buffer.concat(data).toString().trim());
-        else if (type === 'message') this.#arrived(data);
-      },
-      oversize: (head, tail) => this.#oversize(idOfOversize(head, tail)),
+  #readRejection(response: IncomingMessage, status: number): void {
+    const { endpoint, inbox } = this.#context;
+    inbox.bodies.readError(response, (pieces) => {
+      const text = Buffer.concat(pieces).toString();
+      if (this.#before !== undefined) this.#fail(neither(endpoint, this.#before, { status, text }));
+      else if (status < 200 || status > 299) this.#fail(badStatus(endpoint, status, text));
+      else this.#fail(wrongType(endpoint, typeOf(response), text));
     });
-    this.#context.incomingStream.read(response, {
-      data: (chunk) => stream.push(chunk),
+  }
+
+  #read(response: IncomingMessage): void {
+    const { inbox, endpoint } = this.#context;
+    inbox.readEvents(response, undefined, {
+      message: (message) => this.#arrived(message),
+      invalid: (id) => this.#invalid(id),
+      oversize: (head, tail) => this.#oversize(idOfOversize(head, tail)),
+      other: (type, data) => {
+        if (type === 'endpoint') this.#found(Buffer.concat(data).toString().trim());
+      },
       ended: () => {
         if (this.#postUrl !== undefined) this.#lose('closed its event stream');
-        else this.#fail(notReady(this.#context.endpoint, 'closed its event stream before it was ready'));
+        else this.#fail(notReady(endpoint, 'closed its event stream before it was ready'));
       },
     });
   }
 
-  /** The server says where messages go. */
+  /** The server says where to post messages. */
   #found(address: string): void {
     const { endpoint } = this.#context;
-    if (this.#postUrl !== undefined) return;
+    if (this.#state === 'over' || this.#postUrl !== undefined) return;
     const url = URL.canParse(address, endpoint.url.href) ? new URL(address, endpoint.url.href) : undefined;
     if (url?.origin !== endpoint.url.origin) {
-      const where = url === undefined ? 'that is none' : `at ${printableLine(url.origin)}`;
+      const where = url === undefined ? 'that is invalid' : `at ${printableLine(url.origin)}`;
       this.#fail(answeredBadly(endpoint, `an address for messages ${where}, to which nothing is sent`));
       return;
     }
@@ -138,98 +140,115 @@ export class Sse implements HttpTransport {
     for (const { message, done } of this.#early.splice(0)) void this.#post(message).then(done);
   }
 
-  #arrived(data: Buffer[]): void {
-    const { endpoint, incomingStream, events, log } = this.#context;
-    const messages = readIncoming(data);
-    if (messages === undefined) log.warn('sent an event that is not a message', { server: endpoint.server });
-    for (const message of messages ?? []) {
-      const id = answeredId(message);
-      if (this.#calls.delete(id) && id === this.#initialize) {
-        endpoint.version = agreedVersion(message);
-        events.suits();
-      }
-      incomingStream.put(message);
+  #arrived(message: Message): void {
+    const { endpoint, inbox, events } = this.#context;
+    if (this.#state === 'over') return;
+    const id = answeredId(message);
+    if (this.#pending.delete(id) && id === this.#initializeId) {
+      endpoint.version = agreedVersion(message);
+      events.supported();
     }
+    inbox.deliver(message);
   }
 
-  /** An answer over the limit fails its request. If it does not say which, it fails all of them. */
+  #invalid(id: number): void {
+    const { endpoint, log, events } = this.#context;
+    log.warn('sent an event that is not a message', { server: endpoint.server });
+    const error = answeredBadly(endpoint, 'an invalid JSON-RPC message');
+    if (this.#pending.delete(id)) events.unanswered(id, { kind: 'failed', error });
+  }
+
+  /** A response over the size limit fails its request, or all requests if its id is unknown. */
   #oversize(id: number | undefined): void {
     const { endpoint, log, events } = this.#context;
     log.warn('dropped a message over the limit', { server: endpoint.server });
     if (id === undefined) return;
-    for (const waiting of id > 0 ? [id] : [...this.#calls.keys()]) {
-      if (this.#calls.delete(waiting)) events.unanswered(waiting, { kind: 'too-large' });
+    for (const waiting of id > 0 ? [id] : [...this.#pending.keys()]) {
+      if (this.#pending.delete(waiting)) events.unanswered(waiting, { kind: 'too-large' });
     }
   }
 
   async #post(message: Outgoing): Promise<void> {
-    const { endpoint } = this.#context;
-    const { id } = message;
-    if (message.method === 'initialize') this.#initialize = id;
-    if (this.#calls.has(message.cancels)) {
-      // A cancellation goes behind what it cancels.
-      await this.#calls.get(message.cancels)?.taken();
-      this.#calls.delete(message.cancels);
+    const { id, cancels } = message;
+    if (message.method === 'initialize') this.#initializeId = id;
+    if (this.#pending.has(cancels)) {
+      // A cancellation is sent after the request that it cancels.
+      await this.#pending.get(cancels)?.taken();
+      this.#pending.delete(cancels);
     }
     if (this.#state === 'over') {
       message.sent();
       return;
     }
-    const httpRequest = new HttpRequest(endpoint, {
-      method: 'POST',
-      accept: 'application/json, text/event-stream',
-      body: message.body,
-      url: this.#postUrl!,
-      ...(id > 0 ? { again: () => this.#othersServed(id) } : { timeoutMs: NOTIFICATION_TIMEOUT_MS }),
+    await new Promise<void>((resolve) => {
+      const request = new HttpRequest(
+        this.#context.endpoint,
+        {
+          method: 'POST',
+          accept: 'application/json, text/event-stream',
+          body: message,
+          url: this.#postUrl!,
+          ...(id > 0 ? {} : { timeoutMs: NOTIFICATION_TIMEOUT_MS }),
+        },
+        {
+          sent: () => message.sent(),
+          retries: () => id > 0 && this.#othersServed(id),
+          ended: (outcome) => {
+            this.#posts.delete(request);
+            this.#posted(outcome, message);
+            if (this.#pending.has(id)) this.#pending.set(id, undefined);
+            resolve();
+          },
+        },
+      );
+      this.#posts.add(request);
+      if (id > 0) this.#pending.set(id, request);
     });
-    this.#posts.add(httpRequest);
-    if (id > 0) this.#calls.set(id, httpRequest);
-    void httpRequest.sent.then(() => message.sent());
-    await this.#posted(httpRequest, message);
-    this.#posts.delete(httpRequest);
-    if (this.#calls.has(id)) this.#calls.set(id, undefined);
   }
 
-  async #posted(httpRequest: HttpRequest, message: Outgoing): Promise<void> {
-    const { endpoint, incomingStream } = this.#context;
-    const outcome = await httpRequest.outcome;
+  #posted(outcome: HttpOutcome, message: Outgoing): void {
+    const { endpoint } = this.#context;
     switch (outcome.kind) {
-      case 'answered': {
-        const { response, status } = outcome;
-        if (status >= 200 && status <= 299) {
-          discard(response);
-          return;
-        }
-        const pieces = await refusalBody(response, incomingStream);
-        const answer = message.id > 0 ? errorAnswer(pieces, message.id) : undefined;
-        if (answer !== undefined && this.#calls.delete(message.id)) incomingStream.put(answer);
-        else this.#unsent(message, badStatus(endpoint, status, Buffer.concat(pieces).toString()));
-        return;
-      }
+      case 'answered':
+        this.#responded(outcome.response, outcome.status, message);
+        break;
       case 'unreachable':
-        if (this.#othersServed(message.id)) this.#unsent(message, notConnected(endpoint, outcome.cause));
+        if (this.#othersServed(message.id)) this.#failed(message, notConnected(endpoint, outcome.cause));
         else if (message.id > 0) {
-          if (this.#calls.delete(message.id))
+          if (this.#pending.delete(message.id))
             this.#context.events.unanswered(message.id, { kind: 'not-taken' });
           this.#lose(serverUnreachable(endpoint, outcome.cause));
         }
-        return;
+        break;
       case 'broken':
-        this.#unsent(message, broken(endpoint, outcome.cause));
-        return;
+        this.#failed(message, broken(endpoint, outcome.cause));
+        break;
       case 'refused':
-        this.#unsent(message, outcome.error);
-        return;
+        this.#failed(message, outcome.error);
+        break;
       case 'dropped':
     }
   }
 
-  /** Whether calls but this one are with the server, which answers them on its stream. */
-  #othersServed(id: number): boolean {
-    return [...this.#calls].some(([other, httpRequest]) => other !== id && httpRequest?.connected !== false);
+  #responded(response: IncomingMessage, status: number, message: Outgoing): void {
+    const { endpoint, inbox } = this.#context;
+    if (status >= 200 && status <= 299) {
+      discard(response);
+      return;
+    }
+    inbox.bodies.readError(response, (pieces) => {
+      const answer = message.id > 0 ? errorAnswer(inbox, pieces, message.id) : undefined;
+      if (answer !== undefined && this.#pending.delete(message.id)) inbox.deliver(answer);
+      else this.#failed(message, badStatus(endpoint, status, Buffer.concat(pieces).toString()));
+    });
   }
 
-  #unsent(message: Outgoing, error: SwitchboardError): void {
+  /** Whether the server is processing other requests, which it answers on its stream. */
+  #othersServed(id: number): boolean {
+    return [...this.#pending].some(([other, request]) => other !== id && request?.connected !== false);
+  }
+
+  #failed(message: Outgoing, error: SwitchboardError): void {
     const { endpoint, log, events } = this.#context;
     if (this.#state === 'over') return;
     if (message.id === 0)
@@ -238,10 +257,10 @@ export class Sse implements HttpTransport {
         method: message.method,
         reason: error.message,
       });
-    else if (this.#calls.delete(message.id)) events.unanswered(message.id, { kind: 'failed', error });
+    else if (this.#pending.delete(message.id)) events.unanswered(message.id, { kind: 'failed', error });
   }
 
-  /** The stream was never established: fails everything that waits for it. */
+  /** The stream could not be opened: fails everything that waits for it. */
   #fail(error: SwitchboardError): void {
     if (this.#state === 'over') return;
     const failure: SendFailure = { kind: 'failed', error };
@@ -253,14 +272,12 @@ export class Sse implements HttpTransport {
   #lose(how: string): void {
     if (this.#state === 'over') return;
     const { endpoint, events } = this.#context;
+    const pending = [...this.#pending];
     this.#finish();
     events.closed();
     const error = noHttpAnswer(endpoint, `${how} before it responded`);
-    for (const [id, httpRequest] of this.#calls)
-      events.unanswered(
-        id,
-        httpRequest?.connected === false ? { kind: 'not-taken' } : { kind: 'failed', error },
-      );
+    for (const [id, request] of pending)
+      events.unanswered(id, request?.connected === false ? { kind: 'not-taken' } : { kind: 'failed', error });
     events.ended({ kind: 'lost', how });
   }
 
@@ -271,6 +288,6 @@ export class Sse implements HttpTransport {
       done();
     }
     this.#stream?.drop();
-    for (const post of this.#posts) post.drop();
+    for (const post of [...this.#posts]) post.drop();
   }
 }

@@ -1,8 +1,10 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { Client, CLIENT_SHAPE } from '../../protocol/index.ts';
+import { Message, readMessage } from '../../wire/index.ts';
 import {
   call,
+  cancelled,
   events,
   openInitialized,
   initialize,
@@ -33,7 +35,7 @@ describe('what is sent', () => {
     await rig.answer(2);
     expect(server.seen.at(-1)!.body).toBe(text);
     expect(server.seen.at(-1)!.method).toBe('POST');
-    expect(rig.link.pid).toBeUndefined();
+    expect(rig.transport.pid).toBeUndefined();
   });
 
   test('session and agreed version go with everything after the handshake, configured headers with all', async () => {
@@ -62,14 +64,33 @@ describe('what is sent', () => {
     }
   });
 
-  test('messages may be split and merged over writes', async () => {
-    const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
-    const rig = await openInitialized(server.url);
-    const bytes = Buffer.from(`${JSON.stringify(call(2, { text: 'ä€😀' }))}\n\n${JSON.stringify(call(3))}\n`);
-    for (let at = 0; at < bytes.length; at += 7) rig.link.output.write(bytes.subarray(at, at + 7));
-    await rig.answer(2);
-    await rig.answer(3);
-    expect(server.seen.find((seen) => seen.message?.id === 2)!.message.params.arguments.text).toBe('ä€😀');
+  test('a request is posted under our id and with its edits, an answer under the id that it answers', async () => {
+    const server = await serve(
+      withoutStream((seen, response) => {
+        if (seen.message.method === undefined) response.writeHead(202).end();
+        else json(response, result(seen.message.id));
+      }),
+    );
+    const { transport, answer } = await openInitialized(server.url);
+    const chunks = [
+      '{"jsonrpc":"2.0","method":"tools/call","par',
+      'ams":{"name":"a","x":1.0},"id":"th',
+      'eirs"}',
+    ];
+    const pieces = chunks.map((text) => Buffer.from(text));
+    const to = chunks.join('').length;
+    const request = readMessage({ chunks: pieces, from: 0, to }, CLIENT_SHAPE, 'newline') as Message;
+    const { name } = Client;
+    const edits = [{ start: request.start(name), end: request.end(name), with: '"b\u20ac"' }];
+    transport.forwardRequest(2, request, edits);
+    await answer(2);
+    expect(server.seen.at(-1)!.body).toBe(
+      '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"b\u20ac","x":1.0},"id":2}',
+    );
+    const given = Message.fromText('{"jsonrpc":"2.0","id":9,"result":{"n":1.0}}', CLIENT_SHAPE);
+    transport.forwardAnswer(request, given, []);
+    await until(() => server.seen.some((seen) => seen.message?.result !== undefined));
+    expect(server.seen.at(-1)!.body).toBe('{"jsonrpc":"2.0","id":"theirs","result":{"n":1.0}}');
   });
 
   test('requests wait until the server has taken notifications/initialized', async () => {
@@ -82,7 +103,7 @@ describe('what is sent', () => {
     const rig = await openInitialized(server.url);
     rig.write(call(2));
     rig.write(call(3));
-    rig.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } });
+    rig.write(cancelled(3));
     await until(() => accept !== undefined);
     expect(server.seen.map((seen) => seen.message?.method)).toEqual(['initialize', initialized.method]);
     accept!();
@@ -149,12 +170,21 @@ describe('what is sent', () => {
     rig.write(call(2, { text: 'x'.repeat(12 * 1024 * 1024) }));
     await until(() => go !== undefined);
     rig.write(call(3, { text: 'y'.repeat(100_000) }));
-    expect(rig.link.output.writableLength).toBeGreaterThan(100_000);
-    const drained = once(rig.link.output, 'drain');
+    rig.write(call(4));
+    rig.write(cancelled(4));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(rig.transport.backlog).toBeGreaterThan(100_000);
+    expect(rig.transport.congested).toBe(true);
+    const drained = new Promise<void>((resolve) => rig.transport.whenDrained(resolve));
+    expect(server.seen.some((seen) => seen.message?.id === 3)).toBe(false);
     go!();
     await drained;
+    expect(rig.transport.congested).toBe(false);
     await rig.answer(2);
     await rig.answer(3);
+    expect(rig.transport.backlog).toBe(0);
+    // Cancelled while it waited.
+    expect(server.seen.some((seen) => seen.message?.id === 4)).toBe(false);
   });
 });
 
@@ -214,6 +244,38 @@ describe('what comes back', () => {
       '{"jsonrpc":"2.0","id":"q", "method":"ping"}',
       JSON.stringify(result(2)),
     ]);
+    // Each message says on which response it arrived.
+    expect(rig.streams).toEqual([1, 2, 2, 2]);
+  });
+
+  test('a response in events that is not a valid message fails its request at once', async () => {
+    const server = await serve(
+      withoutStream((seen, response) => {
+        const { id } = seen.message;
+        if (id === 4) json(response, result(4));
+        else if (id === 3)
+          events(response, `data: {"jsonrpc":"2.0","id":3,"result":{"content":[],"content":[]}}\n\n`);
+        else events(response, `data: {"jsonrpc":"2.0","id":2,"result":{]}\n\n`);
+      }),
+    );
+    const rig = await openInitialized(server.url);
+    for (const id of [2, 3]) {
+      rig.write(call(id));
+      expect(await rig.sentence(id)).toMatch(/^SERVER_ANSWERED_BADLY: .*an invalid JSON-RPC message/);
+      await until(() => server.seen.find((seen) => seen.message?.id === id)!.cutOff());
+    }
+    rig.write(call(4));
+    await rig.answer(4);
+    expect(rig.failures).toHaveLength(2);
+  });
+
+  test('a byte order mark in front of JSON is skipped', async () => {
+    const server = await serve(
+      withoutStream((seen, response) => json(response, `\ufeff${JSON.stringify(result(seen.message.id))}`)),
+    );
+    const rig = await openInitialized(server.url);
+    rig.write(call(2));
+    expect(await rig.answer(2)).toEqual(result(2));
   });
 
   test('ten megabytes go each way', async () => {
@@ -259,7 +321,7 @@ describe('what comes back', () => {
     expect(rig.failures).toEqual([]);
   });
 
-  test('while nobody reads the input, bodies are not read', async () => {
+  test('while the transport is paused, nothing is delivered and bodies are not read for long', async () => {
     const piece = data(note('x'.repeat(60_000)));
     let response: ServerResponse | undefined;
     const server = await serve(
@@ -271,7 +333,7 @@ describe('what comes back', () => {
     const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => response !== undefined);
-    rig.link.input.pause();
+    rig.transport.pause();
     let written = 0;
     while (written < 1000 && response!.writableLength < 4 * 1024 * 1024) {
       response!.write(piece);
@@ -280,11 +342,12 @@ describe('what comes back', () => {
     }
     // Kernel buffers take some megabytes; beyond them the server has to wait.
     expect(written).toBeLessThan(1000);
-    expect(rig.link.input.readableLength).toBeLessThan(2 * 1024 * 1024);
-    rig.link.input.resume();
+    expect(rig.lines).toHaveLength(1);
+    rig.transport.resume();
     response!.end(data(result(2)));
     await rig.answer(2);
     expect(rig.lines).toHaveLength(2 + written);
+    expect(JSON.parse(rig.lines.at(-1)!)).toEqual(result(2));
   });
 
   test('a stream that stays open behind the answer is dropped', async () => {
@@ -308,13 +371,13 @@ describe('what comes back', () => {
     const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => rig.lines.length === 2);
-    rig.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
+    rig.write(cancelled(2));
     const asked = server.seen.find((seen) => seen.message?.id === 2)!;
     await until(() => asked.cutOff());
     const methods = server.seen.filter((seen) => seen.method === 'POST').map((seen) => seen.message.method);
     expect(methods.slice(-2)).toEqual(['tools/call', 'notifications/cancelled']);
     expect(rig.failures).toEqual([]);
-    expect(rig.link.open).toBe(true);
+    expect(rig.transport.open).toBe(true);
   });
 });
 
@@ -331,6 +394,7 @@ describe('the stream of the server', () => {
     const rig = await openInitialized(server.url);
     await until(() => rig.lines.length === 3);
     expect(rig.lines.slice(1)).toEqual([JSON.stringify(note('one')), JSON.stringify(note('two'))]);
+    expect(rig.streams.slice(1)).toEqual([undefined, undefined]);
     const gets = server.seen.filter((seen) => seen.method === 'GET');
     expect(gets[0]!.headers.accept).toBe('text/event-stream');
     expect(gets[1]!.headers['last-event-id']).toBe('e1');
@@ -365,8 +429,8 @@ describe('the stream of the server', () => {
     );
     const rig = await openInitialized(server.url);
     await until(() => rig.ends.length === 1);
-    expect(rig.ends).toEqual([{ kind: 'forgotten' }]);
-    expect(rig.link.open).toBe(false);
+    expect(rig.ends).toEqual([{ kind: 'session-lost' }]);
+    expect(rig.transport.open).toBe(false);
   });
 });
 
@@ -423,7 +487,7 @@ describe('an answer whose stream ends early', () => {
     );
     expect(server.seen.filter((seen) => seen.message?.id === 2)).toHaveLength(1);
     expect(rig.failures).toHaveLength(1);
-    expect(rig.link.open).toBe(true);
+    expect(rig.transport.open).toBe(true);
   });
 
   test('is no longer looked for once it is cancelled', async () => {
@@ -439,9 +503,9 @@ describe('an answer whose stream ends early', () => {
     const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => server.seen.some((seen) => seen.headers['last-event-id'] === 'a1'));
-    rig.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
+    rig.write(cancelled(2));
     await until(() => server.seen.some((seen) => seen.message?.method === 'notifications/cancelled'));
-    await rig.link.stop();
+    await rig.transport.stop();
     expect(rig.failures).toEqual([]);
   });
 });
@@ -452,14 +516,14 @@ describe('the end', () => {
     const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => rig.lines.length === 3);
-    await rig.link.stop();
+    await rig.transport.stop();
     const last = server.seen.at(-1)!;
     expect(last.method).toBe('DELETE');
     expect(last.headers['mcp-session-id']).toBe('session-1');
     await until(async () => (await server.connections()) === 0);
     expect(rig.ends).toEqual([]);
     expect(rig.failures).toEqual([]);
-    expect(rig.link.open).toBe(false);
+    expect(rig.transport.open).toBe(false);
   });
 
   test('does not wait long for a server that takes no notice', async () => {
@@ -468,17 +532,16 @@ describe('the end', () => {
         withoutStream((_, each) => json(each, result(seen.message.id)))(seen, response, request);
     });
     const rig = await openInitialized(server.url);
-    await rig.link.stop();
+    await rig.transport.stop();
     await until(async () => (await server.connections()) === 0);
   });
 
   test('a server without sessions is told nothing', async () => {
     const server = await serve((seen, response) => json(response, result(seen.message.id)));
     const rig = open(server.url);
-    rig.listen();
     rig.write(initialize);
     await rig.answer(1);
-    await Promise.all([rig.link.stop(), rig.link.stop()]);
+    await Promise.all([rig.transport.stop(), rig.transport.stop()]);
     expect(server.seen).toHaveLength(1);
   });
 });

@@ -1,33 +1,43 @@
 import type { IncomingMessage } from 'node:http';
 import { Envelope, type Message } from '../../wire/index.ts';
 import type { TransportEnd } from '../transport.ts';
-import { tagged } from '../stream-tag.ts';
-import { PendingPost, type PostOutcome } from './pending-post.ts';
-import { EventStreamParser } from './event-stream.ts';
-import { discard, HttpRequest, typeOf } from './http-request.ts';
+import { PendingPost, type PendingPostEvents, type PostOutcome } from './pending-post.ts';
+import { discard, HttpRequest, typeOf, type HttpOutcome } from './http-request.ts';
 import { broken, noHttpAnswer, notConnected, httpStartFailed, serverUnreachable } from './failures.ts';
-import { agreedVersion, answeredId, readIncoming } from './incoming.ts';
+import { agreedVersion, answeredId } from './incoming.ts';
 import { GetStream } from './get-stream.ts';
 import { modernHeaders } from './modern-headers.ts';
-import type { Outgoing } from './outgoing-stream.ts';
+import type { Outgoing } from './outgoing.ts';
 import { NOTIFICATION_TIMEOUT_MS, type HttpTransport, type HttpTransportContext } from './http-transport.ts';
 
-/** How long others may take to be answered, or refused as well, once the session is gone, in milliseconds. */
-const LAST_NEWS = 2000;
-/** How long the server may take over our farewell, in milliseconds. */
-const FAREWELL = 1000;
+/** How long other requests may wait for their answer or rejection once the session is lost, in milliseconds. */
+const SESSION_LOST_TIMEOUT_MS = 2000;
+const DELETE_TIMEOUT_MS = 1000;
 
-/** Streamable HTTP: every message is a POST, and what it brings back is an answer or a stream of events. */
+/** Streamable HTTP: every message is a POST, and a request is answered with JSON or with an event stream. */
 export class Streamable implements HttpTransport {
   readonly #context: HttpTransportContext;
-  readonly #calls = new Map<number, PendingPost>();
-  readonly #tellings = new Set<HttpRequest>();
-  #listening: GetStream | undefined;
-  #state: 'open' | 'forgotten' | 'over' = 'open';
-  #lastNews: NodeJS.Timeout | undefined;
-  /** The session still exists, as far as we know. */
-  #known = true;
-  /** The era that was initialized in last: a modern server has no session and no stream of its own. */
+  readonly #posts = new Map<number, PendingPost>();
+  readonly #postEvents: PendingPostEvents = {
+    othersServed: (post) => this.#othersServed(post),
+    accepted: (post, response) => {
+      if (post.message.method === 'initialize') this.#context.endpoint.session = sessionOf(response);
+    },
+    arrived: (post, message) => {
+      if (answeredId(message) === post.message.id) this.#learn(post.message.method, message);
+      this.#arrived(message, post.message.id);
+    },
+    invalid: (id) => this.#invalid(id),
+    settled: (post, outcome) => this.#settled(post, outcome),
+  };
+  /** Notifications and responses that are being sent. */
+  readonly #sending = new Set<HttpRequest>();
+  #getStream: GetStream | undefined;
+  #state: 'open' | 'session-lost' | 'over' = 'open';
+  #sessionLostTimer: NodeJS.Timeout | undefined;
+  /** As far as we know, the server still has the session. */
+  #sessionKnown = true;
+  /** The last handshake was that of 2026-07-28, which has neither a session nor a stream of the server's own. */
   #modern = false;
 
   constructor(context: HttpTransportContext) {
@@ -38,202 +48,202 @@ export class Streamable implements HttpTransport {
     return this.#state === 'open';
   }
 
-  async send(message: Outgoing): Promise<void> {
+  send(message: Outgoing): Promise<void> | undefined {
     if (this.#state !== 'open') {
       message.sent();
       if (message.id > 0) this.#context.events.unanswered(message.id, { kind: 'not-taken' });
-      return;
+      return undefined;
     }
-    const cancelled = this.#calls.get(message.cancels);
-    if (message.id > 0) this.#ask(message);
-    else if (this.#modern) {
-      // Nothing but requests goes to a modern server, and one is cancelled by not listening to it any more.
+    if (message.id > 0) {
+      this.#sendRequest(message);
+      return undefined;
+    }
+    const cancelled = this.#posts.get(message.cancels);
+    if (this.#modern) {
+      // A modern server gets requests only; one is cancelled by closing its connection.
       message.sent();
       cancelled?.drop();
-    } else if (cancelled === undefined) await this.#tell(message);
-    else await this.#cancel(message, cancelled);
+      return undefined;
+    }
+    return cancelled === undefined ? this.#sendOther(message) : this.#cancel(message, cancelled);
   }
 
   async stop(): Promise<void> {
     const { endpoint } = this.#context;
     this.#finish();
-    if (endpoint.session === undefined || !this.#known) return;
-    const { outcome } = new HttpRequest(endpoint, { method: 'DELETE', timeoutMs: FAREWELL });
-    await outcome;
+    if (endpoint.session === undefined || !this.#sessionKnown) return;
+    await new Promise((ended) => {
+      new HttpRequest(endpoint, { method: 'DELETE', timeoutMs: DELETE_TIMEOUT_MS }, { ended });
+    });
   }
 
-  #ask(message: Outgoing): void {
-    const first = message.method === 'initialize';
-    const modernFirst = message.method === 'server/discover';
-    if (first || modernFirst) this.#begin(modernFirst);
-    const options = this.#modern
-      ? { headers: modernHeaders(message, this.#context.headers), resumable: false }
-      : undefined;
-    const asking = new PendingPost(
-      message,
-      this.#context,
-      {
-        othersServed: () => this.#othersServed(message.id),
-        accepted: (response) => {
-          if (first) this.#context.endpoint.session = sessionOf(response);
-        },
-        arrived: (arrived) => {
-          if (first && answeredId(arrived) === message.id) {
-            this.#context.endpoint.version = agreedVersion(arrived);
-            this.#context.events.suits();
-          }
-          if (modernFirst && answeredId(arrived) === message.id && arrived.has(Envelope.result))
-            this.#context.events.suits();
-          const log = this.#modern && arrived.string(Envelope.method) === 'notifications/message';
-          this.#arrived(log ? tagged(arrived, message.id) : arrived);
-        },
-        settled: (end) => this.#settled(message, end),
-      },
-      options,
-    );
-    this.#calls.set(message.id, asking);
+  #sendRequest(message: Outgoing): void {
+    const { endpoint, headers } = this.#context;
+    const modern = message.method === 'server/discover';
+    if (modern || message.method === 'initialize') {
+      this.#modern = modern;
+      endpoint.session = endpoint.version = undefined;
+    }
+    const options = this.#modern ? { headers: modernHeaders(message, headers), resumable: false } : undefined;
+    this.#posts.set(message.id, new PendingPost(message, this.#context, this.#postEvents, options));
   }
 
-  /** The handshake decides how everything behind it is sent. */
-  #begin(modern: boolean): void {
-    const { endpoint } = this.#context;
-    this.#modern = modern;
-    endpoint.session = endpoint.version = undefined;
-  }
-
-  #arrived(message: Message): void {
-    this.#calls.get(answeredId(message))?.answered();
-    this.#context.incomingStream.put(message);
-  }
-
-  #settled(message: Outgoing, end: PostOutcome): void {
-    const { id } = message;
+  /** Learns from the answer to a handshake. */
+  #learn(method: string | undefined, answer: Message): void {
     const { endpoint, events } = this.#context;
-    this.#calls.delete(id);
-    switch (end.kind) {
+    if (method === 'initialize') endpoint.version = agreedVersion(answer);
+    if (method === 'initialize' || (method === 'server/discover' && answer.has(Envelope.result)))
+      events.supported();
+  }
+
+  /** `requestId` is the request on whose response the message arrived. */
+  #arrived(message: Message, requestId?: number): void {
+    this.#posts.get(answeredId(message))?.answered();
+    this.#context.inbox.deliver(message, requestId);
+  }
+
+  #invalid(id: number): void {
+    const { endpoint, log } = this.#context;
+    log.warn('sent an event that is not a message', { server: endpoint.server });
+    this.#posts.get(id)?.answeredInvalid();
+  }
+
+  #settled(post: PendingPost, outcome: PostOutcome): void {
+    const { id, method } = post.message;
+    const { endpoint, events } = this.#context;
+    this.#posts.delete(id);
+    switch (outcome.kind) {
       case 'answered':
       case 'dropped':
         break;
-      case 'forgotten':
-        if (this.#state !== 'over') events.unanswered(id, end.failure);
-        this.#forget();
+      case 'session-lost':
+        if (this.#state !== 'over') events.unanswered(id, outcome.failure);
+        this.#loseSession();
         break;
-      case 'unsuitable':
-        events.unsuitable(message, end.refusal);
+      case 'unsupported':
+        events.unsupported(post.message, outcome.response);
         break;
       case 'unreachable':
-        if (message.method === 'initialize' || message.method === 'server/discover')
-          events.unanswered(id, { kind: 'failed', error: httpStartFailed(endpoint, end.cause) });
-        // A listening stream retries for as long as it has subscribers; only a call needs to know that the server is gone.
-        else if (message.method === 'subscriptions/listen')
-          events.unanswered(id, { kind: 'failed', error: broken(endpoint, end.cause) });
-        else if (this.#state === 'open' && this.#othersServed(id))
-          events.unanswered(id, { kind: 'failed', error: notConnected(endpoint, end.cause) });
+        if (method === 'initialize' || method === 'server/discover')
+          events.unanswered(id, { kind: 'failed', error: httpStartFailed(endpoint, outcome.cause) });
+        // The change stream retries for as long as it has subscribers; only a call needs to know that the server is gone.
+        else if (method === 'subscriptions/listen')
+          events.unanswered(id, { kind: 'failed', error: broken(endpoint, outcome.cause) });
+        else if (this.#state === 'open' && this.#othersServed(post))
+          events.unanswered(id, { kind: 'failed', error: notConnected(endpoint, outcome.cause) });
         else {
           events.unanswered(id, { kind: 'not-taken' });
-          this.#lose(end.cause);
+          this.#loseServer(outcome.cause);
         }
         break;
       default:
-        events.unanswered(id, end);
+        events.unanswered(id, outcome);
     }
-    this.#maybeForgotten();
+    this.#endIfSessionLost();
   }
 
-  /** Whether calls but this one are with the server. They have their own connections, and must not end with another's. */
-  #othersServed(id: number): boolean {
-    return [...this.#calls].some(([other, asking]) => other !== id && asking.served);
+  /** Whether the server is processing other requests. They have their own connections and must not fail with this one. */
+  #othersServed(post: PendingPost): boolean {
+    return [...this.#posts.values()].some((other) => other !== post && other.served);
   }
 
-  /** Sends what has no answer. Resolves when the server has taken it or never will. */
-  async #tell(message: Outgoing): Promise<void> {
-    const { endpoint, log } = this.#context;
-    const hadSession = endpoint.session !== undefined;
-    const accept = 'application/json, text/event-stream';
-    const httpRequest = new HttpRequest(endpoint, {
-      method: 'POST',
-      accept,
-      body: message.body,
-      timeoutMs: NOTIFICATION_TIMEOUT_MS,
+  /** Sends a notification or a response. Resolves when the server has accepted it or never will. */
+  async #sendOther(message: Outgoing): Promise<void> {
+    const hadSession = this.#context.endpoint.session !== undefined;
+    const outcome = await new Promise<HttpOutcome>((resolve) => {
+      const request = new HttpRequest(
+        this.#context.endpoint,
+        {
+          method: 'POST',
+          accept: 'application/json, text/event-stream',
+          body: message,
+          timeoutMs: NOTIFICATION_TIMEOUT_MS,
+        },
+        {
+          sent: () => message.sent(),
+          ended: (result) => {
+            this.#sending.delete(request);
+            resolve(result);
+          },
+        },
+      );
+      this.#sending.add(request);
     });
-    this.#tellings.add(httpRequest);
-    void httpRequest.sent.then(() => message.sent());
-    const outcome = await httpRequest.outcome;
-    this.#tellings.delete(httpRequest);
-    if (this.#state === 'over' || outcome.kind === 'dropped') {
-      httpRequest.drop();
-      return;
-    }
-    if (outcome.kind !== 'answered') {
+    if (outcome.kind === 'answered') this.#accepted(message, outcome.response, outcome.status, hadSession);
+    else if (outcome.kind !== 'dropped') {
       const reason = outcome.kind === 'refused' ? outcome.error.message : outcome.kind;
-      log.warn('rejected a message', { server: endpoint.server, method: message.method, reason });
-      return;
+      this.#warnRejected(message, { reason });
     }
-    const { response, status } = outcome;
-    if (status >= 200 && status <= 299) {
-      if (typeOf(response) === 'text/event-stream') this.#readAside(response);
-      else discard(response);
-      if (message.method === 'notifications/initialized') this.#listen();
-      return;
-    }
-    discard(response);
-    if (status === 404 && hadSession) this.#forget();
-    else log.warn('rejected a message', { server: endpoint.server, method: message.method, status });
   }
 
-  /** Events that came where none were due. */
-  #readAside(response: IncomingMessage): void {
-    const stream = new EventStreamParser(this.#context.messageBytes, {
-      event: (type, data) => {
-        if (type === 'message') for (const message of readIncoming(data) ?? []) this.#arrived(message);
-      },
-      oversize: () => response.destroy(),
-    });
+  #accepted(message: Outgoing, response: IncomingMessage, status: number, hadSession: boolean): void {
+    if (this.#state === 'over') {
+      response.destroy();
+      return;
+    }
+    const success = status >= 200 && status <= 299;
+    if (success && typeOf(response) === 'text/event-stream') this.#readEvents(response);
+    else discard(response);
+    if (success && message.method === 'notifications/initialized') this.#openGetStream();
+    else if (status === 404 && hadSession) this.#loseSession();
+    else if (!success) this.#warnRejected(message, { status });
+  }
+
+  #warnRejected({ method }: Outgoing, details: object): void {
+    const { endpoint, log } = this.#context;
+    if (this.#state !== 'over')
+      log.warn('rejected a message', { server: endpoint.server, method, ...details });
+  }
+
+  /** Reads an event stream that belongs to no request, though none was due. */
+  #readEvents(response: IncomingMessage): void {
     const timer = setTimeout(() => response.destroy(), NOTIFICATION_TIMEOUT_MS);
-    this.#context.incomingStream.read(response, {
-      data: (chunk) => stream.push(chunk),
+    this.#context.inbox.readEvents(response, undefined, {
+      message: (message) => this.#arrived(message),
+      invalid: (id) => this.#invalid(id),
+      oversize: () => response.destroy(),
       ended: () => clearTimeout(timer),
     });
   }
 
-  /** A cancellation goes behind what it cancels, and is the last we want to hear of it. */
-  async #cancel(message: Outgoing, asking: PendingPost): Promise<void> {
-    if (asking.connected) {
-      await asking.taken();
-      await this.#tell(message);
+  /** Sends a cancellation after the request that it cancels, whose connection is closed then. */
+  async #cancel(message: Outgoing, post: PendingPost): Promise<void> {
+    if (post.connected) {
+      await post.taken();
+      await this.#sendOther(message);
     } else message.sent();
-    asking.drop();
+    post.drop();
   }
 
-  #listen(): void {
-    if (this.#state !== 'open' || this.#listening !== undefined) return;
-    this.#listening = new GetStream(this.#context, {
+  #openGetStream(): void {
+    if (this.#state !== 'open' || this.#getStream !== undefined) return;
+    this.#getStream = new GetStream(this.#context, {
       arrived: (message) => this.#arrived(message),
-      forgotten: () => this.#forget(),
+      invalid: (id) => this.#invalid(id),
+      sessionLost: () => this.#loseSession(),
     });
   }
 
-  /** The server does not know our session any more. Others are about to hear the same, or their answer is on its way. */
-  #forget(): void {
-    this.#known = false;
+  /** The server no longer knows the session. Other requests are about to be rejected too, or answered. */
+  #loseSession(): void {
+    this.#sessionKnown = false;
     if (this.#state !== 'open') return;
-    this.#state = 'forgotten';
-    this.#listening?.stop();
+    this.#state = 'session-lost';
+    this.#getStream?.stop();
     this.#context.events.closed();
-    this.#lastNews = setTimeout(() => this.#end({ kind: 'forgotten' }), LAST_NEWS);
-    this.#maybeForgotten();
+    this.#sessionLostTimer = setTimeout(() => this.#end({ kind: 'session-lost' }), SESSION_LOST_TIMEOUT_MS);
+    this.#endIfSessionLost();
   }
 
-  #maybeForgotten(): void {
-    if (this.#state !== 'forgotten') return;
-    if (this.#calls.size === 0) this.#end({ kind: 'forgotten' });
+  #endIfSessionLost(): void {
+    if (this.#state === 'session-lost' && this.#posts.size === 0) this.#end({ kind: 'session-lost' });
   }
 
-  /** No connection can be made any more, and nobody has one. */
-  #lose(cause: unknown): void {
-    this.#known = false;
+  /** No connection can be made, and none is open. */
+  #loseServer(cause: unknown): void {
+    this.#sessionKnown = false;
     if (this.#state !== 'open') return;
-    this.#state = 'forgotten';
+    this.#state = 'session-lost';
     this.#context.events.closed();
     this.#end({ kind: 'lost', how: serverUnreachable(this.#context.endpoint, cause) });
   }
@@ -241,7 +251,7 @@ export class Streamable implements HttpTransport {
   #end(end: TransportEnd): void {
     if (this.#state === 'over') return;
     const { endpoint, events } = this.#context;
-    const left = [...this.#calls];
+    const left = [...this.#posts];
     this.#finish();
     const how = end.kind === 'lost' ? end.how : 'lost the session before it responded';
     const error = noHttpAnswer(endpoint, how);
@@ -252,14 +262,14 @@ export class Streamable implements HttpTransport {
 
   #finish(): void {
     this.#state = 'over';
-    clearTimeout(this.#lastNews);
-    this.#listening?.stop();
-    for (const asking of [...this.#calls.values()]) asking.drop();
-    for (const telling of this.#tellings) telling.drop();
+    clearTimeout(this.#sessionLostTimer);
+    this.#getStream?.stop();
+    for (const post of [...this.#posts.values()]) post.drop();
+    for (const request of [...this.#sending]) request.drop();
   }
 }
 
-/** The session that the server gave us with its answer; only what may stand in a header. */
+/** The session that the server assigned in its response, if it fits a header. */
 function sessionOf({ headers }: IncomingMessage): string | undefined {
   const given = headers['mcp-session-id'];
   return typeof given === 'string' && /^[\x21-\x7e]+$/.test(given) ? given : undefined;
