@@ -18,11 +18,11 @@ export function findExecutable(
   if (command === '') return undefined;
   const windows = platform === 'win32';
   const isPath = command.includes('/') || (windows && command.includes('\\'));
-  const places = isPath ? [''] : (path ?? '/usr/bin:/bin').split(delimiter);
+  const directories = isPath ? [''] : (path ?? '/usr/bin:/bin').split(delimiter);
   const endings = windows && extname(command) === '' ? ['.com', '.exe', '.bat', '.cmd'] : [''];
-  for (const place of places) {
+  for (const directory of directories) {
     for (const ending of endings) {
-      const file = resolve(cwd, join(place, command + ending));
+      const file = resolve(cwd, join(directory, command + ending));
       if (isExecutable(file)) return file;
     }
   }

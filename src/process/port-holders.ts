@@ -19,7 +19,7 @@ export interface PortHolder {
 export function portHolders(
   ports: readonly number[],
   among: Iterable<number> = [],
-  who: 'anybody' | 'among alone' = 'anybody',
+  scope: 'anybody' | 'among alone' = 'anybody',
 ): readonly PortHolder[] {
   if (ports.length === 0) return [];
   if (process.platform === 'win32') return holdersFromNetstat(askSystem('netstat', ['-ano']), ports);
@@ -27,7 +27,7 @@ export function portHolders(
     return holdersFromLsof(askSystem('lsof', ['-nP', '-iTCP', '-sTCP:LISTEN', '-Fpn']), ports);
   }
   const listeners = Object.values(TABLES).flatMap((file) => listenersIn(wholeText(file), ports));
-  const owners = ownersOf(new Set(listeners.map(({ inode }) => inode)), among, who);
+  const owners = ownersOf(new Set(listeners.map(({ inode }) => inode)), among, scope);
   return listeners.map(({ port, address, inode }) => ({ port, address, pid: owners.get(inode) }));
 }
 
@@ -180,17 +180,17 @@ function readAddress(hex: string): string {
 function ownersOf(
   inodes: ReadonlySet<string>,
   among: Iterable<number>,
-  who: 'anybody' | 'among alone',
+  scope: 'anybody' | 'among alone',
 ): ReadonlyMap<string, number> {
   const owners = new Map<string, number>();
-  const asked = new Set<number>();
+  const checked = new Set<number>();
   const ask = (pid: number): void => {
-    if (asked.has(pid) || owners.size === inodes.size) return;
-    asked.add(pid);
+    if (checked.has(pid) || owners.size === inodes.size) return;
+    checked.add(pid);
     for (const inode of socketsOf(pid)) if (inodes.has(inode) && !owners.has(inode)) owners.set(inode, pid);
   };
   for (const pid of among) ask(pid);
-  if (owners.size === inodes.size || who === 'among alone') return owners;
+  if (owners.size === inodes.size || scope === 'among alone') return owners;
   for (const name of readdirSync('/proc')) if (/^\d+$/.test(name)) ask(Number(name));
   return owners;
 }

@@ -34,8 +34,9 @@ export function createReaper({ log, cookieName, env, shell = '/bin/sh' }: Reaper
   let toldImpossible = false;
   let running: ChildProcess | undefined;
 
-  const tell = (line: string): void => void running?.stdin?.write(`${line}\n`);
-  const tellOf = (verb: string, { pid, startTime }: PidStart): void => tell(`${verb} ${pid} ${startTime}`);
+  const send = (line: string): void => void running?.stdin?.write(`${line}\n`);
+  const sendLeader = (verb: string, { pid, startTime }: PidStart): void =>
+    send(`${verb} ${pid} ${startTime}`);
 
   const start = (): void => {
     const child = spawn(shell, ['-c', REAPER_SCRIPT], {
@@ -63,8 +64,8 @@ export function createReaper({ log, cookieName, env, shell = '/bin/sh' }: Reaper
     child.stdin.on('error', () => undefined);
     child.unref();
     (child.stdin as Socket).unref();
-    tell(`cookie ${cookieName}=`);
-    for (const leader of enlisted.values()) tellOf('enlist', leader);
+    send(`cookie ${cookieName}=`);
+    for (const leader of enlisted.values()) sendLeader('enlist', leader);
   };
 
   return {
@@ -82,13 +83,13 @@ export function createReaper({ log, cookieName, env, shell = '/bin/sh' }: Reaper
     },
     enlist(leader) {
       enlisted.set(leader.pid, leader);
-      tellOf('enlist', leader);
+      sendLeader('enlist', leader);
     },
     release(leader) {
-      if (enlisted.delete(leader.pid)) tellOf('release', leader);
+      if (enlisted.delete(leader.pid)) sendLeader('release', leader);
     },
     dismiss() {
-      tell('dismiss');
+      send('dismiss');
       running?.stdin?.end();
       running = undefined;
     },

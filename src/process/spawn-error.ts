@@ -102,8 +102,8 @@ function directoryProblem(cwd: string): string | undefined {
 
 /** Whether the command resolves to a file, looked up as the system does, on the PATH of the child. */
 function found({ command, cwd, env }: SpawnAttempt): boolean {
-  const places = command.includes('/') ? [''] : (env['PATH'] ?? '').split(delimiter);
-  return places.some((place) => isFile(resolve(cwd, join(place, command))));
+  const directories = command.includes('/') ? [''] : (env['PATH'] ?? '').split(delimiter);
+  return directories.some((directory) => isFile(resolve(cwd, join(directory, command))));
 }
 
 function isFile(path: string): boolean {

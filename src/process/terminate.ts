@@ -56,7 +56,7 @@ interface Stopping {
   /** Number of checks in a row that found no process. */
   empty: number;
   /** Processes that were sent SIGTERM: once each, because many programs take a second one as "hurry". */
-  readonly asked: Map<number, number>;
+  readonly signalled: Map<number, number>;
   readonly report: Promise<StopReport>;
   readonly finish: (report: StopReport) => void;
 }
@@ -119,8 +119,8 @@ export function createTerminator({ processes, strangers }: TerminatorOptions): T
   return {
     stop(target, stages = {}) {
       const stopping = active.get(target.tree) ?? begin(target);
-      const asked = dueTimes(stages, performance.now());
-      stopping.due = active.has(target.tree) ? earlier(stopping.due, asked) : asked;
+      const requested = dueTimes(stages, performance.now());
+      stopping.due = active.has(target.tree) ? earlier(stopping.due, requested) : requested;
       active.set(target.tree, stopping);
       advance(stopping, [], processes);
       eagerUntil = performance.now() + EAGER_TIME;
@@ -151,7 +151,7 @@ function begin(target: StopTarget): Stopping {
     due: dueTimes({}, began),
     used: 'nothing',
     empty: 0,
-    asked: new Map(),
+    signalled: new Map(),
     report,
     finish,
   };
@@ -179,7 +179,7 @@ function nextStage({ term, kill }: Required<StopStages>, now: number): number {
 
 /** Uses the means that are due on these members. */
 function advance(stopping: Stopping, members: readonly RunningProcess[], processes: ProcessList): void {
-  const { target, due, asked } = stopping;
+  const { target, due, signalled } = stopping;
   const now = performance.now();
   if (now >= due.term) {
     target.closeStdin(true);
@@ -191,8 +191,8 @@ function advance(stopping: Stopping, members: readonly RunningProcess[], process
     if (now >= due.kill) {
       processes.signal(member, 'SIGKILL');
       stopping.used = 'kill';
-    } else if (now >= due.term && asked.get(member.pid) !== member.startTime) {
-      asked.set(member.pid, member.startTime);
+    } else if (now >= due.term && signalled.get(member.pid) !== member.startTime) {
+      signalled.set(member.pid, member.startTime);
       processes.signal(member, 'SIGTERM');
       stopping.used = 'term';
     }

@@ -81,11 +81,13 @@ export async function brief(
   { branch, changed = changedFiles }: BriefOptions = {},
 ): Promise<Brief> {
   const scope = scopeBranch(context, branch);
-  const place =
+  const location =
     scope === undefined ? { branch: null, worktree: context.config.root } : await placeOf(context, branch);
   // Git takes longer than everything else together, so it starts first where it runs in parallel.
   const changes =
-    place.worktree === undefined ? [] : Promise.resolve(changed(place.worktree, context.env)).catch(() => []);
+    location.worktree === undefined
+      ? []
+      : Promise.resolve(changed(location.worktree, context.env)).catch(() => []);
 
   const inScope = ({ branch_slug }: { readonly branch_slug: string }): boolean =>
     scope === undefined || branch_slug === scope;
@@ -99,7 +101,7 @@ export async function brief(
   const whole: Brief = {
     project: config.name,
     project_root: config.root,
-    branch: place.branch,
+    branch: location.branch,
     configured_services: config.services.map(({ name }) => name).sort(),
     configured_profiles: config.profiles.map(({ name }) => name).sort(),
     proxy: isProxyAlive(context) ? 'running' : 'not-running',

@@ -79,13 +79,13 @@ export function projectRecordAt(state: State, directory: string): ProjectRecord 
 
 /** The recorded project of a directory, or of one of its worktrees. */
 function recordedProjectAt({ projects }: State, directory: string): ProjectRecord | undefined {
-  const places = Object.values(projects).flatMap((project) => [
+  const candidates = Object.values(projects).flatMap((project) => [
     { path: project.root, project },
     ...Object.values(project.worktrees).flatMap(({ path }) =>
-      [join(path, prefixOf(project.root)), path].map((place) => ({ path: place, project })),
+      [join(path, prefixOf(project.root)), path].map((location) => ({ path: location, project })),
     ),
   ]);
-  return innermost(places, directory)?.project;
+  return innermost(candidates, directory)?.project;
 }
 
 /** A branch and the directory in which its services run. */
@@ -106,21 +106,21 @@ export async function resolveBranch(context: YardContext, branch?: string): Prom
   const { config } = context;
   const project = projectRecord(context);
   const here = currentWorktree(context, project);
-  const at = (place: { branch: string; path: string }, registered: boolean): BranchLocation => ({
-    branch: place.branch,
-    slug: slug(place.branch),
-    worktree: join(place.path, prefixOf(config.root)),
+  const at = (location: { branch: string; path: string }, registered: boolean): BranchLocation => ({
+    branch: location.branch,
+    slug: slug(location.branch),
+    worktree: join(location.path, prefixOf(config.root)),
     registered,
   });
-  if (branch === undefined) return here === undefined ? ownPlace(context) : at(here, here.registered);
+  if (branch === undefined) return here === undefined ? ownLocation(context) : at(here, here.registered);
 
   const wanted = slug(branch);
   for (const record of Object.values(project?.worktrees ?? {})) {
-    const place = { ...record, branch: branchOfRecord(record, project!) };
-    if (slug(place.branch) === wanted && existsSync(record.path)) return at(place, true);
+    const location = { ...record, branch: branchOfRecord(record, project!) };
+    if (slug(location.branch) === wanted && existsSync(record.path)) return at(location, true);
   }
   if (here !== undefined && slug(here.branch) === wanted) return at(here, here.registered);
-  const own = await ownPlace(context);
+  const own = await ownLocation(context);
   if (own.slug === wanted) return own;
 
   const { listWorktrees } = await import('./worktrees/list.ts');
@@ -163,7 +163,7 @@ export function projectRecord(context: YardContext): ProjectRecord | undefined {
 }
 
 /** The project itself. Without git, its only branch is called `current`. */
-async function ownPlace({ config, env }: YardContext): Promise<BranchLocation> {
+async function ownLocation({ config, env }: YardContext): Promise<BranchLocation> {
   const checkout = checkoutOf(config.root);
   const head = checkout === undefined ? undefined : headOf(checkout);
   let branch = head?.branch ?? head?.commit?.slice(0, 7);

@@ -109,14 +109,14 @@ function failed(
   error: SwitchboardError,
 ): FailedDiagnosis {
   const home = homeOf(env);
-  const told: Finding = { level: 'error', what: error.message, next: error.hint ?? 'See the message.' };
+  const failure: Finding = { level: 'error', what: error.message, next: error.hint ?? 'See the message.' };
   return {
     ok: false,
     ...programs(home.root),
     cwd,
     error: error.message,
     ...(error.hint === undefined ? {} : { hint: error.hint }),
-    findings: bySeverity([told, ...examineMachine(home)]),
+    findings: bySeverity([failure, ...examineMachine(home)]),
   };
 }
 

@@ -28,7 +28,7 @@ export async function renameProject(context: YardContext, { name, onWait }: Rena
   await registry.repair();
   const rename = (): Promise<string> => registry.change((state) => change(state, context, name));
   const now = await withProjectLock(home, config.root, 'rename', rename, { onWait });
-  const told = whyNamed(registry.read(), config) ?? `this project is called ${now}, as in switchyard.toml`;
+  const reason = whyNamed(registry.read(), config) ?? `this project is called ${now}, as in switchyard.toml`;
   const services = Object.values(projectRecord(context)?.services ?? {});
   const old = observeServices(
     services.filter(({ hostname }) => projectLabelOf(hostname) !== projectLabel(now)),
@@ -38,7 +38,7 @@ export async function renameProject(context: YardContext, { name, onWait }: Rena
       ({ record: { service, branch, url } }) =>
         `${service} of ${branch} keeps the address ${url} until it is restarted`,
     );
-  return { ok: true, action: 'rename', name: now, was: config.name, messages: [told, ...old] };
+  return { ok: true, action: 'rename', name: now, was: config.name, messages: [reason, ...old] };
 }
 
 function change(state: State, { config }: YardContext, name: string | undefined): string {

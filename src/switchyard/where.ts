@@ -60,10 +60,10 @@ export async function where(
   );
   // One snapshot for all: another listener on the port may be another service of ours.
   const observed = observeServices([record, ...everybody]);
-  const asked = observeProxy(context);
+  const proxyCheck = observeProxy(context);
   const inspected = (await inspectServices(context, [record]))[0]!;
   const { status, state, note } = inspected;
-  const proxy = await asked;
+  const proxy = await proxyCheck;
   if (status === 'stale') throw stale(record);
 
   const known = context.registry.read();
@@ -82,7 +82,7 @@ export async function where(
     listener,
     canonical,
     proof: [
-      tell(record, status, listener),
+      describe(record, status, listener),
       ...(canonical === null ? [] : [canonical.text]),
       ...(why === undefined ? [] : [why]),
     ],
@@ -136,18 +136,18 @@ function listenerOf(observed: readonly Observed[]): ProvenListener | null {
   return { ...listener, service, branch, verified };
 }
 
-function tell(record: ServiceRecord, status: ServiceLiveness, listener: ProvenListener | null): string {
+function describe(record: ServiceRecord, status: ServiceLiveness, listener: ProvenListener | null): string {
   const name = `${record.service} of ${record.branch}`;
-  const place = `localhost:${record.port}`;
+  const endpoint = `localhost:${record.port}`;
   if (listener === null) {
     return status === 'running'
-      ? `${name} runs, but nothing listens on ${place} yet`
-      : `nothing listens on ${place}, and nothing proves that pid ${record.pid ?? 'unknown'} is ${name}`;
+      ? `${name} runs, but nothing listens on ${endpoint} yet`
+      : `nothing listens on ${endpoint}, and nothing proves that pid ${record.pid ?? 'unknown'} is ${name}`;
   }
-  if (listener.verified) return `${place} is ${name}: ${describeListener(listener)}`;
+  if (listener.verified) return `${endpoint} is ${name}: ${describeListener(listener)}`;
   const who =
     listener.service === null ? '' : `, ${listener.service} of ${listener.branch ?? 'another branch'}`;
-  return `${place} is not ${name}: ${describeListener(listener)}${who} listens there`;
+  return `${endpoint} is not ${name}: ${describeListener(listener)}${who} listens there`;
 }
 
 async function notThere(context: YardContext, service: string, branch: string): Promise<SwitchboardError> {

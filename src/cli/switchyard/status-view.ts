@@ -45,10 +45,10 @@ const BAD = new Set(['exited', 'stale', 'unhealthy', 'wrong-port']);
 
 function checkoutLine(checkout: YardStatus['checkouts'][number], style: Style): string {
   const { service, branch, status, service_state: state, listen_host, listen_port } = checkout;
-  const leads = `${listen_host}:${listen_port} -> ${service} of ${branch}`;
-  if (status === 'running') return `${printableLine(leads)} [${painted(state ?? 'unknown', style)}]`;
+  const route = `${listen_host}:${listen_port} -> ${service} of ${branch}`;
+  if (status === 'running') return `${printableLine(route)} [${painted(state ?? 'unknown', style)}]`;
   const next = `\`switchyard checkout ${shellWord(branch)} ${shellWord(service)}\` restores it`;
-  return `${printableLine(leads)} [${style.bad('no forwarder')}]: nothing forwards this port; ${printableLine(next)}`;
+  return `${printableLine(route)} [${style.bad('no forwarder')}]: nothing forwards this port; ${printableLine(next)}`;
 }
 
 function proxyLine({ status, host, port, note }: YardStatus['proxy'], style: Style): string {

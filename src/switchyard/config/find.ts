@@ -18,8 +18,8 @@ export const CONFIG_FILE = 'switchyard.toml';
 export function findYardConfig(state: State, from: string): string | undefined {
   const start = realPath(from);
   for (let directory = isFile(start) ? dirname(start) : start; ; directory = dirname(directory)) {
-    for (const place of placesFor(state, directory)) {
-      const file = join(place, CONFIG_FILE);
+    for (const candidate of candidatesFor(state, directory)) {
+      const file = join(candidate, CONFIG_FILE);
       if (isFile(file)) return file;
     }
     if (dirname(directory) === directory) return fileOfWorktree(state, start);
@@ -27,16 +27,16 @@ export function findYardConfig(state: State, from: string): string | undefined {
 }
 
 /** The directories that may hold the file for a directory; the first one that has it wins. */
-function* placesFor(state: State, directory: string): Iterable<string> {
+function* candidatesFor(state: State, directory: string): Iterable<string> {
   for (const { path, root } of worktreesWith(state, directory)) {
     if (join(path, prefixOf(root)) === directory) yield root;
   }
   const checkout = checkoutOf(directory);
   if (checkout?.linked === true) {
-    const way = relative(checkout.top, directory);
+    const relativePath = relative(checkout.top, directory);
     const main = mainCheckoutOf(checkout);
-    if (main === undefined) yield* inBare(state, checkout.commonDirectory, way, directory);
-    else yield join(main, way);
+    if (main === undefined) yield* inBare(state, checkout.commonDirectory, relativePath, directory);
+    else yield join(main, relativePath);
   }
   yield directory;
   const bare = checkout?.linked === true ? undefined : bareRepositoryAt(directory, checkout);
@@ -47,18 +47,23 @@ function* placesFor(state: State, directory: string): Iterable<string> {
  * A bare repository has no main checkout, so one of its worktrees takes that role: the recorded one, which must not
  * change while anything runs; otherwise the one on the default branch of the repository; otherwise the first by name.
  */
-function inBare(state: State, repository: string, way: string, directory: string): readonly string[] {
+function inBare(
+  state: State,
+  repository: string,
+  relativePath: string,
+  directory: string,
+): readonly string[] {
   const rank = ({ top, isHead }: { readonly top: string; readonly isHead: boolean }): string => {
-    const record = state.projects[join(top, way)];
+    const record = state.projects[join(top, relativePath)];
     if (record === undefined) return isHead ? '2' : `3 ${top}`;
     // Earlier versions treated each worktree as a project: leave such a project alone while it has recorded services.
     const isOwn = record.root === directory && Object.keys(record.services).length > 0;
     return isOwn ? '0' : `1 ${record.created_at} ${top}`;
   };
   return worktreesOfBare(repository)
-    .map((worktree) => ({ place: join(worktree.top, way), rank: rank(worktree) }))
+    .map((worktree) => ({ candidate: join(worktree.top, relativePath), rank: rank(worktree) }))
     .sort((a, b) => (a.rank < b.rank ? -1 : 1))
-    .map(({ place }) => place);
+    .map(({ candidate }) => candidate);
 }
 
 /** For a directory above all projects of a repository, in a worktree that was created for one of them. */

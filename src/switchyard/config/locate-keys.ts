@@ -10,7 +10,7 @@ export interface KeyLocations {
   writtenAt(path: readonly string[]): string | undefined;
 }
 
-interface Place {
+interface KeyLocation {
   readonly position: number;
   readonly line: number;
   written?: string;
@@ -21,7 +21,7 @@ interface Place {
  * the keys found until then are still correct.
  */
 export function locateKeys(text: string): KeyLocations {
-  const places = new Map<string, Place>();
+  const locations = new Map<string, KeyLocation>();
   const bare = text.replace(/^\ufeff/, '');
   const line = lineCounter(bare);
 
@@ -29,7 +29,7 @@ export function locateKeys(text: string): KeyLocations {
   const note = (table: readonly string[], key: readonly string[], position: number): string[] => {
     for (let length = 1; length <= key.length; length++) {
       const name = nameOf([...table, ...key.slice(0, length)]);
-      if (!places.has(name)) places.set(name, { position, line: line(position) });
+      if (!locations.has(name)) locations.set(name, { position, line: line(position) });
     }
     return [...table, ...key];
   };
@@ -37,8 +37,8 @@ export function locateKeys(text: string): KeyLocations {
   const enter = ({ start, end, members, items }: TomlNode, path: readonly string[]): void => {
     for (const member of members ?? []) enter(member.node, note(path, member.key, member.start));
     for (const [index, item] of (items ?? []).entries()) enter(item, note(path, [String(index)], item.start));
-    const place = places.get(nameOf(path));
-    if (place !== undefined && !/^["'[{]/.test(bare[start]!)) place.written = bare.slice(start, end);
+    const location = locations.get(nameOf(path));
+    if (location !== undefined && !/^["'[{]/.test(bare[start]!)) location.written = bare.slice(start, end);
   };
 
   try {
@@ -53,13 +53,13 @@ export function locateKeys(text: string): KeyLocations {
   return {
     lineOf(path) {
       for (let length = path.length; length > 0; length--) {
-        const place = places.get(nameOf(path.slice(0, length)));
-        if (place !== undefined) return place.line;
+        const location = locations.get(nameOf(path.slice(0, length)));
+        if (location !== undefined) return location.line;
       }
       return 1;
     },
-    positionOf: (path) => places.get(nameOf(path))?.position,
-    writtenAt: (path) => places.get(nameOf(path))?.written,
+    positionOf: (path) => locations.get(nameOf(path))?.position,
+    writtenAt: (path) => locations.get(nameOf(path))?.written,
   };
 }
 

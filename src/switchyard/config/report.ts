@@ -38,8 +38,8 @@ export function configError(
   problem: string,
   details: { readonly line?: number; readonly hint: string; readonly cause?: unknown },
 ): SwitchboardError {
-  const place = details.line === undefined ? basename(file) : `${basename(file)}:${details.line}`;
-  return new SwitchboardError('YARD_CONFIG', `${place}: ${problem}.`, {
+  const location = details.line === undefined ? basename(file) : `${basename(file)}:${details.line}`;
+  return new SwitchboardError('YARD_CONFIG', `${location}: ${problem}.`, {
     hint: `${details.hint} The file is ${printableLine(file)}.`,
     cause: details.cause,
   });

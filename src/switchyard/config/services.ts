@@ -131,19 +131,19 @@ function checkDependencies(services: readonly ServiceDefinition[], tables: Table
 function findCircle(services: ReadonlyMap<string, ServiceDefinition>): readonly string[] | undefined {
   const done = new Set<string>();
   for (const start of services.keys()) {
-    const way: { readonly name: string; next: number }[] = [{ name: start, next: 0 }];
+    const trail: { readonly name: string; next: number }[] = [{ name: start, next: 0 }];
     const onWay = new Set([start]);
-    for (let last = way.at(-1); last !== undefined; last = way.at(-1)) {
+    for (let last = trail.at(-1); last !== undefined; last = trail.at(-1)) {
       const needed = services.get(last.name)!.dependsOn[last.next++];
       if (needed === undefined) {
         done.add(last.name);
         onWay.delete(last.name);
-        way.pop();
+        trail.pop();
       } else if (onWay.has(needed)) {
-        const names = way.map((each) => each.name);
+        const names = trail.map((each) => each.name);
         return [...names.slice(names.indexOf(needed)), needed];
       } else if (!done.has(needed)) {
-        way.push({ name: needed, next: 0 });
+        trail.push({ name: needed, next: 0 });
         onWay.add(needed);
       }
     }

@@ -38,8 +38,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Detached> {
   const { home } = registry;
   const argv = [...program, ...args];
   const cookie = newCookie(home);
-  const place = { host, port, log_file: logFile };
-  const intent = { ...place, pid: null, cookie, argv, started_at: timestamp(), ...releaseOf(program) };
+  const endpoint = { host, port, log_file: logFile };
+  const intent = { ...endpoint, pid: null, cookie, argv, started_at: timestamp(), ...releaseOf(program) };
   // Recorded before the start, so that its cookie is known whatever happens to us.
   await registry.change((state) => note(state, intent));
   const started = await startDetached({
@@ -102,12 +102,12 @@ export function isDaemonOf(home: Home, pid: number, record: DaemonRecord | undef
 export function recordOfDaemon(
   home: Home,
   pid: number,
-  place: { readonly host: string; readonly port: number; readonly log_file: string },
+  endpoint: { readonly host: string; readonly port: number; readonly log_file: string },
 ): DaemonRecord | undefined {
   const cookie = variableOf(pid, DAEMON_COOKIE);
   if (cookie?.startsWith(`${home.hash}.`) !== true) return undefined;
   const unknown = { version: null, build: null };
-  return { ...place, pid, cookie, boot_id: bootId() ?? null, started_at: timestamp(), ...unknown };
+  return { ...endpoint, pid, cookie, boot_id: bootId() ?? null, started_at: timestamp(), ...unknown };
 }
 
 /** Stops the recorded process if it is still the same; returns whether it is gone. */

@@ -47,13 +47,13 @@ export async function examineResolving(context: YardContext): Promise<readonly F
 
 async function resolve(host: string): Promise<readonly string[]> {
   const waiting = new AbortController();
-  const asked = lookup(host, { all: true }).then(
+  const resolved = lookup(host, { all: true }).then(
     (found) => found.map(({ address }) => address),
     () => [],
   );
   const late = pause(TIMEOUT_MS, [], { signal: waiting.signal, ref: false }).catch(() => []);
   try {
-    return await Promise.race([asked, late]);
+    return await Promise.race([resolved, late]);
   } finally {
     waiting.abort();
   }

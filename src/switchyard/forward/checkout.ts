@@ -71,9 +71,9 @@ async function takePorts(context: YardContext, options: CheckoutOptions): Promis
       messages.push(
         ...(await restoreCheckouts(registry, line, new Set(due.map((each) => each.listen_port)))),
       );
-      const led = await lead(context, line, due);
-      messages.push(...led.messages);
-      ok &&= led.ok;
+      const pointed = await pointPorts(context, line, due);
+      messages.push(...pointed.messages);
+      ok &&= pointed.ok;
     });
   }
   if (messages.length === 0) messages.push('no matching running services to checkout');
@@ -127,7 +127,11 @@ function judgeService(record: ServiceRecord, running: boolean, named: boolean): 
   return { result: 'due', mapping: mappingOf(record, desired) };
 }
 
-async function lead({ registry }: YardContext, line: ForwarderLine, due: readonly Mapping[]): Promise<Done> {
+async function pointPorts(
+  { registry }: YardContext,
+  line: ForwarderLine,
+  due: readonly Mapping[],
+): Promise<Done> {
   const messages: string[] = [];
   const open = new Set((await line.list())?.map((mapping) => mapping.listen_port));
   const isHeld = heldAmong(due.map((mapping) => mapping.listen_port).filter((port) => !open.has(port)));
@@ -143,7 +147,7 @@ async function lead({ registry }: YardContext, line: ForwarderLine, due: readonl
       });
     }
     if (answer.ok) {
-      messages.push(...tell(mapping, answer));
+      messages.push(...describeSwitch(mapping, answer));
       continue;
     }
     failed.push(mapping.listen_port);
@@ -157,12 +161,12 @@ async function lead({ registry }: YardContext, line: ForwarderLine, due: readonl
   return { ok: failed.length === 0 && free.length === due.length, messages };
 }
 
-function tell(mapping: Mapping, { kind, was, ended, finishing }: MapAnswer): readonly string[] {
+function describeSwitch(mapping: Mapping, { kind, was, ended, finishing }: MapAnswer): readonly string[] {
   const { service, listen_port: port, target_port } = mapping;
   if (kind === 'same') return [`${service} checkout already running on canonical port ${port}`];
   const text = `${service}: localhost:${port} -> :${target_port}`;
   if (was === undefined) return [`checked out ${text}`];
-  const before = toldBefore(was, mapping);
+  const before = describePrevious(was, mapping);
   const messages = [`switched ${text} (was ${before})`];
   if (ended > 0) messages.push(`ended ${connections(ended)} to ${before} on port ${port}`);
   if (finishing > 0) {
@@ -179,7 +183,7 @@ function connections(count: number): string {
 }
 
 /** The previous target, as far as it differs. */
-function toldBefore(was: Mapping, now: Mapping): string {
+function describePrevious(was: Mapping, now: Mapping): string {
   const service = was.service === now.service ? '' : `${was.service} of `;
   const project = was.project_root === now.project_root ? '' : ` in ${was.project_root}`;
   return `${service}${was.branch}${project}`;

@@ -68,7 +68,7 @@ export function trackActivity(now: () => number = () => performance.now()): Conn
     if (kind !== 'http') return;
     try {
       // A service that sends first does not speak HTTP.
-      if (from === 'service' && waiting.length === 0) throw new Error('nobody asked');
+      if (from === 'service' && waiting.length === 0) throw new Error('no request');
       (from === 'client' ? requests : answers).read(chunk);
     } catch {
       kind = 'unknown';

@@ -53,7 +53,7 @@ export async function uncheckout(
           .filter(([, record]) => branch === undefined || record.branch_slug === branch)
           .filter(([, record]) => wanted.length === 0 || wanted.includes(slug(record.service)))
           .map(([key]) => key);
-        return (await drop(context, keys, open, program)).map(tell);
+        return (await drop(context, keys, open, program)).map(describeDropped);
       }),
     { onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
   );
@@ -138,7 +138,7 @@ function isOf(mapping: OpenMapping, record: CheckoutRecord, root: string): boole
   );
 }
 
-function tell({ record, wasOpen }: DroppedCheckout): string {
+function describeDropped({ record, wasOpen }: DroppedCheckout): string {
   return wasOpen
     ? `unchecked ${record.service} from canonical port ${record.listen_port}`
     : `removed stale checkout for ${record.service}; nothing of ours listens on port ${record.listen_port}`;

@@ -94,7 +94,7 @@ export async function verify(context: YardContext, options: VerifyOptions): Prom
         elsewhere,
         http,
         text: [
-          tell(port, found, context.config.root),
+          describe(port, found, context.config.root),
           ...tellElsewhere(elsewhere),
           ...tellHttp(http ?? []),
         ].join('; '),
@@ -176,21 +176,21 @@ function answering({ home, port, all, mappings, observed, state }: Facts): Answe
   };
 }
 
-function tell(port: number, { heldBy, target, owner, last, forwarder }: Answering, root: string): string {
-  const place = `localhost:${port}`;
+function describe(port: number, { heldBy, target, owner, last, forwarder }: Answering, root: string): string {
+  const endpoint = `localhost:${port}`;
   const process =
     last === undefined ? 'nobody' : owner === undefined ? describeListener(last) : describeHolder(last);
-  if (heldBy === 'nobody') return `nothing listens on ${place}`;
-  if (heldBy === 'stranger') return `${place} is not ours: ${process} listens there`;
+  if (heldBy === 'nobody') return `nothing listens on ${endpoint}`;
+  if (heldBy === 'stranger') return `${endpoint} is not ours: ${process} listens there`;
   const name = owner === undefined ? undefined : tellService(owner.record, root);
-  if (heldBy === 'service') return `${place} is ${name ?? 'unknown'}: ${process} listens there itself`;
-  const way = `through the forwarder (pid ${forwarder?.pid ?? 'unknown'})`;
+  if (heldBy === 'service') return `${endpoint} is ${name ?? 'unknown'}: ${process} listens there itself`;
+  const via = `through the forwarder (pid ${forwarder?.pid ?? 'unknown'})`;
   if (target === null)
-    return `${place} has no target: the forwarder holds it, but does not report where it points`;
-  if (last === undefined) return `${place} points to :${target.port} ${way}, where nothing listens`;
+    return `${endpoint} has no target: the forwarder holds it, but does not report where it points`;
+  if (last === undefined) return `${endpoint} points to :${target.port} ${via}, where nothing listens`;
   if (name === undefined)
-    return `${place} leads to :${target.port} ${way}, where another process listens: ${process}`;
-  return `${place} is ${name}: ${process} on :${target.port}, ${way}`;
+    return `${endpoint} points to :${target.port} ${via}, where another process listens: ${process}`;
+  return `${endpoint} is ${name}: ${process} on :${target.port}, ${via}`;
 }
 
 function tellElsewhere(elsewhere: number | null): readonly string[] {
@@ -202,11 +202,11 @@ function tellElsewhere(elsewhere: number | null): readonly string[] {
 
 function tellHttp(visits: readonly HttpVisit[]): readonly string[] {
   if (visits.every(({ status, error }) => status === null && error === undefined)) return [];
-  const told = visits.map(
+  const results = visits.map(
     ({ address, status, error }) =>
       `${error ?? (status === null ? 'no HTTP' : `HTTP ${status}`)} at ${address}`,
   );
-  return [told.join(', ')];
+  return [results.join(', ')];
 }
 
 function tellService({ service, branch, project_root }: ServiceRecord, root: string): string {

@@ -39,10 +39,10 @@ interface ForRelease {
 }
 
 /** By the installed release; otherwise by the major release in package.json, of which npm installs the latest. */
-function forRelease(files: ProjectFiles, { asked }: Manifest, { flags, older }: DevTool): ForRelease {
+function forRelease(files: ProjectFiles, { requested }: Manifest, { flags, older }: DevTool): ForRelease {
   if (older === undefined) return { flags, refusesNames: false };
   const installed = objectIn(files.text(`node_modules/${older.package}/package.json`))?.version;
-  const version = /^\D{0,2}(\d+)\.?(\d+)?/.exec(String(installed ?? asked[older.package]));
+  const version = /^\D{0,2}(\d+)\.?(\d+)?/.exec(String(installed ?? requested[older.package]));
   const major = Number(version?.[1] ?? Infinity);
   const minor = installed === undefined ? Infinity : Number(version?.[2]);
   const [namesMajor, namesMinor] = older.namesSince;
@@ -76,7 +76,7 @@ interface Manifest {
   readonly main: unknown;
   readonly packageManager: unknown;
   /** Packages and their requested versions. */
-  readonly asked: Readonly<Record<string, unknown>>;
+  readonly requested: Readonly<Record<string, unknown>>;
 }
 
 /** Undefined if the file is missing or broken. */
@@ -84,12 +84,12 @@ function readManifest(text: string): Manifest | undefined {
   const value = objectIn(text);
   if (value === undefined) return undefined;
   const { scripts, main, packageManager, dependencies, devDependencies } = value;
-  const asked = [dependencies, devDependencies].filter(isObject);
+  const requested = [dependencies, devDependencies].filter(isObject);
   return {
     scripts: isObject(scripts) ? scripts : {},
     main,
     packageManager,
-    asked: Object.assign({}, ...asked) as Manifest['asked'],
+    requested: Object.assign({}, ...requested) as Manifest['requested'],
   };
 }
 

@@ -3,8 +3,8 @@ import type { ProjectFiles } from './project-files.ts';
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
 
 /** The one requested in package.json, otherwise the one whose lockfile exists. */
-export function packageManagerOf(files: ProjectFiles, asked: unknown): PackageManager {
-  const name = typeof asked === 'string' ? asked.split('@', 1)[0] : undefined;
+export function packageManagerOf(files: ProjectFiles, requested: unknown): PackageManager {
+  const name = typeof requested === 'string' ? requested.split('@', 1)[0] : undefined;
   const known = (['npm', 'pnpm', 'yarn', 'bun'] as const).find((each) => each === name);
   if (known !== undefined) return known;
   if (files.has('pnpm-lock.yaml')) return 'pnpm';

@@ -35,10 +35,10 @@ function fastApi(files: ProjectFiles): Framework | undefined {
   const app = findApp(files, 'FastAPI');
   if (app === undefined) return undefined;
   // uvicorn imports relative to this directory.
-  const place = app.directory === 'src' ? ' --app-dir src' : '';
-  const module = place === '' && app.directory !== '' ? `${app.directory}.${app.module}` : app.module;
+  const appDir = app.directory === 'src' ? ' --app-dir src' : '';
+  const module = appDir === '' && app.directory !== '' ? `${app.directory}.${app.module}` : app.module;
   return {
-    args: `-m uvicorn ${module}:${app.variable}${place} --reload --host {host} --port {port}`,
+    args: `-m uvicorn ${module}:${app.variable}${appDir} --reload --host {host} --port {port}`,
     port: 8000,
     reason: `${app.file} defines a FastAPI application.`,
   };

@@ -11,14 +11,14 @@ export interface FileChanges {
 export function watchFiles(files: readonly string[], poll: number, signal: AbortSignal): FileChanges {
   let changed = false;
   let wake: (() => void) | undefined;
-  const tell = (): void => {
+  const notify = (): void => {
     changed = true;
     wake?.();
   };
   const watchers = [...new Set(files.map((file) => dirname(file)))].map((directory) =>
-    tryWatch(directory, tell),
+    tryWatch(directory, notify),
   );
-  signal.addEventListener('abort', tell);
+  signal.addEventListener('abort', notify);
   return {
     async next() {
       if (!changed && !signal.aborted) {
@@ -36,7 +36,7 @@ export function watchFiles(files: readonly string[], poll: number, signal: Abort
       return quiet;
     },
     close() {
-      signal.removeEventListener('abort', tell);
+      signal.removeEventListener('abort', notify);
       for (const watcher of watchers) watcher?.close();
     },
   };
@@ -45,9 +45,9 @@ export function watchFiles(files: readonly string[], poll: number, signal: Abort
 /**
  * Polling takes over if watching is impossible: the directory does not exist yet, or the limit of watches is reached.
  */
-function tryWatch(directory: string, tell: () => void): FSWatcher | undefined {
+function tryWatch(directory: string, notify: () => void): FSWatcher | undefined {
   try {
-    const watcher = watch(directory, tell);
+    const watcher = watch(directory, notify);
     watcher.on('error', () => watcher.close());
     return watcher;
   } catch {

@@ -17,12 +17,12 @@ export function reportProgress(call: Call): ProgressReporter {
   const token = tokenOf(call);
   if (token === undefined) return { onEvent: () => undefined, end: () => undefined };
   let steps = 0;
-  const tell = (message: string): void => {
+  const report = (message: string): void => {
     steps++;
-    const said = `"progressToken":${token},"progress":${steps},"message":${JSON.stringify(message)}`;
+    const params = `"progressToken":${token},"progress":${steps},"message":${JSON.stringify(message)}`;
     call.notify(
       Message.fromText(
-        `{"jsonrpc":"2.0","method":"notifications/progress","params":{${said}}}`,
+        `{"jsonrpc":"2.0","method":"notifications/progress","params":{${params}}}`,
         SERVER_SHAPE,
       ),
       [],
@@ -30,7 +30,7 @@ export function reportProgress(call: Call): ProgressReporter {
   };
   const waiting = new Set<string>();
   const timer = setInterval(() => {
-    if (waiting.size > 0) tell(`waiting for ${[...waiting].join(', ')}`);
+    if (waiting.size > 0) report(`waiting for ${[...waiting].join(', ')}`);
   }, EVERY);
   timer.unref();
   return {
@@ -39,7 +39,7 @@ export function reportProgress(call: Call): ProgressReporter {
         if (event.kind === 'starting' || event.kind === 'stopping') waiting.add(event.service);
         else waiting.delete(event.service);
       }
-      tell(event.text);
+      report(event.text);
     },
     end: () => clearInterval(timer),
   };

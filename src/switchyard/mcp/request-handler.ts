@@ -80,8 +80,8 @@ export class YardRequestHandler {
     } catch (error) {
       if (!(error instanceof SwitchboardError)) throw error;
       // Without structured content, because clients reject content that does not match the schema.
-      const said = error.hint === undefined ? error.message : `${error.message}\n${error.hint}`;
-      return { content: [{ type: 'text', text: printable(inToolWords(said)) }], isError: true };
+      const message = error.hint === undefined ? error.message : `${error.message}\n${error.hint}`;
+      return { content: [{ type: 'text', text: printable(inToolWords(message)) }], isError: true };
     }
   }
 

@@ -49,7 +49,7 @@ function asToolCall(line: string): string | undefined {
 
 /** The equivalent arguments of the tool; undefined if it has none for a flag or a word. */
 function argumentsIn(
-  { arguments: known, words: places = [] }: YardTool,
+  { arguments: known, words: positional = [] }: YardTool,
   line: readonly string[],
 ): Record<string, unknown> | undefined {
   const given: Record<string, unknown> = {};
@@ -68,9 +68,9 @@ function argumentsIn(
     given[key] = kind === 'number' ? Number(value) : value;
   }
   // A value given by a flag is not given again by a word.
-  for (const place of places.filter((key) => !(key in given))) {
+  for (const name of positional.filter((key) => !(key in given))) {
     if (words.length === 0) break;
-    given[place] = known[place]!.kind === 'texts' ? words.splice(0) : words.shift();
+    given[name] = known[name]!.kind === 'texts' ? words.splice(0) : words.shift();
   }
   return words.length === 0 ? given : undefined;
 }

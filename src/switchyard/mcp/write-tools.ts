@@ -105,7 +105,7 @@ export const upTool: YardTool = {
       ...{ service, result, url, port, pid, log_file },
       ...(exit_code === undefined ? {} : { exit_code }),
     }));
-    const services = asked(done.services);
+    const services = requested(done.services);
     return { data: { branch, worktree, profile, services, messages, outcomes }, failed: !ok };
   },
 };
@@ -129,7 +129,7 @@ export const checkoutTool: YardTool = {
       signal,
       onEvent,
     });
-    return { data: { branch, services: asked(services), messages }, failed: !ok };
+    return { data: { branch, services: requested(services), messages }, failed: !ok };
   },
 };
 
@@ -157,7 +157,7 @@ export const uncheckoutTool: YardTool = {
       signal,
       onEvent,
     });
-    return { data: { branch: given.text('branch') ?? branch, services: asked(services), messages } };
+    return { data: { branch: given.text('branch') ?? branch, services: requested(services), messages } };
   },
 };
 
@@ -177,12 +177,12 @@ export const downTool: YardTool = {
       signal,
       onEvent,
     });
-    const data = { branch: given.text('branch') ?? branch, services: asked(services), messages };
+    const data = { branch: given.text('branch') ?? branch, services: requested(services), messages };
     return { data, failed: !ok };
   },
 };
 
 /** Null, for all, if none is named. */
-function asked(services: readonly string[]): readonly string[] | null {
+function requested(services: readonly string[]): readonly string[] | null {
   return services.length === 0 ? null : services;
 }

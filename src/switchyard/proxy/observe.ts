@@ -22,23 +22,23 @@ export async function observeProxy(context: YardContext): Promise<ProxyStatus> {
   const host = connectHost(config.proxy.host);
   const { port } = config.proxy;
   const { checkProxyHealth } = await import('./health.ts');
-  const place = { host, port };
+  const endpoint = { host, port };
   switch (await checkProxyHealth(host, port, home, TIMEOUT_MS)) {
     case 'ours':
-      return { status: 'running', ...place };
+      return { status: 'running', ...endpoint };
     case 'nobody':
       return {
         status: 'not-running',
-        ...place,
+        ...endpoint,
         note: 'The proxy is not running, so named addresses do not work. `switchyard up` starts it.',
       };
     case 'another home':
-      return { status: 'taken', ...place, note: taken(port, 'the proxy of another state home') };
+      return { status: 'taken', ...endpoint, note: taken(port, 'the proxy of another state home') };
     case 'stranger':
-      if (!isProxyAlive(context)) return { status: 'taken', ...place, note: taken(port) };
+      if (!isProxyAlive(context)) return { status: 'taken', ...endpoint, note: taken(port) };
       return {
         status: 'not-answering',
-        ...place,
+        ...endpoint,
         note: 'The proxy runs but does not respond. `switchyard up` replaces it.',
       };
   }

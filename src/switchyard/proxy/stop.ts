@@ -31,8 +31,8 @@ export async function stopProxy({ registry, config }: YardContext): Promise<{ re
 /** If the records were lost while the proxy runs, the listener is recognized by the cookie of this home. */
 function unrecorded(home: Home, port: number): DaemonRecord | undefined {
   for (const { pid, address } of portHolders([port])) {
-    const place = { host: address, port, log_file: proxyLog(home, port) };
-    const record = pid === undefined ? undefined : recordOfDaemon(home, pid, place);
+    const endpoint = { host: address, port, log_file: proxyLog(home, port) };
+    const record = pid === undefined ? undefined : recordOfDaemon(home, pid, endpoint);
     if (record !== undefined) return record;
   }
   return undefined;

@@ -12,8 +12,8 @@ export function missingPackages(worktree: string): readonly string[] {
   const manifest = files.text('package.json');
   if (!/"(?:dev)?dependencies"\s*:\s*\{\s*"/i.test(manifest)) return [];
   if (files.has('.pnp.cjs') || isInstalled(worktree)) return [];
-  const asked = /"packageManager"\s*:\s*"([^"]*)"/.exec(manifest)?.[1];
-  const install = `${packageManagerOf(files, asked)} install`;
+  const requested = /"packageManager"\s*:\s*"([^"]*)"/.exec(manifest)?.[1];
+  const install = `${packageManagerOf(files, requested)} install`;
   return [`${worktree} has no node_modules; run \`${install}\` there, then run this command again.`];
 }
 

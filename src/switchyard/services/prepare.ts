@@ -34,7 +34,7 @@ export interface Prepared {
 
 export interface Preparation {
   readonly context: YardContext;
-  readonly place: BranchLocation;
+  readonly location: BranchLocation;
   readonly profile: ProfileDefinition | undefined;
   readonly reservation: Reservation;
   /** The environment of the command, copied to a plain object: every access to process.env is a native call. */
@@ -45,7 +45,7 @@ export interface Preparation {
 
 /** Fills in the command of a service, composes its environment and creates its record. No side effects. */
 export function prepareService(definition: ServiceDefinition, preparation: Preparation): Prepared {
-  const { context, place, profile, reservation, inherited, peers } = preparation;
+  const { context, location, profile, reservation, inherited, peers } = preparation;
   const { config, home } = context;
   const { port, cookie } = reservation;
   const { name: service, host } = definition;
@@ -56,8 +56,8 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
       host,
       url,
       service,
-      branch: place.branch,
-      branch_slug: place.slug,
+      branch: location.branch,
+      branch_slug: location.slug,
       project: config.name,
       project_slug: config.slug,
     },
@@ -77,8 +77,8 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
       SWITCHYARD: '1',
       SWITCHYARD_PROJECT: config.name,
       SWITCHYARD_PROJECT_SLUG: config.slug,
-      SWITCHYARD_BRANCH: place.branch,
-      SWITCHYARD_BRANCH_SLUG: place.slug,
+      SWITCHYARD_BRANCH: location.branch,
+      SWITCHYARD_BRANCH_SLUG: location.slug,
       SWITCHYARD_SERVICE: service,
       SWITCHYARD_PORT: String(port),
       SWITCHYARD_URL: url,
@@ -86,18 +86,18 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
       SWITCHYARD_HOME: home.root,
       SWITCHYARD_HOST_HEADER: definition.hostHeader,
       SWITCHYARD_PROJECT_ROOT: config.root,
-      SWITCHYARD_WORKTREE: place.worktree,
+      SWITCHYARD_WORKTREE: location.worktree,
       [COOKIE]: cookie,
     },
   });
-  const cwd = serviceDirectory(definition, place);
+  const cwd = serviceDirectory(definition, location);
   const argv = withInterpreter(rendered.argv, { cwd, path: env['PATH'] });
   const record = {
     project: config.name,
     project_slug: config.slug,
     project_root: config.root,
-    branch: place.branch,
-    branch_slug: place.slug,
+    branch: location.branch,
+    branch_slug: location.slug,
     service,
     command: joinWords(argv),
     argv: [...argv],
@@ -107,9 +107,9 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
     host_header: definition.hostHeader,
     hostname: serviceHost(preparation, service),
     url,
-    worktree: place.worktree,
+    worktree: location.worktree,
     cwd,
-    log_file: logFileOf(home, config, place.branch, `${service}.log`),
+    log_file: logFileOf(home, config, location.branch, `${service}.log`),
     started_at: timestamp(),
     profile: profile?.name ?? null,
     pid: null,
@@ -127,12 +127,12 @@ export function serviceDirectory(
   return join(worktree, cwd);
 }
 
-type Whereabouts = Pick<Preparation, 'context' | 'place'>;
+type BranchScope = Pick<Preparation, 'context' | 'location'>;
 
-export function serviceUrl(whereabouts: Whereabouts, service: string): string {
+export function serviceUrl(whereabouts: BranchScope, service: string): string {
   return urlOf(serviceHost(whereabouts, service), whereabouts.context.config.proxy.port);
 }
 
-function serviceHost({ context: { config }, place }: Whereabouts, service: string): string {
-  return hostName(service, place.branch, config.name, config.proxy.tld);
+function serviceHost({ context: { config }, location }: BranchScope, service: string): string {
+  return hostName(service, location.branch, config.name, config.proxy.tld);
 }

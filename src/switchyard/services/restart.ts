@@ -18,32 +18,33 @@ export async function restart(context: YardContext, options: RestartOptions): Pr
   const { config } = context;
   const named = selectServices(config, options.services, options.profile);
   await context.registry.repair();
-  const place = await resolveBranch(context, options.branch);
+  const location = await resolveBranch(context, options.branch);
   const records = Object.values(projectRecord(context)?.services ?? {}).filter(
-    (record) => record.branch_slug === place.slug,
+    (record) => record.branch_slug === location.slug,
   );
   const known = records.map(({ service }) => slug(service));
-  const wanted = named.asked.length > 0 ? named.wanted : named.wanted.filter((name) => known.includes(name));
-  if (wanted.length === 0) return nothingToDo(context, place, options.branch);
+  const wanted =
+    named.requested.length > 0 ? named.wanted : named.wanted.filter((name) => known.includes(name));
+  if (wanted.length === 0) return nothingToDo(context, location, options.branch);
   const before = records.filter(({ service }) => wanted.includes(slug(service)));
   return bringUp(context, {
     options,
     selection: { ...named, wanted },
-    place,
+    location,
     action: 'restart',
     profileOf: (service) =>
       named.profile ?? config.profiles.find(({ name }) => name === profileIn(before, service)),
-    before: () => stopFirst(context, place.slug, new Set(wanted), options),
+    before: () => stopFirst(context, location.slug, new Set(wanted), options),
   });
 }
 
 async function nothingToDo(
   context: YardContext,
   { branch, worktree }: BranchLocation,
-  asked: string | undefined,
+  requested: string | undefined,
 ): Promise<UpResult> {
   const { unknownNames } = await import('../unknown-names.ts');
-  const messages = ['no matching running services', ...(await unknownNames(context, { branch: asked }))];
+  const messages = ['no matching running services', ...(await unknownNames(context, { branch: requested }))];
   return {
     ok: true,
     action: 'restart',

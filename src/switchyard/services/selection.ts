@@ -6,7 +6,7 @@ import { slug } from '../names.ts';
 export interface Selection {
   readonly profile: ProfileDefinition | undefined;
   /** Requested by name or through the profile; empty if all were. */
-  readonly asked: readonly string[];
+  readonly requested: readonly string[];
   /** The names of all selected services, in the order of the file. */
   readonly wanted: readonly string[];
 }
@@ -21,9 +21,9 @@ export function selectServices(
   profileName?: string,
 ): Selection {
   const profile = profileName === undefined ? undefined : findProfile(config, profileName);
-  const asked = [...new Set(names.length > 0 ? names.map(slug) : (profile?.services ?? []))];
+  const requested = [...new Set(names.length > 0 ? names.map(slug) : (profile?.services ?? []))];
   const known = config.services.map(({ name }) => name);
-  const unknown = asked.filter((name) => !known.includes(name));
+  const unknown = requested.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     throw new SwitchboardError('UNKNOWN_SERVICE', `unknown service(s): ${unknown.join(', ')}`, {
       hint: didYouMean(unknown[0]!, known) ?? `Available: ${known.join(', ')}.`,
@@ -31,8 +31,8 @@ export function selectServices(
   }
   return {
     profile,
-    asked,
-    wanted: asked.length === 0 ? known : known.filter((name) => asked.includes(name)),
+    requested,
+    wanted: requested.length === 0 ? known : known.filter((name) => requested.includes(name)),
   };
 }
 

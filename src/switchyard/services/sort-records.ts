@@ -9,8 +9,8 @@ export function sortRecords(
 ): readonly ServiceRecord[] {
   const order = new Map(config.services.map(({ name }, index) => [name, index]));
   // Services that are no longer in the file come last.
-  const place = ({ service }: ServiceRecord): number => order.get(slug(service)) ?? order.size;
+  const rank = ({ service }: ServiceRecord): number => order.get(slug(service)) ?? order.size;
   return [...records].sort((a, b) =>
-    a.branch_slug === b.branch_slug ? place(a) - place(b) : a.branch_slug < b.branch_slug ? -1 : 1,
+    a.branch_slug === b.branch_slug ? rank(a) - rank(b) : a.branch_slug < b.branch_slug ? -1 : 1,
   );
 }

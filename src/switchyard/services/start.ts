@@ -20,7 +20,7 @@ import { releaseReservation, reserve, type Reservation } from './reserve.ts';
 
 export interface StartPlan {
   readonly context: YardContext;
-  readonly place: BranchLocation;
+  readonly location: BranchLocation;
   /** As returned by `levelsOf`. */
   readonly levels: readonly (readonly ServiceDefinition[])[];
   readonly profileOf: (service: string) => ProfileDefinition | undefined;
@@ -121,7 +121,7 @@ async function startUnderLock(
   state: StartState,
   due: readonly ServiceDefinition[],
 ): Promise<readonly Running[]> {
-  const { place, levels, reserved } = state;
+  const { location, levels, reserved } = state;
   const isFirst = due.some((definition) => levels[0]!.includes(definition));
   if (isFirst && state.before !== undefined) {
     // Services stopped for a restart must not stay stopped because of the proxy.
@@ -129,12 +129,12 @@ async function startUnderLock(
     await state.before();
   }
   const context = await claimName(state.context);
-  const observed = (await reconcile(context)).filter(({ record }) => record.branch_slug === place.slug);
-  if (isFirst) refuseCollision(observed, place);
+  const observed = (await reconcile(context)).filter(({ record }) => record.branch_slug === location.slug);
+  if (isFirst) refuseCollision(observed, location);
   const alive = new Map(
     observed.filter(({ status }) => status !== 'stale').map((each) => [each.record.service, each]),
   );
-  const key = ({ name }: ServiceDefinition): string => serviceKey(place.branch, name);
+  const key = ({ name }: ServiceDefinition): string => serviceKey(location.branch, name);
 
   // For all levels together: a command may contain the port of a service that starts later.
   const absent = (isFirst ? levels.flat() : due).filter(({ name }) => !alive.has(name)).map(key);
@@ -147,7 +147,7 @@ async function startUnderLock(
   const prepared = starting.map((definition) =>
     prepareService(definition, {
       context,
-      place,
+      location,
       profile: state.profileOf(definition.name),
       reservation: reserved.get(key(definition))!,
       inherited,
@@ -157,7 +157,7 @@ async function startUnderLock(
   // Awaited only here: the check of the proxy takes as long as everything above, and runs in parallel.
   await state.proxy;
   for (const { record } of prepared) {
-    tell(state, 'starting', record.service, `starting ${record.service} on :${record.port}`);
+    emit(state, 'starting', record.service, `starting ${record.service} on :${record.port}`);
   }
   state.portWatch.reset();
   const launched = await launchServices(context, prepared);
@@ -203,9 +203,9 @@ async function awaitOutcome(state: StartState, running: Running): Promise<Servic
   };
   if (!isWaitedFor(state, definition)) return good;
   // The start of our own services was reported; the wait for one that already ran was not.
-  const say = (): void =>
-    tell(state, 'starting', record.service, `waiting for ${record.service} on :${record.port}`);
-  const pause = ours ? undefined : setTimeout(say, SILENCE);
+  const reportWait = (): void =>
+    emit(state, 'starting', record.service, `waiting for ${record.service} on :${record.port}`);
+  const pause = ours ? undefined : setTimeout(reportWait, SILENCE);
   const readiness = await awaitReady(running, {
     definition,
     ownerBatch: state.ownerBatch,
@@ -231,7 +231,7 @@ function isWaitedFor({ wait, levels }: StartState, { name, readyTimeout }: Servi
 async function peersOf(state: StartState, alive: readonly Observed[]): Promise<readonly PeerService[]> {
   const running = await Promise.all(alive.map(({ record }) => runningPeer(record)));
   const coming = state.levels.flat().flatMap(({ name, host }): PeerService[] => {
-    const reservation = state.reserved.get(serviceKey(state.place.branch, name));
+    const reservation = state.reserved.get(serviceKey(state.location.branch, name));
     if (reservation === undefined || running.some(({ service }) => service === name)) return [];
     return [{ service: name, host, port: reservation.port, publicUrl: serviceUrl(state, name) }];
   });
@@ -256,11 +256,16 @@ function refuseCollision(observed: readonly Observed[], { branch }: BranchLocati
 function note(state: StartState, outcome: ServiceOutcome): void {
   state.outcomes.set(outcome.service, outcome);
   const kind = !isGood(outcome) ? 'failed' : outcome.result === 'ready' ? 'ready' : 'running';
-  tell(state, kind, outcome.service, outcome.message);
+  emit(state, kind, outcome.service, outcome.message);
 }
 
 type ServiceEventKind = Exclude<YardEvent['kind'], 'waiting' | 'proxy'>;
 
-function tell({ onEvent, place }: StartState, kind: ServiceEventKind, service: string, text: string): void {
-  onEvent?.({ kind, service, branch: place.branch, text });
+function emit(
+  { onEvent, location }: StartState,
+  kind: ServiceEventKind,
+  service: string,
+  text: string,
+): void {
+  onEvent?.({ kind, service, branch: location.branch, text });
 }

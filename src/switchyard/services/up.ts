@@ -49,11 +49,11 @@ export interface UpResult {
 export async function up(context: YardContext, options: UpOptions): Promise<UpResult> {
   const selection = selectServices(context.config, options.services, options.profile);
   await context.registry.repair();
-  const place = await resolveBranch(context, options.branch);
+  const location = await resolveBranch(context, options.branch);
   return bringUp(context, {
     options,
     selection,
-    place,
+    location,
     action: 'up',
     profileOf: () => selection.profile,
   });
@@ -62,7 +62,7 @@ export async function up(context: YardContext, options: UpOptions): Promise<UpRe
 interface Bringing {
   readonly options: Omit<UpOptions, 'services' | 'branch' | 'profile'>;
   readonly selection: Selection;
-  readonly place: BranchLocation;
+  readonly location: BranchLocation;
   readonly action: UpResult['action'];
   readonly profileOf: StartPlan['profileOf'];
   readonly before?: StartPlan['before'];
@@ -70,20 +70,20 @@ interface Bringing {
 
 /** The part shared with `restart`. */
 export async function bringUp(context: YardContext, bringing: Bringing): Promise<UpResult> {
-  const { options, selection, place, action, profileOf, before } = bringing;
+  const { options, selection, location, action, profileOf, before } = bringing;
   const { signal, onEvent, wait = true } = options;
   const levels = levelsOf(context.config.services, selection.wanted);
-  refuseEarly(levels.flat(), place);
+  refuseEarly(levels.flat(), location);
 
   // Takes as long as finding ports, so both run in parallel.
   const proxy = bringProxy(context, options);
   proxy.catch(() => undefined);
   const outcomes = await startServices({
     context,
-    place,
+    location,
     levels,
     profileOf,
-    what: `${action} ${place.branch}`,
+    what: `${action} ${location.branch}`,
     wait,
     signal,
     onEvent,
@@ -94,16 +94,16 @@ export async function bringUp(context: YardContext, bringing: Bringing): Promise
     await proxy,
     ...tellOutcomes(outcomes),
     ...tellName(context),
-    ...startWarnings(context.config, place),
+    ...startWarnings(context.config, location),
   ];
-  const taken = await takePorts(context, place, outcomes, options);
+  const taken = await takePorts(context, location, outcomes, options);
   return {
     ok: outcomes.every(isGood) && taken.ok,
     action,
-    branch: place.branch,
-    worktree: place.worktree,
+    branch: location.branch,
+    worktree: location.worktree,
     profile: selection.profile?.name ?? null,
-    services: selection.asked,
+    services: selection.requested,
     messages: [...messages, ...taken.messages],
     outcomes,
   };
@@ -121,11 +121,11 @@ async function takePorts(
   context: YardContext,
   { branch }: BranchLocation,
   outcomes: readonly ServiceOutcome[],
-  { checkout: asked = false, signal, onEvent, program }: Bringing['options'],
+  { checkout: isRequested = false, signal, onEvent, program }: Bringing['options'],
 ): Promise<{ readonly ok: boolean; readonly messages: readonly string[] }> {
   const good = outcomes.filter(isGood);
   const rest = { branch, signal, onEvent, program };
-  if (!asked) {
+  if (!isRequested) {
     if (Object.keys(projectRecord(context)?.checkouts ?? {}).length === 0) return { ok: true, messages: [] };
     const { keepCheckouts } = await import('../forward/keep.ts');
     const started = good.filter(({ result }) => result !== 'already-running');
@@ -143,16 +143,16 @@ async function takePorts(
 }
 
 /** Checks that the commands of all services can be parsed, and that their directories exist. */
-function refuseEarly(services: readonly ServiceDefinition[], place: BranchLocation): void {
+function refuseEarly(services: readonly ServiceDefinition[], location: BranchLocation): void {
   for (const { name, command } of services) renderCommand(name, command, new Map());
-  if (statSync(place.worktree, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new SwitchboardError('WORKTREE_MISSING', `worktree does not exist: ${place.worktree}`, {
-      hint: `Run \`switchyard create ${shellWord(place.branch)}\` first.`,
+  if (statSync(location.worktree, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new SwitchboardError('WORKTREE_MISSING', `worktree does not exist: ${location.worktree}`, {
+      hint: `Run \`switchyard create ${shellWord(location.branch)}\` first.`,
     });
   }
   for (const service of services.filter(({ cwd }) => cwd !== '')) {
-    const directory = serviceDirectory(service, place);
-    if (isInside(realPath(place.worktree), realPath(directory))) continue;
+    const directory = serviceDirectory(service, location);
+    if (isInside(realPath(location.worktree), realPath(directory))) continue;
     throw new SwitchboardError(
       'CWD_ESCAPES',
       `services.${service.name}.cwd points outside the worktree: ${directory} is ${realPath(directory)}`,

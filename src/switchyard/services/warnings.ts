@@ -8,7 +8,7 @@ import { lackingEnv } from '../worktrees/env.ts';
 const MOST_TOLD = 10;
 
 /** Warnings for starting the services of a branch, one line each. */
-export function startWarnings(config: ProjectConfig, place: BranchLocation): readonly string[] {
+export function startWarnings(config: ProjectConfig, location: BranchLocation): readonly string[] {
   const written = config.warnings
     .filter(({ kind }) => kind !== 'ports')
     .map(({ line, message }) => `warning: ${basename(config.file)}:${line}: ${message}`);
@@ -16,7 +16,7 @@ export function startWarnings(config: ProjectConfig, place: BranchLocation): rea
   return [
     ...written.slice(0, MOST_TOLD),
     ...(more > 0 ? [`warning: ${more} more of these; \`switchyard doctor\` lists all`] : []),
-    ...envWarning(config, place),
+    ...envWarning(config, location),
   ];
 }
 

@@ -28,8 +28,8 @@ export function loadState(file: string, before?: LoadedState): LoadedState {
             `${file} was written by a newer Switchyard: only the parts that this version understands are shown.`,
           ]
         : [];
-    const told = warnings.map((warning) => `${file}: ${warning}`);
-    return { state, text, damaged: warnings.length > 0, warnings: [...newer, ...told] };
+    const prefixed = warnings.map((warning) => `${file}: ${warning}`);
+    return { state, text, damaged: warnings.length > 0, warnings: [...newer, ...prefixed] };
   } catch (error) {
     const warning = `${file} cannot be read (${(error as Error).message}); it is treated as empty.`;
     return { state: checkState({}).state, text, damaged: true, warnings: [warning] };

@@ -85,8 +85,9 @@ function freeName(
 ): string {
   const base = slug(written);
   const part = tellingPart(root, rival);
-  const telling = part?.startsWith(`${base}-`) === true ? part : `${base}-${part}`;
-  if (part !== undefined && part !== base && othersCalled(state, telling, root).length === 0) return telling;
+  const candidate = part?.startsWith(`${base}-`) === true ? part : `${base}-${part}`;
+  if (part !== undefined && part !== base && othersCalled(state, candidate, root).length === 0)
+    return candidate;
   for (let number = 2; ; number++) {
     if (othersCalled(state, `${base}-${number}`, root).length === 0) return `${base}-${number}`;
   }

@@ -12,9 +12,9 @@ export function realPath(path: string, linksLeft = 40): string {
   } catch {
     const parent = dirname(absolute);
     if (parent === absolute) return absolute;
-    const place = join(realPath(parent, linksLeft), basename(absolute));
-    const target = linksLeft > 0 ? linkTarget(place) : undefined;
-    return target === undefined ? place : realPath(resolve(dirname(place), target), linksLeft - 1);
+    const located = join(realPath(parent, linksLeft), basename(absolute));
+    const target = linksLeft > 0 ? linkTarget(located) : undefined;
+    return target === undefined ? located : realPath(resolve(dirname(located), target), linksLeft - 1);
   }
 }
 
@@ -26,8 +26,11 @@ const resolved = process.platform === 'linux' ? realpathSync.native : realpathSy
 
 /** Whether the path is the directory or inside it. Both must be absolute, without links and `..`. */
 export function isInside(directory: string, path: string): boolean {
-  const way = relative(directory, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+  const relativePath = relative(directory, path);
+  return (
+    relativePath === '' ||
+    (relativePath !== '..' && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath))
+  );
 }
 
 function linkTarget(path: string): string | undefined {

@@ -26,15 +26,15 @@ import { timestamp } from './timestamp.ts';
  * describes them, and worktrees from git. Returns what was found. Existing records stay.
  */
 export async function rebuild(home: Home, state: State): Promise<readonly string[]> {
-  const said = findServices(home, state);
+  const messages = findServices(home, state);
   for (const root of rootsIn(home, state)) {
     try {
       await findWorktrees(home, state, root);
     } catch (error) {
-      said.push(`The worktrees of ${root} could not be recovered: ${messageOf(error)}`);
+      messages.push(`The worktrees of ${root} could not be recovered: ${messageOf(error)}`);
     }
   }
-  return said;
+  return messages;
 }
 
 function findServices(home: Home, state: State): string[] {
@@ -43,7 +43,7 @@ function findServices(home: Home, state: State): string[] {
       Object.values(services).map(({ cookie }) => cookie),
     ),
   );
-  const said: string[] = [];
+  const messages: string[] = [];
   for (const [cookie, processes] of createCookieProcesses(COOKIE).look().carriers()) {
     if (!cookie.startsWith(`${home.hash}.`) || known.has(cookie)) continue;
     const record = serviceOf(home, cookie, processes);
@@ -54,11 +54,11 @@ function findServices(home: Home, state: State): string[] {
     // If a service runs twice, the later start is the intended one.
     if ((other?.process_started_at ?? -1) > (record.process_started_at ?? 0)) continue;
     project.services[key] = record;
-    said.push(
+    messages.push(
       `Recovered: ${record.service} of ${record.branch} in ${record.project_root} (pid ${record.pid ?? 0}).`,
     );
   }
-  return said;
+  return messages;
 }
 
 /** The record of the project of a service, by the project name it was started with. */

@@ -44,13 +44,13 @@ export function serialise(state: State): string {
 
 /** Keeps a copy of an unreadable state under a new name; returns its path. */
 export function quarantineState({ stateFile, corruptFile }: Home): string {
-  let place = corruptFile;
-  for (let number = 2; existsSync(place); number++) {
-    place = corruptFile.replace(/\.json$/, `.${number}.json`);
+  let target = corruptFile;
+  for (let number = 2; existsSync(target); number++) {
+    target = corruptFile.replace(/\.json$/, `.${number}.json`);
   }
-  copyFileSync(stateFile, place, constants.COPYFILE_EXCL);
-  chmodSync(place, 0o600);
-  return place;
+  copyFileSync(stateFile, target, constants.COPYFILE_EXCL);
+  chmodSync(target, 0o600);
+  return target;
 }
 
 const DRAFT = '.draft';

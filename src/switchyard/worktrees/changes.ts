@@ -34,9 +34,9 @@ export async function changesIn(context: YardContext, path: string): Promise<Wor
 /** Whether an untracked file can be restored at any time, because the project has it too. */
 function isOurs({ config }: YardContext, path: string, file: string): boolean {
   const prefix = prefixOf(config.root);
-  const way = prefix === '' ? '' : `${prefix}/`;
-  if (!file.startsWith(way)) return false;
-  const item = file.slice(way.length);
+  const directory = prefix === '' ? '' : `${prefix}/`;
+  if (!file.startsWith(directory)) return false;
+  const item = file.slice(directory.length);
   const source = join(config.root, item);
   const target = join(path, file);
   if (config.env.link.includes(item)) return isLinkTo(target, source);

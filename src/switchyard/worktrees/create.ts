@@ -73,24 +73,24 @@ async function createAlone(context: YardContext, options: CreateOptions): Promis
   const services = Object.values(projectRecord(context)?.services ?? {});
   checkCollision(branch, [own.branch, ...[...worktrees, ...services].map((each) => each.branch)]);
 
-  const asked = options.path === undefined ? undefined : realPath(resolve(cwd, expandHome(options.path)));
+  const requested = options.path === undefined ? undefined : realPath(resolve(cwd, expandHome(options.path)));
   const result = { ok: true, action: 'create', branch } as const;
   if (own.branch === branch) {
-    if (asked !== undefined) throw elsewhere(branch, own.worktree, 'Use it there, or leave out --path.');
+    if (requested !== undefined) throw elsewhere(branch, own.worktree, 'Use it there, or leave out --path.');
     const message = `${branch} is checked out in the project itself`;
     return { ...result, created: false, worktree: own.worktree, env: [], message };
   }
   const known = worktrees.find((each) => each.branch === branch);
   if (known !== undefined && known.missing !== true) {
-    if (asked !== undefined && asked !== known.path) {
-      const move = `git worktree move ${shellWord(known.path)} ${shellWord(asked)}`;
+    if (requested !== undefined && requested !== known.path) {
+      const move = `git worktree move ${shellWord(known.path)} ${shellWord(requested)}`;
       throw elsewhere(branch, known.path, `Use it there, move it with \`${move}\`, or leave out --path.`);
     }
     return { ...result, created: false, ...(await takeKnown(context, known, forceEnv)) };
   }
 
   refuseBusy(branch, worktrees);
-  const path = asked ?? defaultWorktreePath(context, branch);
+  const path = requested ?? defaultWorktreePath(context, branch);
   prepareDirectory(context, path);
   const message = await addWorktree(context, {
     branch,

@@ -23,10 +23,10 @@ export function refuseOccupied(
   );
   const [first] = others;
   if (first === undefined) return;
-  const told = others.map(
+  const descriptions = others.map(
     (each) => `${each.service} of ${each.branch} runs there for ${each.name} (${each.root})`,
   );
-  throw new SwitchboardError('WORKTREE_BUSY', `${path} was not removed: ${told.join(', ')}.`, {
+  throw new SwitchboardError('WORKTREE_BUSY', `${path} was not removed: ${descriptions.join(', ')}.`, {
     hint: `Stop it first: \`switchyard down --project ${shellWord(first.name)} --branch ${shellWord(first.branch)}\`.`,
   });
 }

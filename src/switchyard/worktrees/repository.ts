@@ -78,10 +78,10 @@ function gitDirectoryOf(entry: string): string | undefined {
 
 /** Only worktrees made by `git worktree add` say where the rest of the repository is; submodules do not. */
 function originOf(gitDirectory: string): { commonDirectory: string; linked: boolean } {
-  const way = firstLine(join(gitDirectory, 'commondir'));
-  return way === undefined
+  const commonPath = firstLine(join(gitDirectory, 'commondir'));
+  return commonPath === undefined
     ? { commonDirectory: gitDirectory, linked: false }
-    : { commonDirectory: realPath(resolve(gitDirectory, way)), linked: true };
+    : { commonDirectory: realPath(resolve(gitDirectory, commonPath)), linked: true };
 }
 
 function branchIn(reference: string): string | undefined {

@@ -1,4 +1,4 @@
-import { brief as look, changedFilesNow } from '../../../switchyard/index.ts';
+import { brief, changedFilesNow } from '../../../switchyard/index.ts';
 import { Exit } from '../../failure.ts';
 import { briefText } from '../brief-text.ts';
 import type { YardCommand } from '../command.ts';
@@ -18,7 +18,7 @@ export const yardBriefCommand: YardCommand = {
   ],
   run: ({ words: [branch] }, invocation) =>
     invocation.inYard(async (yard) => {
-      const found = await look(yard, { branch, changed: changedFilesNow });
+      const found = await brief(yard, { branch, changed: changedFilesNow });
       return {
         exitCode: Exit.ok,
         data: found,

@@ -1,5 +1,5 @@
 import {
-  checkout as lead,
+  checkout,
   verify,
   type CheckoutResult,
   type Verification,
@@ -56,7 +56,7 @@ async function run(
   const progress = showProgress(invocation);
   let done: CheckoutResult;
   try {
-    done = await lead(yard, { branch, services, onEvent: progress.onEvent });
+    done = await checkout(yard, { branch, services, onEvent: progress.onEvent });
   } finally {
     progress.end();
   }

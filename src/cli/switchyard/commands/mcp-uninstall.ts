@@ -29,7 +29,7 @@ export const yardMcpUninstallCommand: YardCommand = {
       dryRun,
     });
     const action = change.kind === 'taken' ? 'kept' : change.action;
-    const said = {
+    const message = {
       kept: `kept '${name}' in ${at.file}: it does not start switchyard`,
       removed: `${dryRun ? 'would remove' : 'removed'} '${name}' from ${at.file}`,
       absent: `'${name}' not found in ${at.file}`,
@@ -47,7 +47,7 @@ export const yardMcpUninstallCommand: YardCommand = {
         config_path: at.file,
         dry_run: dryRun,
       },
-      text: () => `${said}\n`,
+      text: () => `${message}\n`,
     };
   },
 };

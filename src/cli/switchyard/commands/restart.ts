@@ -1,4 +1,4 @@
-import { restart as startAnew } from '../../../switchyard/index.ts';
+import { restart } from '../../../switchyard/index.ts';
 import { startWithProgress } from '../start-with-progress.ts';
 import type { YardCommand } from '../command.ts';
 import { resolveTarget } from '../resolve-target.ts';
@@ -29,7 +29,7 @@ export const yardRestartCommand: YardCommand = {
       const target = await resolveTarget(yard, 'restart', given);
       const { flags } = given;
       return startWithProgress(invocation, (hooks) =>
-        startAnew(yard, {
+        restart(yard, {
           ...target,
           ...hooks,
           profile: flags.get('profile'),

@@ -1,4 +1,4 @@
-import { status as look } from '../../../switchyard/index.ts';
+import { status } from '../../../switchyard/index.ts';
 import { usage } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
 import type { YardCommand } from '../command.ts';
@@ -43,7 +43,7 @@ export const yardStatusCommand: YardCommand = {
     }
     return invocation.inRecordedYard(async (yard) => {
       if (!flags.has('watch')) {
-        const found = await look(yard, { branch });
+        const found = await status(yard, { branch });
         return {
           exitCode: Exit.ok,
           data: found,

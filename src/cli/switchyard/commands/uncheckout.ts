@@ -1,4 +1,4 @@
-import { uncheckout as giveBack } from '../../../switchyard/index.ts';
+import { uncheckout } from '../../../switchyard/index.ts';
 import { actionOutcome } from '../action-outcome.ts';
 import type { YardCommand } from '../command.ts';
 import { resolveTarget } from '../resolve-target.ts';
@@ -17,6 +17,6 @@ export const yardUncheckoutCommand: YardCommand = {
   ],
   run: (given, invocation) =>
     invocation.inRecordedYard(async (yard) =>
-      actionOutcome(await giveBack(yard, await resolveTarget(yard, 'uncheckout', given))),
+      actionOutcome(await uncheckout(yard, await resolveTarget(yard, 'uncheckout', given))),
     ),
 };

@@ -1,4 +1,4 @@
-import { isWell, where as look } from '../../../switchyard/index.ts';
+import { isWell, where } from '../../../switchyard/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { usage } from '../../arguments.ts';
 import { Exit } from '../../failure.ts';
@@ -20,7 +20,7 @@ export const yardWhereCommand: YardCommand = {
   run({ words: [service, branch] }, invocation) {
     if (service === undefined) throw usage('where needs a service.', 'For example: switchyard where web');
     return invocation.inYard(async (yard) => {
-      const found = await look(yard, { service, branch });
+      const found = await where(yard, { service, branch });
       const lines = [
         found.address ?? found.url,
         ...found.warnings.map((warning) => `warning: ${warning}`),

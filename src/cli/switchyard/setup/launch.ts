@@ -77,8 +77,8 @@ function onPath(root: string, env: NodeJS.ProcessEnv, usable: (file: string) => 
 /** Also true if only the target of a link is inside. */
 function isWithin(root: string, file: string): boolean {
   return [file, realOf(file)].some((path) => {
-    const way = relative(root, path);
-    return way !== '' && !way.startsWith('..') && !isAbsolute(way);
+    const relativePath = relative(root, path);
+    return relativePath !== '' && !relativePath.startsWith('..') && !isAbsolute(relativePath);
   });
 }
 
