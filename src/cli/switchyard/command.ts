@@ -4,8 +4,8 @@ import type { CommandOutcome } from '../command.ts';
 
 /** One command of `switchyard`; its name and arguments are in the list of commands. */
 export interface YardCommand {
-  /** What to know before using it, one string per paragraph. */
-  readonly about: readonly string[];
+  /** What to know before using it: paragraphs, and lists of terms with their meanings. */
+  readonly about: readonly (string | readonly (readonly [term: string, meaning: string])[])[];
   /** Flags of its own, besides the common ones. The placeholder of a value also selects its completion. */
   readonly flags: readonly Flag[];
   /** A command line and what it does; `$0` is the program name. */

@@ -56,7 +56,7 @@ export function yardCommandHelp({ name, words, summary, parts }: YardEntry, comm
     ...(parts === undefined
       ? []
       : ['commands:', ...columns(parts.map((part) => [part.name, part.summary] as const)), '']),
-    ...about.flatMap((paragraph) => [...wrapText(paragraph, 100), '']),
+    ...about.flatMap((part) => [...(typeof part === 'string' ? wrapText(part, 100) : columns(part)), '']),
     'Examples:',
     ...columns(examples.map(([line, meaning]) => [line.replaceAll('$0', 'switchyard'), meaning])),
     '',

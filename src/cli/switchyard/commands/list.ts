@@ -6,7 +6,7 @@ import { yardTable } from '../yard-table.ts';
 
 export const yardListCommand: YardCommand = {
   about: [
-    'Asks git, so worktrees created by other tools are listed too. A worktree whose directory is gone is marked; ' +
+    'Includes worktrees created by git or other tools. A worktree whose directory is gone is marked; ' +
       '`switchyard prune` forgets it.',
   ],
   flags: [],

@@ -37,7 +37,7 @@ export const yardLogsCommand: YardCommand = {
     ['$0 logs', 'all services of the current branch'],
     ['$0 logs feature-x', 'all services of another branch'],
     ['$0 logs feature-x web', 'one of them'],
-    ['$0 logs web -f', 'one service, and what it writes next'],
+    ['$0 logs web -f', 'one service, with new output'],
     ['$0 logs api --grep error --since 10m', 'recent errors'],
     ['$0 logs api --run 1 -n 20', 'the end of the previous run'],
   ],

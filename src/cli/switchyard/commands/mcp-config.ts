@@ -18,7 +18,7 @@ export const yardMcpConfigCommand: YardCommand = {
   flags: [SERVER_NAME_FLAG, CLIENT_FLAG, FORCE_FLAG, CWD_FLAG],
   examples: [
     ['$0 mcp config', 'for Codex'],
-    ['$0 mcp config --name shop', 'a second project beside the first'],
+    ['$0 mcp config --name shop', 'a second project'],
     ['$0 mcp config --client cursor', 'for another client'],
   ],
   async run(given, invocation) {

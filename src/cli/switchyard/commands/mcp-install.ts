@@ -19,7 +19,7 @@ import {
 export const yardMcpInstallCommand: YardCommand = {
   about: [
     'Registers the project under a name and writes the entry that starts its MCP server into the configuration ' +
-      'of an MCP client: Codex, or the one named by --client. The rest of that file does not change, byte for ' +
+      'of an MCP client: Codex, or the one named by --client. The rest of that file stays the same, byte for ' +
       'byte; variables and approvals that you added to the entry are kept. A file that cannot be parsed is not ' +
       'touched.',
     'A dry run prints the update of the config without writing it, and registers nothing.',

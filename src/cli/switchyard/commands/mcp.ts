@@ -19,13 +19,13 @@ export const yardMcpCommand: YardCommand = {
     {
       name: 'project',
       value: 'NAME',
-      summary: 'the project that was registered under this name, wherever the agent starts it',
+      summary: 'a registered project, by name, from any directory',
     },
     { name: 'cwd', value: 'DIR', hidden: true, summary: 'the directory to start in' },
   ],
   examples: [
     ['$0 mcp', 'for the current project'],
-    ['$0 mcp --project shop', 'for one that was registered'],
+    ['$0 mcp --project shop', 'for a registered project'],
   ],
   async run({ flags }, { cwd, env, json }) {
     const alias = flags.get('project');

@@ -21,7 +21,7 @@ export const yardProxyCommand: YardCommand = {
     },
   ],
   examples: [
-    ['$0 proxy stop', 'end it'],
+    ['$0 proxy stop', 'stop the proxy'],
     ['$0 proxy serve --port 8080', 'in the foreground, on another port'],
   ],
   run(given, invocation) {

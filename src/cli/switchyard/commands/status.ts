@@ -9,14 +9,19 @@ import { statusAll } from '../status-all.ts';
 export const yardStatusCommand: YardCommand = {
   about: [
     'In a worktree: the services of its branch. From the project root: those of all branches.',
-    'healthy: it listens on its port and its health check succeeds. ready: it listens and has no health check. ' +
-      'running: it runs, and ready_timeout = 0 says that it does not listen. unhealthy: it listens, but its health ' +
-      'check fails or takes longer than a second. not-listening: it runs, but does not listen on its port yet. ' +
-      'wrong-port: it listens on another port. exited: no process of it runs. unverified: nothing proves that the ' +
-      'process is ours, so it is left alone.',
-    'Then the checked-out canonical ports with the branch of each, and whether the proxy responds; named ' +
-      'addresses need it. In JSON, status describes the process only (running, stale, unverified), and state is ' +
-      'one of the words above.',
+    'The state of a service:',
+    [
+      ['healthy', 'it listens on its port, and its health check succeeds'],
+      ['ready', 'it listens on its port, and has no health check'],
+      ['running', 'it runs and does not listen, as configured with ready_timeout = 0'],
+      ['unhealthy', 'it listens, but its health check fails or takes longer than a second'],
+      ['not-listening', 'it runs, but does not listen on its port yet'],
+      ['wrong-port', 'it runs, but listens on another port'],
+      ['exited', 'no process of it runs'],
+      ['unverified', 'nothing proves that the process is ours, so it is left alone'],
+    ],
+    'Also shows the checked-out canonical ports with the branch of each, and whether the proxy responds, which ' +
+      'named addresses need. In JSON this is state; status describes only the process (running, stale, unverified).',
   ],
   flags: [
     { name: 'all', summary: 'all projects on this machine, from any directory' },

@@ -9,10 +9,10 @@ export const yardUpCommand: YardCommand = {
   about: [
     'Without arguments: starts all services of the current branch. The first argument may be a branch or a ' +
       'service; use --branch if a name is both.',
-    'Services get free ports, never the ones in switchyard.toml: those belong to the branch that is checked out ' +
-      '(--checkout does that too). Dependencies start first. The command waits until each service listens on its ' +
-      'own port and its health check succeeds. If a service exits instead, its exit code and last output are ' +
-      'shown, and the exit code is 1.',
+    'Services get free ports, not the canonical ones in switchyard.toml: those point to the checked-out branch ' +
+      '(--checkout selects this one). Dependencies start first. The command waits until each service listens on ' +
+      'its own port and its health check succeeds. If a service exits instead, its exit code and last output are ' +
+      'shown, and the command exits with 1.',
     'Checked-out canonical ports that stopped working, for example after a reboot, are restored as soon as their ' +
       'branch runs; if that fails, the command says why.',
     'Ctrl-C stops the waiting, not the services. Services that already run are left alone.',
