@@ -63,8 +63,8 @@ test('a secret in the file is pointed out, and not repeated', () => {
 });
 
 test.each([
-  ['localhost:3000/mcp', 'Write --url http://localhost:3000/mcp, or https:// where it has TLS.'],
-  ['x.test/mcp', 'Write --url http://x.test/mcp,'],
+  ['localhost:3000/mcp', 'Use --url http://localhost:3000/mcp, or https:// if it has TLS.'],
+  ['x.test/mcp', 'Use --url http://x.test/mcp,'],
   ['ws://x.test', 'For example: --url https://example.com/mcp'],
   ['http://', 'For example: --url https://example.com/mcp'],
 ])('for %s the next step is named', (url, hint) => {

@@ -24,13 +24,11 @@ function examples(language: string): [heading: string, block: string][] {
   });
 }
 
-/** The rows of the table under a heading, as [key, default]. */
-function rows(heading: string): [string, string][] {
-  const [section] = guide.split(`\n### ${heading}\n`)[1]!.split('\n### ');
-  return [...section!.matchAll(/^\| `([^`]+)` +\| ([^|]*?) +\|/gm)].map(([, key, standard]) => [
-    key!,
-    standard!,
-  ]);
+/** The keys in all tables that belong there, as [key, default]. */
+function rows(where: 'top' | 'server'): [string, string][] {
+  return [...guide.matchAll(/^\| `([^`]+)` +\| (top|server|both) +\| ([^|]*?) *\|/gm)]
+    .filter(([, , level]) => level === where || level === 'both')
+    .map(([, key, , standard]) => [key!, standard!]);
 }
 
 /** Keys with dots, the way the tables write them; `*` stands for any name. */
@@ -69,7 +67,7 @@ describe('the guide to the configuration', () => {
   });
 
   test('names every key of the file, with its default, and no other', () => {
-    const listed = rows('The file');
+    const listed = rows('top');
     const keys = keysOf(schema, ['mcpServers', 'suites']);
     expect(listed.map(([key]) => key).sort()).toEqual(
       [...keys.map(([key]) => key), 'tools', 'tools.*.subtools'].sort(),
@@ -85,7 +83,7 @@ describe('the guide to the configuration', () => {
     const forms = (schema.properties!.mcpServers!.additionalProperties as Schema).anyOf!;
     const keys = forms.flatMap((form) => keysOf(form, ['timeouts', 'command']).map(([key]) => key));
     expect(
-      rows('A server')
+      rows('server')
         .map(([key]) => key)
         .sort(),
     ).toEqual([...new Set(keys)].sort());
