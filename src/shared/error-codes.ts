@@ -183,7 +183,7 @@ export const ERROR_CODES = {
    */
   SERVER_STOPPED: FAILED,
   /**
-   * The server's entry in the configuration cannot be used.
+   * The server's entry in the configuration is invalid, or a variable it needs is not set.
    * @fix Correct the entry, or set the missing environment variable.
    */
   SERVER_UNUSABLE: CONFIG,
@@ -311,7 +311,7 @@ export const ERROR_CODES = {
    */
   AUTH_FAILED: FAILED,
   /**
-   * The server does not ask for a login.
+   * The server does not require a login.
    * @fix Check its `url`. For another kind of token use `headers`.
    */
   AUTH_NOT_ASKED: FAILED,
@@ -331,7 +331,7 @@ export const ERROR_CODES = {
    */
   AUTH_STORE: FAILED,
   /**
-   * Nobody finished the login in time.
+   * The login was not finished in time.
    * @fix Run the command again.
    */
   AUTH_TIMEOUT: FAILED,
@@ -384,7 +384,7 @@ export const ERROR_CODES = {
    */
   SERVER_UNKNOWN: USAGE,
   /**
-   * A server of this name exists already.
+   * A server of this name already exists.
    * @fix Choose another name, or use `--replace`.
    */
   SERVER_EXISTS: USAGE,
@@ -414,7 +414,7 @@ export const ERROR_CODES = {
    */
   STATE_NOT_WRITABLE: FAILED,
   /**
-   * The home directory is not known: `HOME` is no absolute path, and the system has no entry for the user.
+   * The home directory is unknown: `HOME` is not an absolute path, and the system has no entry for the user.
    * @fix Set `HOME` to the full path of your home directory.
    */
   NO_HOME: FAILED,
@@ -422,7 +422,7 @@ export const ERROR_CODES = {
   // ## Commands
 
   /**
-   * The command line is wrong.
+   * The command, a flag or an argument is invalid.
    * @fix `switchboard help COMMAND` shows how to use it.
    */
   USAGE,
@@ -442,7 +442,7 @@ export const ERROR_CODES = {
    */
   RELOAD_UNAVAILABLE: FAILED,
   /**
-   * The directory for logs cannot be used.
+   * The log directory is not writable.
    * @fix Choose a directory you can write to.
    */
   LOG_DIRECTORY_UNUSABLE: CONFIG,
@@ -508,7 +508,7 @@ export const ERROR_CODES = {
    */
   PORT_TAKEN: FAILED,
   /**
-   * The address cannot be used for listening.
+   * Cannot listen on this address.
    * @fix Use 127.0.0.1, and a port of 1024 or above.
    */
   ADDRESS_UNUSABLE: FAILED,
@@ -518,7 +518,7 @@ export const ERROR_CODES = {
    */
   TOKEN_NEEDED: FAILED,
   /**
-   * The token, or the file it is stored in, cannot be used.
+   * The token, or the file it is stored in, is invalid.
    * @fix Remove it to get a new one, or set one made with `openssl rand -hex 32`.
    */
   TOKEN_UNUSABLE: CONFIG,
@@ -599,7 +599,7 @@ export const ERROR_CODES = {
    */
   LANGUAGE_OVERLOADED: FAILED,
   /**
-   * The model's response cannot be used.
+   * The model's response is invalid.
    * @fix Check that `baseUrl` is an API of this kind, or use another model.
    */
   LANGUAGE_BAD_OUTPUT: FAILED,
@@ -669,7 +669,7 @@ export const ERROR_CODES = {
    */
   INSTRUCTIONS_UNREADABLE: FAILED,
   /**
-   * The client's response to a server request cannot be used.
+   * The client's response to a server request is invalid.
    * @fix This is a bug in the client.
    */
   CLIENT_ANSWER_UNUSABLE: FAILED,
