@@ -73,7 +73,7 @@ export interface AppOptions {
   readonly configPath?: string | undefined;
   /** What to do about a server that does not start, as a sentence. Default: what fits the program. */
   readonly startHint?: string | undefined;
-  /** Where servers of a configuration were looked for, one line for each place. Default: nothing is said of it. */
+  /** Where servers were searched for, one line each. Default: not reported. */
   readonly whereLooked?: (config: LoadedConfig) => string[];
   /** Remembers that a project is allowed, and reads the configuration again. Default: clients are not asked. */
   readonly allowProject?: (project: NotAllowed) => Promise<void>;
@@ -372,7 +372,7 @@ export const HOST_TIMEOUT_MS = 50_000;
 /** The largest body of an HTTP request, in bytes. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** What clients write for an address that was typed. All addresses at once are none that anybody could write. */
+/** The host names clients use for a listening address. A wildcard address has none. */
 function hostNames(host: string): string[] {
   if (host === '0.0.0.0' || host === '::') return [];
   return [host.includes(':') ? `[${host}]` : host];

@@ -25,7 +25,7 @@ export function serverSecrets(server: ServerDefinition, inherited: NodeJS.Proces
 /** A shorter value is found in any text by chance. */
 const MIN_CHARS = 6;
 
-/** Not a path, and not plain words. */
+/** Not a path, and not ordinary words. */
 function mayBeSecret(value: string): boolean {
   return (
     value.length >= 12 &&

@@ -15,7 +15,7 @@ import { Script } from 'node:vm';
 /** What a file of the program finds as `require`: our own files, and the modules of Node. */
 export interface Require {
   (address: string): unknown;
-  /** For what is no part of the program, such as somebody's configuration. */
+  /** For modules outside the program, such as a JavaScript configuration. */
   import(address: string): Promise<unknown>;
 }
 
@@ -37,7 +37,7 @@ const AFTER = '\n})';
  * Loads the files of the program in place of Node's own loader, which looks in many places for each: here all are known.
  * And it keeps what was compiled. Most of what a short run costs is to compile functions, the same ones every time; the
  * first run of a kind leaves them in a file beside the program, the next ones take them from there. Anyone who may write
- * there may change the program too, so nobody is trusted more for it; where we may not write, nothing is kept.
+ * there can change the program too, so this adds no trust; if the folder is not writable, nothing is cached.
  */
 export function createLoader(options: LoaderOptions): Require {
   const { program, builtin } = options;
@@ -71,7 +71,7 @@ interface Run {
   readonly isCommand: boolean;
 }
 
-/** Undefined where Node itself was told to do something otherwise: what it compiles then is of no use to others. */
+/** Undefined if Node runs with options that affect compilation: the result is of no use to other runs. */
 function plainRun(): Run | undefined {
   const { argv, env, execArgv, version, platform, arch } = process;
   if (execArgv.length > 0 || env.NODE_OPTIONS !== undefined) return undefined;

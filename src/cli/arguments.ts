@@ -5,7 +5,7 @@ import { didYouMean } from '../shared/nearest.ts';
 export interface Flag {
   readonly name: string;
   readonly short?: string;
-  /** What stands for the value in the help, for example `PATH`; without it the flag takes none. */
+  /** Placeholder of the value in the help, for example `PATH`; without it the flag takes none. */
   readonly value?: string;
   /** Whether the value may be left out; it is empty then. Default false. */
   readonly optional?: boolean;
@@ -54,7 +54,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
   { name: 'help', short: 'h', summary: 'show this help' },
 ];
 
-/** Flags that stand without a command. */
+/** Flags that need no command. */
 export const GLOBAL_FLAGS: readonly Flag[] = [
   ...COMMON_FLAGS,
   { name: 'dry-run', summary: 'start every server once and show what a host would see' },
@@ -73,10 +73,10 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
 ];
 
 /**
- * Tells flags from words. Everything behind `--` is a word. `-n20` is `-n 20`. Throws USAGE for a flag that does not exist or stands twice.
+ * Separates flags from words. Everything after `--` is a word. `-n20` is `-n 20`. Throws USAGE for an unknown or repeated flag.
  *
- * Where the last words are the command line of another program, `commandAt` says how many stand before it. What looks
- * like a flag in there is refused, unless `--` stands directly before it: nobody could tell whose flag it is.
+ * If the last words are the command line of another program, `commandAt` says how many words precede it. Anything that looks
+ * like a flag in there is refused, unless `--` directly precedes it: it would be ambiguous whose flag it is.
  */
 export function parseArguments(
   argv: readonly string[],
@@ -146,12 +146,12 @@ export function refuseContradictions(
     throw usage(`--${both[0]} and --${both[1]} cannot be combined.`, 'Remove one of them.');
 }
 
-/** Nobody could tell which of the two was meant. */
+/** It is unclear which of the two was meant. */
 export function repeatedFlag(flag: string): SwitchboardError {
   return usage(`--${flag} is given twice.`, 'Remove one of them.');
 }
 
-/** What stands behind the `=` may be a secret. */
+/** The value after the `=` may be a secret. */
 function nameOf(word: string): string {
   return word.split('=', 1)[0]!;
 }

@@ -25,7 +25,7 @@ function looksLikePackage(word: string): boolean {
   return PLAIN.test(word) && /mcp/i.test(word) && !/\.(?:[cm]?[jt]s|py|sh|json)$/i.test(word);
 }
 
-/** The reference servers that are written in Python. Packages of these names in npm are somebody else's. */
+/** The reference servers that are written in Python. Packages of these names on npm are unrelated. */
 const PYTHON = new Set(['mcp-server-fetch', 'mcp-server-git', 'mcp-server-sqlite', 'mcp-server-time']);
 
 function launch(word: string): string[] {

@@ -67,7 +67,7 @@ export async function changeConfig(
   };
 }
 
-/** Why running gateways are not told of a change; undefined where they are. */
+/** Why running gateways are not notified of a change; undefined if they are. */
 export function reasonNotToNotify(
   { changed, dryRun }: ConfigChange,
   { flags }: ParsedArguments,

@@ -4,7 +4,7 @@ import type { ResolvedModel } from '../language/index.ts';
 import type { ServerProblem } from './check-server.ts';
 import type { Presentation } from './presentation.ts';
 
-/** What is wrong with the model that takes plain words for a server, as far as that is seen without asking it. */
+/** What is wrong with the language model of a server, as far as it is known without a request. */
 export function languageProblems(
   { language }: ServerDefinition,
   presentation: Presentation,

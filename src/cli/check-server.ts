@@ -14,7 +14,7 @@ import { findCommand } from './find-command.ts';
 import type { Presentation } from './presentation.ts';
 import type { UnmatchedSetting, ProbedServer } from './probe-servers.ts';
 
-/** What there is to know about a server without asking anybody else, and with --start how that went. */
+/** What is known about a server without a request, and with --start the result of its start. */
 export type ServerCheck = RedactedCommand &
   Presentation &
   CheckedBase &
@@ -34,7 +34,7 @@ interface CheckedBase {
 
 interface ProgramCheck {
   readonly kind: 'stdio';
-  /** The file that the command stands for; null when there is none. */
+  /** The file that the command resolves to; null if there is none. */
   readonly program: string | null;
   readonly cwd: string;
   /** Names of the variables it gets. */
@@ -194,7 +194,7 @@ function problemsOf(
   return [];
 }
 
-/** The file an interpreter is told to run, where that is plain to see. */
+/** The script an interpreter runs, if that is obvious. */
 function scriptOf(program: string, args: readonly string[]): string | undefined {
   const [first] = args;
   const interpreted = /^(?:node|bun|deno|python[\d.]*)(?:\.exe)?$/.test(basename(program));

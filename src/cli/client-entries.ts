@@ -8,7 +8,7 @@ export interface ClientEntry {
   readonly first?: string;
 }
 
-/** Ready-to-paste entries for the hosts that can connect; `bearer` is the token, or a word that stands for it. */
+/** Ready-to-paste entries for the hosts that can connect; `bearer` is the token, or a placeholder for it. */
 export function clientEntries(name: string, url: string, bearer: string, variable: string): ClientEntry[] {
   const headers = { Authorization: `Bearer ${bearer}` };
   const json = (value: unknown): string => JSON.stringify(value, undefined, 2);

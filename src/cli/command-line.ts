@@ -15,8 +15,8 @@ export interface RedactedCommand {
 }
 
 /**
- * The command line of a server, or its address, without the secrets in it. References to the environment stand there as they were
- * written; what stands behind `--token`, `api_key=` and the like, and the password of a URL, becomes `***`.
+ * The command line of a server, or its address, without the secrets in it. References to environment variables are shown as they were
+ * written; the values of `--token`, `api_key=` and the like, and the password of a URL, become `***`.
  */
 export function redactCommand({ written }: Pick<ServerDefinition, 'written'>): RedactedCommand {
   if ('url' in written) return { command: '', args: [], url: written.url };

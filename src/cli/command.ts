@@ -8,7 +8,7 @@ import type { Style } from './style.ts';
 
 /**
  * One thing the program can be asked to do. It returns its result; the caller prints it. In the texts of
- * the help, `$0` stands for the program (see `inWordsOf`).
+ * the help, `$0` is replaced by the program's name (see `expandPlaceholders`).
  */
 export interface CliCommand {
   readonly name: string;
@@ -21,7 +21,7 @@ export interface CliCommand {
   readonly flags: readonly Flag[];
   /** Whether it works without a configuration where the program has none unless it is named. Default false. */
   readonly needsNoConfig?: boolean;
-  /** Where its last words are the command line of another program: how many stand before that. Default: they are not. */
+  /** If its last words are the command line of another program: how many words precede it. Default: they are not. */
   readonly commandAt?: number;
   /** Other ways to write its arguments, in its own words. Default: there are none. */
   readonly spellOut?: (argv: readonly string[]) => readonly string[];

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, extname, join, resolve } from 'node:path';
 
-/** What a command stands for, looked up as the system does it when it starts a program. */
+/** Resolves a command as the system does when it starts a program. */
 export type FoundCommand =
   | { readonly kind: 'found'; readonly file: string }
   | { readonly kind: 'not-executable'; readonly file: string }

@@ -4,7 +4,7 @@ import type { Context } from './command.ts';
 
 /**
  * Does the work while no other wrap or unwrap is at the same folder, by whatever path. Nothing is written for that, and
- * a program that is killed holds nobody up.
+ * a killed program blocks no other.
  */
 export function withFolderLock<T>(
   folder: string,

@@ -11,7 +11,7 @@ export interface TextChange {
   readonly after: string | undefined;
 }
 
-/** What changes in a file that holds secrets: `***` stands for them, in the lines around as well. */
+/** The diff of a file with secrets, which are shown as `***`, also in context lines. */
 export function maskedDiff(
   { file, before, after }: TextChange,
   parse: (text: string) => unknown,
@@ -19,7 +19,7 @@ export function maskedDiff(
 ): string {
   const values = [before, after].flatMap((text) => (text === undefined ? [] : documentSecrets(parse(text))));
   const mask = secretMask(values);
-  // A short value stands in any text by chance; in quotes it is most likely the one.
+  // A short value occurs in any text by chance; in quotes it is most likely the secret.
   const short = values.filter((value) => value.length < SHORT).map((value) => JSON.stringify(value));
   const masked = (text: string): string =>
     short.reduce((rest, value) => rest.replaceAll(value, '"***"'), mask(text));

@@ -94,7 +94,7 @@ export function isOurs(entry: unknown): boolean {
 
 /**
  * The variables that a configuration refers to, in any of its files and in those that were discovered; a host may have to
- * be told to pass them on. For a project only what everybody who works on it reads.
+ * be configured to pass them on. For a project, only those that everyone who works on it needs.
  */
 export function variablesIn(
   { files, servers, unusable }: Pick<LoadedConfig, 'files' | 'servers' | 'unusable'>,

@@ -1,7 +1,7 @@
 import { findHost, HOSTS, type Host, type Scope } from '../hosts/index.ts';
 import { usage, type ParsedArguments, type Flag } from './arguments.ts';
 
-/** What our entry is called in a host, where nobody says otherwise. */
+/** Default name of our entry in a host. */
 const USUAL_NAME = 'switchboard';
 
 export const SCOPE_FLAG: Flag = {

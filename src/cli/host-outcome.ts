@@ -21,7 +21,7 @@ export interface HostOutcomeOptions {
   readonly name: string;
   readonly dryRun: boolean;
   readonly program: string;
-  /** What else `--json` tells of each. */
+  /** Additional `--json` output for each. */
   readonly data?: (location: HostLocation) => object;
 }
 

@@ -6,7 +6,7 @@ export interface HttpAddress {
   readonly port: number;
 }
 
-/** Where HTTP is served when only `--http` is said. */
+/** Default address of `--http`. */
 const USUAL_PORT = 3006;
 const USUAL_HOST = '127.0.0.1';
 

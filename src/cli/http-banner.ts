@@ -10,9 +10,9 @@ export interface HttpBannerOptions {
   /** Where clients connect. */
   readonly url: string;
   readonly token: HttpToken;
-  /** Whether the token is shown though it is not new, or nobody may be reading. */
+  /** Whether the token is shown even if it is not new or the output is not a terminal. */
   readonly showToken: boolean;
-  /** Whether a person reads this at a terminal, and not somebody else in a log. */
+  /** Whether the output is a terminal and not a log. */
   readonly isTerminal: boolean;
   readonly config: LoadedConfig;
   readonly variant: CliVariant;
@@ -20,11 +20,11 @@ export interface HttpBannerOptions {
   readonly goesWithLast: boolean;
 }
 
-/** What is said when clients can connect: where, to which servers, with which token, and what to paste into them. */
+/** The text printed when clients can connect: the address, the servers, the token, and entries to paste. */
 export function httpBanner(options: HttpBannerOptions): CommandOutcome {
   const { url, token, config, variant, goesWithLast } = options;
   const { from, file, made } = token;
-  // Shown once, when it is made, to a person; after that only where somebody asks for it.
+  // Shown once on a terminal, when it is created; after that only on request.
   const shown = (made && options.isTerminal) || options.showToken ? token.token : undefined;
   const entries = clientEntries(variant.program, url, shown ?? '<token>', TOKEN_VARIABLE);
   // Not by way of a URL, which would leave out the port 80.

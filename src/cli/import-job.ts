@@ -142,7 +142,7 @@ export function entryMaker(
   };
 }
 
-/** What goes wrong with one file is told beside what was done. */
+/** A failure in one file is reported together with what was done. */
 function expected(error: unknown): SwitchboardError {
   if (error instanceof SwitchboardError) return error;
   throw error;
@@ -163,7 +163,7 @@ function gather(given: ParsedArguments, where: HostEnvironment): Gathered {
     try {
       return readServers(host, where, scope);
     } catch (error) {
-      // A host that nobody asked for need not be in order.
+      // A host that was not named may be broken.
       if (named.length > 0) throw error;
       problems.push(expected(error));
       return [];

@@ -38,7 +38,7 @@ export interface PlannedServer {
    * - `same`: it is there already, maybe under another name.
    * - `differs`: it is there already with other settings, which stay.
    * - `updated`: it is there already, and gets the settings of the host.
-   * - `unusable`: it cannot be said in our words.
+   * - `unusable`: it cannot be converted.
    */
   readonly state: 'new' | 'clash' | 'same' | 'differs' | 'updated' | 'unusable';
   readonly entry: ConvertedEntry | undefined;

@@ -1,6 +1,6 @@
 import { usage, type ParsedArguments, type Flag } from './arguments.ts';
 
-/** Which model stands before a server, and what it may do: as far as it is said on a command line. */
+/** The flags for the language model in front of a server. */
 export interface LanguageChoice {
   readonly model?: string;
   readonly provider?: (typeof PROVIDERS)[number];
@@ -28,7 +28,7 @@ export const LANGUAGE_FLAGS: readonly Flag[] = [
   { name: 'timeout-ms', value: 'N', summary: 'time per request, in ms (default 180000)' },
 ];
 
-/** What the server that `wrap` makes knows: its arguments stand in the .mcp.json of its folder. */
+/** The flags of a wrapper, which are the arguments in the .mcp.json of its folder. */
 export const WRAPPER_FLAGS: readonly Flag[] = [
   ...LANGUAGE_FLAGS,
   {
@@ -39,7 +39,7 @@ export const WRAPPER_FLAGS: readonly Flag[] = [
   { name: 'log-level', value: 'LEVEL', summary: 'debug, info, warn, error or silent' },
 ];
 
-/** How long one request may take where nothing is said, in milliseconds. */
+/** Default time per request, in milliseconds. */
 export const USUAL_TIMEOUT = 180_000;
 
 export function languageIn({ flags }: Pick<ParsedArguments, 'flags'>): LanguageChoice {

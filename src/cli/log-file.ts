@@ -24,7 +24,7 @@ export interface LogFileOptions {
   readonly maxBytes?: number | undefined;
   /** How many rotated files stay. Default 2. */
   readonly keep?: number | undefined;
-  /** Told of the first failure after opening, and of no other. Default: nobody is. */
+  /** Called with the first failure after opening, and with no other. Default: not reported. */
   readonly onError?: ((message: string) => void) | undefined;
 }
 
@@ -266,7 +266,7 @@ class RotatingFile implements LogFile {
   async #finish(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise((resume) => (timer = setTimeout(resume, CLOSE_MS)));
-    // The file is closed after the last write even where nobody waits for it: its descriptor must not be reused before.
+    // The file is closed after the last write even if no caller waits for it: its descriptor must not be reused before.
     const done = (async () => {
       await this.#pump;
       process.off('exit', this.#atExit);
@@ -283,12 +283,12 @@ class RotatingFile implements LogFile {
     try {
       if (fs.fstatSync(this.#fd).size + bytes.length <= this.#maxBytes) fs.writeSync(this.#fd, bytes);
     } catch {
-      // There is nobody left to tell.
+      // Nothing is left to report it to.
     }
   };
 }
 
-/** Opens the file for the first time, or says what stands in the way. */
+/** Opens the file for the first time, or throws with the obstacle. */
 function openFirst(directory: string, file: string): [fd: number, identity: Identity] {
   try {
     fs.mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });

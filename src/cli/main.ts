@@ -76,7 +76,7 @@ function asksToServe(argv: readonly string[], variant: CliVariant): Parameters<t
 }
 
 /**
- * Whether somebody speaks to us over a pipe. A host may have a PORT of its own in its environment, and gives it to whatever
+ * Whether a host talks to us over a pipe. A host may have a PORT of its own in its environment, and gives it to whatever
  * it starts.
  */
 function isStartedByHost(): boolean {
@@ -89,5 +89,5 @@ function isStartedByHost(): boolean {
 }
 
 const SERVING = new Set(['config', 'allow-project', 'log-level', 'log-time', 'stdio', 'http', 'sse']);
-/** What can only be said of clients that connect. */
+/** Flags that apply only to HTTP clients. */
 const SERVING_HTTP = new Set(['allow-remote', 'show-token', 'json']);

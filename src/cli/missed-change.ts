@@ -3,7 +3,7 @@ import { approvalRecordFile, locateConfig, type LoadedConfig } from '../config/i
 
 /**
  * Whether a file that our commands change was written since this program started. A gateway reads its configuration
- * before others can find and tell it, so what they write in between would go unnoticed.
+ * before other processes can find and notify it, so changes they write in between would go unnoticed.
  */
 export function changedSinceStart(config: LoadedConfig): boolean {
   const { files, search, servers, unusable } = config;

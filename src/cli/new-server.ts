@@ -30,7 +30,7 @@ export interface NewServer {
   /** As it is written into the file. */
   readonly entry: object;
   readonly shown: RedactedCommand;
-  /** What else `--json` tells of it. */
+  /** Additional `--json` output. */
   readonly data: object;
   /** What the person should know about it; where it was tried out, not how that went. */
   readonly remark: (tried: boolean) => string;
@@ -220,7 +220,7 @@ function openSecretsRemark(variables: Readonly<Record<string, string>>, program:
   );
 }
 
-/** Where somebody may have meant something else than what they get. */
+/** A warning if the user may have meant something else. */
 function literalRemark({ command, args = [], cwd = '' }: RuntimeEntry, program: string): string {
   const texts = [command, ...args, cwd];
   if (!texts.some((text) => /\$\{(?:env:)?\w+/.test(text))) return '';

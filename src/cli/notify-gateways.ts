@@ -5,12 +5,12 @@ import { printableLine } from '../shared/printable.ts';
 import type { Context } from './command.ts';
 import { gatewaysReading } from './running-gateways.ts';
 
-/** A gateway that runs with a configuration, and whether it was told to read that again. */
+/** A gateway that runs with a configuration, and whether it was notified to reload. */
 export interface NotifiedGateway {
   readonly pid: number;
   readonly program: string;
   readonly told: boolean;
-  /** Why it was not told. */
+  /** Why it was not notified. */
   readonly reason?: string;
 }
 
@@ -40,7 +40,7 @@ export function configPaths({ files, directory, file }: LoadedConfig): readonly 
   return [file ?? directory, ...files.map(({ path }) => path)];
 }
 
-/** Why no gateway can be told anything on this system; undefined where they can. */
+/** Why gateways cannot be notified on this system; undefined if they can. */
 export function notifyUnsupported(platform: NodeJS.Platform = process.platform): string | undefined {
   // There every signal ends a process.
   return platform === 'win32' ? 'a running gateway cannot be notified on Windows' : undefined;
@@ -51,7 +51,7 @@ export function gatewayText({ program, pid }: Pick<NotifiedGateway, 'program' | 
   return `${printableLine(program)}, pid ${pid}`;
 }
 
-/** Who was told and who was not, in lines. */
+/** Which gateways were notified and which were not, in lines. */
 export function notifiedText(gateways: readonly NotifiedGateway[]): string {
   if (gateways.length === 0)
     return 'No gateway is running with this configuration; the next one will read it.\n';
@@ -72,7 +72,7 @@ export function noGatewayError({ file, directory }: LoadedConfig): SwitchboardEr
   });
 }
 
-/** Returns why it could not be told. */
+/** Returns why it could not be notified. */
 function notify(pid: number): string | undefined {
   try {
     process.kill(pid, 'SIGHUP');

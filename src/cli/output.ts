@@ -32,7 +32,7 @@ function failureDataOf(error: unknown): FailureData {
 }
 
 /**
- * Resolves when it is written, or when nobody reads any more: `switchboard tools | head` is a quiet end. Where stdout takes
+ * Resolves when it is written, or when the reader is gone: `switchboard tools | head` is a quiet end. Where stdout takes
  * it at once, no stream is made for it; that takes a millisecond.
  */
 function write(text: string): Promise<void> {

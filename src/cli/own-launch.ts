@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { findCommand } from './find-command.ts';
 
-/** How this very program is started by somebody else, from anywhere and without our PATH. */
+/** How to start this very program from anywhere and without our PATH. */
 export interface OwnLaunch {
   readonly command: string;
   readonly args: readonly string[];

@@ -28,7 +28,7 @@ interface HostLine {
 /** Flags of the hosts by their short names. */
 const SHORT: Readonly<Record<string, string>> = { s: 'scope', t: 'transport', e: 'env', H: 'header' };
 const FLAGS = new Set(['scope', 'transport', 'env', 'header', 'url', 'bearer-token-env-var']);
-/** Flags behind which several values may stand, and what such a value looks like. */
+/** Flags that take several values, and the pattern of such a value. */
 const SEVERAL: Readonly<Record<string, RegExp>> = { env: /^[A-Za-z_]\w*=/, header: /^[\w-]+:\s/ };
 
 function readLine(line: readonly string[]): HostLine {

@@ -67,7 +67,7 @@ export type UnmatchedSetting = ReturnType<typeof toolSettingWarnings>[number];
 /** Servers started at one time: each may be a package manager that downloads something. */
 const AT_ONCE = 8;
 
-/** How it went with one server, told as soon as it is known. */
+/** The result of one server, reported as soon as it is known. */
 export interface ProbeAnswer {
   readonly server: string;
   readonly ms: number;
@@ -172,14 +172,14 @@ export function probedTools(app: App, server: ServerDefinition, listing: Listing
   const listed = listedTools(app, server);
   const nameOf = (offer: OfferedTool, at: number): string | undefined => {
     if (server.exposure === 'suite') return listed.length > 0 ? offer.name : undefined;
-    // A flat server's tools stand in the list one by one, in the same order.
+    // A flat server's tools are listed one by one, in the same order.
     return listed.length === offers.length ? listed[at]?.name : undefined;
   };
   const names = new Map(offers.map((offer, at) => [offer.original, { offer, name: nameOf(offer, at) }]));
   return toProbedTools(listing, server, (tool) => names.get(tool));
 }
 
-/** The tools of a server that a model stands before, as that sees them. No client can call them. */
+/** The tools of a server behind a language model, as the model sees them. No client can call them. */
 function toolsBehind(server: ServerDefinition, listing: Listing): readonly ProbedTool[] {
   const { tools: offers } = filterTools(listing, toolRules(server.tools));
   const offered = new Map(offers.map((offer) => [offer.original, { offer, name: undefined }]));
@@ -227,7 +227,7 @@ function toProbedServer(app: App, asked: RawProbe): ProbedServer {
   const common = { server, ms, listed: listedTools(app, server) };
   if (asked.error !== undefined) return { kind: 'failed', ...common, error: asked.error };
   const { listing, behind } = asked;
-  // What is said about tools is said about the server's own.
+  // Tool settings refer to the server's own tools.
   const own = behind ?? listing;
   return {
     kind: 'answered',

@@ -24,7 +24,7 @@ export interface CliVariant {
 }
 
 export interface ListenSettings {
-  /** The variable that names the port, and makes it listen where nothing else is said. Default none. */
+  /** The variable that sets the port and enables HTTP without a flag. Default none. */
   readonly portVariable?: string;
   /** The variable that, set to 1, keeps it running when the last client has left. Default: it always goes on. */
   readonly stayVariable?: string;
@@ -64,7 +64,7 @@ export function hasLayers({ configVariant: configFace }: CliVariant): boolean {
 }
 
 /**
- * A text in which `$0` stands for the program, `$CONFIG` for the usual name of its configuration, and `$DEFAULT` for
+ * Replaces placeholders in a text: `$0` is the program, `$CONFIG` for the usual name of its configuration, and `$DEFAULT` for
  * what it reads where none is named. `$LAYERS[…]` is only for a program that has layers.
  */
 export function expandPlaceholders(variant: CliVariant, text: string): string {

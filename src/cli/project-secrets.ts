@@ -5,7 +5,7 @@ import { parseJsonc } from '../shared/jsonc.ts';
 import { printableLine } from '../shared/printable.ts';
 import { isEntry } from './import-plan.ts';
 
-/** A secret that stands as it is in a file that others have, too. */
+/** A literal secret in a file that is shared with others. */
 export interface ProjectSecret {
   readonly file: string;
   readonly server: string;
@@ -59,7 +59,7 @@ function adviceFor({ server, variable }: ProjectSecret, program: string): string
   );
 }
 
-/** Empty for a file that is no data, or is not in order: others tell of that. */
+/** Empty for a program or an invalid file, which is reported elsewhere. */
 function serversIn(file: string): Readonly<Record<string, unknown>> {
   if (!/\.jsonc?$/.test(file)) return {};
   try {

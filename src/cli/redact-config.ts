@@ -17,7 +17,7 @@ export function redactConfig(text: string): string {
   let shown = '';
   let at = 0;
   for (const { start, end, value } of secrets) {
-    // What stands over several lines does so afterwards.
+    // A value over several lines keeps its number of lines.
     const breaks = text.slice(start + mark, end + mark).replace(/[^\r\n]/g, '');
     const instead = isAddress(value) ? redactUrl(value) : '***';
     shown += `${text.slice(at, start + mark)}${JSON.stringify(instead)}${breaks}`;

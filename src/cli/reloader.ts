@@ -57,7 +57,7 @@ export function createReloader({ app, log, read, again, tooLate, applied }: Relo
   };
 }
 
-/** One for each line. That it is to be corrected is said for all of them. */
+/** One line for each problem. The hint to correct the file is given once. */
 function problemsIn(error: unknown): string[] {
   const isList = error instanceof SwitchboardError && error.code === 'CONFIG_INVALID';
   return isList ? error.message.split('\n') : [messageOf(error)];

@@ -40,7 +40,7 @@ export function remoteEntry({ flags, lists, words }: ParsedArguments): RemoteEnt
   };
 }
 
-/** Where a secret would stand in the file itself; empty where none does. */
+/** Where a literal secret would be written to the file; empty if none would. */
 export function secretsRemark({ url, headers = {} }: RemoteEntry, program: string): string {
   const open = Object.entries(headers).find(
     ([name, value]) => SECRET_NAME.test(name) && !value.includes('${'),

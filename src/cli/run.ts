@@ -40,11 +40,11 @@ export async function runCommand(argv: readonly string[], variant: CliVariant): 
     // What goes wrong with a server is what the commands report; the gateway need not say it too.
     const context = createContext(given, variant, log, createLog(chosen ?? 'error', time, variant), ending);
     const running = command.run(given, context);
-    running.catch(() => undefined); // When it is stopped nobody waits for it any more.
+    running.catch(() => undefined); // Once stopped, nothing waits for it.
     const outcome = await Promise.race([running, ending.stopped]);
     context.status.clear();
     if (typeof outcome === 'string') return SIGNAL_EXIT[outcome];
-    // The servers are not kept waiting by somebody who reads slowly.
+    // A slow reader must not keep the servers waiting.
     const ended = ending.close();
     const stopped = await Promise.race([writeOutcome(outcome, json), ending.stopped]);
     await ended;
@@ -56,7 +56,7 @@ export async function runCommand(argv: readonly string[], variant: CliVariant): 
   }
 }
 
-/** What stands behind `--` is meant for another program. */
+/** Words after `--` are meant for another program. */
 function ourPart(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   return end === -1 ? argv : argv.slice(0, end);
@@ -119,7 +119,7 @@ function refuseLonely(
     throw usage(`--${asked.name} cannot be combined with ${other}.`, 'Remove one of them.');
 }
 
-/** Where the name of the command stands: the first word that is neither a flag nor the value of one. */
+/** The position of the command: the first word that is neither a flag nor the value of one. */
 function commandAt(argv: readonly string[]): number {
   let at = 0;
   while (at < argv.length && argv[at]!.startsWith('-')) {

@@ -13,7 +13,7 @@ import {
 /** What we read of such a file, in bytes, and how many of them. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_FILES = 1000;
-/** A file of another place (a container, a machine with the same home) is left alone for so long, in milliseconds. */
+/** A file of another place (a container, a machine with the same home) is left alone for this long, in milliseconds. */
 const FOREIGN_AGE = 7 * 24 * 3600 * 1000;
 /** Writing one takes a moment; a half-written file as old as this belongs to a gateway that was killed meanwhile. */
 const UNFINISHED_AGE = 3600 * 1000;

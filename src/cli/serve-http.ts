@@ -47,7 +47,7 @@ export async function serveHttp(
     readonly config: LoadedConfig;
     readonly variant: CliVariant;
     readonly reloader: Reloader;
-    /** Told where clients can connect. Default: nobody is. */
+    /** Called with the address when clients can connect. Default: not called. */
     readonly opened: ((url: string) => void) | undefined;
   },
 ): Promise<number> {
@@ -79,7 +79,7 @@ export async function serveHttp(
   const empty = new Promise<'empty'>((resolve) => {
     emptied = () => resolve('empty');
   });
-  // As the documents of the coordinator have it: it goes with its last client, unless it is told to stay.
+  // As documented for the coordinator: it stops with its last client, unless configured to stay.
   const goesWithLast = endsWithLast(variant.listens, log, env);
   const door = await app
     .openHttp({ host, port, token: token.token, ...(goesWithLast ? { emptied } : {}) })

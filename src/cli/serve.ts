@@ -115,7 +115,7 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
   }
 }
 
-/** Throws where so many gateways stand before this one that they must be starting each other. */
+/** Throws if this gateway is nested so deeply that gateways must be starting each other. */
 export function refuseTooDeep(env: NodeJS.ProcessEnv, program: string): void {
   const depth = nestingDepth(env);
   if (depth <= DEEPEST) return;

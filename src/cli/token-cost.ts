@@ -30,7 +30,7 @@ export function tokenCost({
     note: incomplete,
     offersMore: true,
   }).structuredContent;
-  // Who speaks in plain words need not look inside.
+  // A natural-language server need not be opened.
   const isOpened = server.exposure === 'suite' && listed.length > 0 && behind === undefined;
   return {
     flat:

@@ -7,7 +7,7 @@ import { keyPath, unusableWarning, type ConfigWarning, type Note } from './probl
 import type { DescribedRemote } from './remote.ts';
 import type { BuiltinServer, StdioServer } from './schema/config.ts';
 
-/** A server somebody has named, before it is decided whether and how it is used. */
+/** A server as some file defines it, before it is decided whether and how it is used. */
 export interface ServerCandidate {
   readonly name: string;
   readonly file: string;
@@ -21,7 +21,7 @@ export interface ServerCandidate {
   readonly scope?: ConfigScope | undefined;
   /** Whether nothing of it may be used, because its file is not allowed yet. Default false. */
   readonly notAllowed?: boolean | undefined;
-  /** Whether its texts are taken as they stand, with nothing filled in. Default false. */
+  /** Whether its strings are taken literally, without variables. Default false. */
   readonly literal?: boolean | undefined;
   readonly definition: CandidateDefinition;
 }
@@ -30,7 +30,7 @@ export type CandidateDefinition =
   | { readonly kind: 'stdio'; readonly server: StdioServer }
   | { readonly kind: 'remote'; readonly server: DescribedRemote }
   | { readonly kind: 'builtin'; readonly server: BuiltinServer }
-  /** Turned off; nobody looks at the rest. */
+  /** Disabled; the rest is not checked. */
   | { readonly kind: 'disabled' }
   /** Described so badly that it cannot be used; it keeps its name, and `entry` may still say how it is shown. */
   | { readonly kind: 'unusable'; readonly entry?: unknown };

@@ -12,7 +12,7 @@ export type CheckedServer = { readonly notes: readonly Note[] } & (
   | { readonly kind: 'stdio'; readonly server: StdioServer }
   | { readonly kind: 'remote'; readonly server: RemoteServer }
   | { readonly kind: 'builtin'; readonly server: BuiltinServer }
-  /** Turned off; nothing else about it was checked. */
+  /** Disabled; the rest is not checked. */
   | { readonly kind: 'disabled' }
   | { readonly kind: 'unusable'; readonly problems: readonly ConfigProblem[]; readonly entry: unknown }
 );

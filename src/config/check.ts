@@ -10,7 +10,7 @@ import { withoutUnknownKeys } from './unknown-keys.ts';
 
 /** A configuration after the check. */
 export interface CheckedConfig {
-  /** All but its servers, without keys that nobody knows. To be used only where nothing is fatal. */
+  /** Everything but its servers, without unknown keys. Valid only if no problem is fatal. */
   readonly config: Omit<ConfigInput, 'mcpServers'>;
   /** By name, in the order written. Paths in them start at the entry. */
   readonly servers: ReadonlyMap<string, CheckedServer>;

@@ -21,9 +21,9 @@ export interface CompoundPart {
 export interface KnownServers {
   /** Those in use. */
   readonly servers: readonly { readonly name: string }[];
-  /** Names of those that are turned off. */
+  /** Names of disabled servers. */
   readonly disabled: readonly string[];
-  /** Names of all that somebody has defined, usable or not. */
+  /** Names of all defined servers, usable or not. */
   readonly defined: ReadonlySet<string>;
 }
 

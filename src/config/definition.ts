@@ -33,9 +33,9 @@ interface CommonDefinition {
   /** Which tools are offered, and how they look. */
   readonly tools: ToolSettings;
   readonly suite: SuiteDefinition;
-  /** What a model that uses its tools is told by mcp-descriptions.json. */
+  /** Instructions for its language model from mcp-descriptions.json. */
   readonly claude?: string | undefined;
-  /** How a model uses its tools, where one stands before them. */
+  /** Settings of the language model in front of it, if there is one. */
   readonly language?: LanguageDefinition | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface ServerOrigin extends Origin {
   readonly scope?: ConfigScope | undefined;
 }
 
-/** A language model that takes plain words for a server and uses its tools. What is undefined here has a default where it is used. */
+/** A language model that takes natural-language requests for a server and uses its tools. Undefined members have a default where they are used. */
 export interface LanguageDefinition {
   /** `host`: the one of the client. Default: by the keys there are. */
   readonly model?: string | undefined;
@@ -57,7 +57,7 @@ export interface LanguageDefinition {
   readonly baseUrl?: string | undefined;
   /** Filled in. Never to be logged. Default: from the environment. */
   readonly apiKey?: string | undefined;
-  /** What the model is told of its task. */
+  /** Instructions for the model. */
   readonly instructions?: string | undefined;
   /** A file that says it, absolute. It is read for every request, so that it can be edited. */
   readonly instructionsFile?: string | undefined;

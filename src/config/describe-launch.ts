@@ -61,7 +61,7 @@ function referredTo(text: string): string {
   return names.length === 0 ? '' : ` from ${[...new Set(names)].join(', ')}`;
 }
 
-/** The model that uses the server's tools: where it is, what it is told, and which key it gets. */
+/** The language model in front of a server: its address, instructions and key. */
 function modelBefore(language: StdioServer['language']): string[] {
   if (language === undefined || language === false) return [];
   const { model, provider, baseUrl, apiKey, instructions, instructionsFile, allowDestructive } =

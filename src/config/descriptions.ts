@@ -11,11 +11,11 @@ import { readJsonFile } from './read.ts';
 interface ServerDescriptions {
   /** The whole description of its suite, for the model that works with us. */
   readonly switchboard?: string | undefined;
-  /** What a model that uses the server for another one is told. */
+  /** Instructions for the language model in front of the server. */
   readonly claude?: string | undefined;
 }
 
-/** What is said of servers, by their names. A name may be anything, "constructor" too. */
+/** Descriptions by server name. A name may be anything, even "constructor". */
 export type Descriptions = ReadonlyMap<string, ServerDescriptions>;
 
 /**
@@ -29,7 +29,7 @@ export function readDescriptions(
   const all = new Map<string, ServerDescriptions>();
   for (const [layer, folder] of layers.flatMap((each) => FOLDERS.map((at) => [each, at] as const))) {
     const file = join(resolve(layer.directory), ...folder, DESCRIPTIONS_FILE);
-    // Its words go to a model, about anybody's servers.
+    // Its texts reach a model and may describe any server.
     if (layer.approval?.allows(file) === false) continue;
     for (const [name, described] of entriesOf(file, warn)) if (!all.has(name)) all.set(name, described);
   }

@@ -42,7 +42,7 @@ export async function discover(
   return candidates;
 }
 
-/** What a file describes; where it is not allowed yet, marked as such, and what is wrong in it is not told. */
+/** The servers of a file. If it is not allowed yet, they are marked as such and its problems are not reported. */
 async function gated(
   file: string,
   approval: ProjectApproval | undefined,

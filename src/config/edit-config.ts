@@ -16,7 +16,7 @@ export interface EditConfigOptions {
   /** The configuration to change. Default: that of the directory, which is made where there is none. */
   readonly file: string | undefined;
   readonly directory: string;
-  /** What to make of its text, for example withServer. It may be called again if somebody else changes the file. */
+  /** Edits its text, for example withServer. Called again if another program changes the file meanwhile. */
   readonly change: (text: string) => string;
   /** Whether nothing is written. Default false. */
   readonly dryRun?: boolean | undefined;
@@ -27,7 +27,7 @@ export interface EditConfigOptions {
    * likewise. Default false.
    */
   readonly ownerOnly?: boolean | undefined;
-  /** Whose file it is: then a new one tells editors where its description is. Default: it does not. */
+  /** Whose file it is; a new file then gets a `$schema`. Default: it does not. */
   readonly scope?: 'user' | 'project' | undefined;
   /** The program whose configuration it is. Default `switchboard`. */
   readonly variant?: ProgramVariant | undefined;
@@ -94,7 +94,7 @@ function schemaBeside(file: string, text: string, scope: EditConfigOptions['scop
   return scope && keepSchemaCopy(scope, dirname(file), parseJsonFile(file, text));
 }
 
-/** How often we start again when somebody else changes the file meanwhile. */
+/** How often we start again if another program changes the file meanwhile. */
 const ATTEMPTS = 8;
 /** The longest we wait before that, in milliseconds. */
 const PAUSE_MS = 30;

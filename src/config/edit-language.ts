@@ -4,7 +4,7 @@ import { editJsonc, removeMember, setMember } from '../shared/jsonc-members.ts';
 import type { JsoncNode } from '../shared/jsonc.ts';
 
 /**
- * The text of a configuration with a language model before one of its servers. What somebody has set for a model that is
+ * The text of a configuration with a language model in front of one of its servers. What was set for a model that is
  * there already, a key perhaps, is not thrown away: where it would be, this throws a SwitchboardError WRAP_REFUSED.
  */
 export function withLanguage(text: string, server: string, settings: object): string {

@@ -14,7 +14,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 /** Reads a file of lines `NAME=value`, with comments, quotes and `export` as usual. Nothing in it is filled in. */
 export function readEnvFile(path: string): EnvFile {
   const failed = (why: string): EnvFile => ({ kind: 'failed', why: `the env file ${path} ${why}` });
-  // Named imports of what a release does not have fail before anybody can be told.
+  // A named import that this Node release lacks would fail before we can report it.
   const { parseEnv } = util as Partial<Pick<typeof util, 'parseEnv'>>;
   if (parseEnv === undefined)
     return failed(`cannot be read by Node ${process.version}; it needs 20.12 or later`);
@@ -36,7 +36,7 @@ export function readEnvFile(path: string): EnvFile {
 }
 
 function textOf(path: string): string {
-  // A pipe that nobody writes to would keep us waiting. Windows has neither such pipes nor the flag.
+  // A pipe without a writer would block. Windows has neither such pipes nor the flag.
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(descriptor);

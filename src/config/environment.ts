@@ -48,7 +48,7 @@ export function composeEnv(
   platform: NodeJS.Platform = process.platform,
 ): Record<string, string> {
   const windows = platform === 'win32';
-  // Windows does not tell Path from PATH; with both in the block, which one counts is chance.
+  // Windows does not distinguish Path from PATH; with both in the block, it is undefined which one counts.
   const spelled = (name: string): string => (windows ? name.toUpperCase() : name);
   const explicit = new Set(Object.keys(definition.env).map(spelled));
   const inherited = inheritance(definition.inheritEnv, windows, spelled);
@@ -60,7 +60,7 @@ export function composeEnv(
   return Object.assign(result, definition.env);
 }
 
-/** The names of the variables a server gets, sorted. Names only: values are nobody's business. */
+/** The names of the variables a server gets, sorted. Never their values. */
 export function envNames(
   definition: EnvironmentDefinition,
   parentEnv: Environment,

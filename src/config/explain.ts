@@ -15,7 +15,7 @@ export function explainConfig(value: unknown): ExplainedProblem[] {
   return problemsOf(config, value);
 }
 
-/** What is wrong with an entry of `mcpServers`. Which kind of server it means is told by its keys. */
+/** Explains what is wrong with an entry of `mcpServers`. Its keys decide which kind of server it means. */
 export function explainServer(entry: unknown): ExplainedProblem[] {
   if (isObject(entry) && Object.hasOwn(entry, 'builtin')) return problemsOf(builtinServer, entry);
   if (isObject(entry) && isRemoteEntry(entry)) return problemsOf(remoteServer, entry);
@@ -26,7 +26,7 @@ export function explainServer(entry: unknown): ExplainedProblem[] {
   return [...others, NEITHER];
 }
 
-/** Neither a program nor an address, so that nobody can tell which of the two was meant. */
+/** Neither a program nor a URL, so it is unclear which of the two was meant. */
 const NEITHER: ConfigProblem = {
   path: [],
   message:

@@ -44,7 +44,7 @@ export function createFiller(server: string, env: Environment, warn: Warn): Refe
   };
 }
 
-/** The same for any JSON value: texts are filled in wherever they stand, keys are left alone. */
+/** The same for any JSON value: replaces variables in all strings, but not in keys. */
 export function fillValue(value: unknown, { file, path }: KeyLocation, filler: ReferenceFiller): unknown {
   if (typeof value === 'string') return filler.fill(value, { file, path });
   if (typeof value !== 'object' || value === null) return value;

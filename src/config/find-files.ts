@@ -17,7 +17,7 @@ export interface FindFilesOptions {
  *
  * `**` is any number of directories, without links (a link may lead in a circle), hidden ones, `node_modules`
  * and `.git`. A wildcard matches a hidden name only where the pattern itself begins with the dot.
- * A leading `!` takes files out again, wherever it stands in the list.
+ * A leading `!` excludes files, at any position in the list.
  */
 export function findFiles(patterns: readonly string[], options: FindFilesOptions): string[] {
   const wanted = patterns.filter((pattern) => !pattern.startsWith('!'));
@@ -144,7 +144,7 @@ function relativeSegments(directory: string, path: string): string[] {
 
 /** Whether a path is one an exclusion means. Hidden names count here: leaving out must not miss any. */
 function matchSegments(pattern: readonly string[], path: readonly string[]): boolean {
-  // reachable[j]: the pattern so far can stand for the first j segments of the path.
+  // reachable[j]: the pattern so far can match the first j segments of the path.
   let reachable = [true, ...path.map(() => false)];
   for (const segment of pattern) {
     const next = reachable.map(() => false);

@@ -10,7 +10,7 @@ export const CONFIG_NAMES = ['json', 'jsonc', 'js', 'cjs', 'mjs'].map(
   (extension) => `switchboard.config.${extension}`,
 );
 
-/** Why a file is read: somebody named it, it is the user's own, or the working directory is in its project. */
+/** Why a file is read: it was named, it is the user's own, or the working directory is in its project. */
 export type ConfigScope = 'explicit' | 'user' | 'project';
 
 export interface ConfigFile {
@@ -99,7 +99,7 @@ export function configsIn(directory: string): string[] {
   return CONFIG_NAMES.map((name) => join(resolve(directory), name)).filter(isFile);
 }
 
-/** The file somebody named, which must be there. */
+/** The file that was named; it must exist. */
 export function existingConfig(path: string, variant: ProgramVariant = SWITCHBOARD): string {
   const usual = variant.configFile ?? CONFIG_NAMES[0]!;
   const advice = (): string => whereElse(path) ?? `Check the path; without one, ${usual} is used.`;
@@ -144,7 +144,7 @@ function exists(path: string): boolean {
   return statOf(path) !== undefined;
 }
 
-/** Undefined also for what nobody lets us look at, or what is below a file. */
+/** Also undefined without permission, or if a parent is a file. */
 function statOf(path: string): ReturnType<typeof statSync> {
   try {
     return statSync(path, { throwIfNoEntry: false });

@@ -29,7 +29,7 @@ export function httpTokenOf(
   return result.text;
 }
 
-/** Throws a SwitchboardError TOKEN_UNUSABLE, without the value, for a token that no client could send or anybody guess. */
+/** Throws a SwitchboardError TOKEN_UNUSABLE, without the value, for a token that cannot be sent or could be guessed. */
 export function refuseWeakToken(token: string, from: string): void {
   const why = !/^[\x21-\x7e]*$/.test(token)
     ? 'may contain only printable ASCII characters without spaces'

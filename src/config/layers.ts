@@ -108,7 +108,7 @@ async function readLayer(
         : approval === undefined || approval.allows(file)
           ? await readFile(file, options)
           : { config: {}, own: await namesIn(file) };
-    // In the user's own directory, nobody else's program looks for a .mcp.json.
+    // In the user's own directory, no other program looks for a .mcp.json.
     const rootFile = variant.discovers !== false && scope !== 'user';
     const discovered = await discover(directory, {
       globs: globsOf(config, variant),
@@ -138,7 +138,7 @@ async function readFile(file: string, { variant, warn }: ReadLayersOptions): Pro
   return { config: checked.config, own: checkedCandidates(file, checked.servers, warn) };
 }
 
-/** The servers of a file that is not allowed yet. One that is a program is not run, and stands for its servers. */
+/** The servers of a file that is not allowed yet. A program is not run; it is listed in place of its servers. */
 async function namesIn(file: string): Promise<ServerCandidate[]> {
   const here = { file, directory: dirname(file), notAllowed: true };
   if (isModule(file)) return [{ ...here, name: basename(file), path: [], definition: { kind: 'unusable' } }];
@@ -148,7 +148,7 @@ async function namesIn(file: string): Promise<ServerCandidate[]> {
     const found = isObject(map) ? await mapCandidates(file, map, () => undefined) : [];
     return found.map((candidate) => ({ ...candidate, ...here }));
   } catch {
-    // Nothing of it is used; what is wrong with it is told when it is allowed.
+    // None of it is used; its problems are reported once it is allowed.
     return [];
   }
 }

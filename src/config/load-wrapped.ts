@@ -14,7 +14,7 @@ import { applyDefaults, type Settings } from './settings.ts';
 export interface LoadWrappedOptions {
   /** The folder that `switchboard wrap` has changed. */
   readonly folder: string;
-  /** The model that stands before the server. Paths are relative to the folder. */
+  /** The language model in front of the server. Paths are relative to the folder. */
   readonly language: Exclude<StdioServer['language'], boolean | undefined>;
   /** A configuration whose time limits and other settings hold for the server as well. Default: none. */
   readonly configPath?: string | undefined;

@@ -73,7 +73,7 @@ export interface LoadedConfig {
   readonly warnings: readonly ConfigWarning[];
 }
 
-/** Files of a project that nobody has allowed yet. */
+/** Files of a project that are not allowed yet. */
 export interface NotAllowed {
   /** Of the project. */
   readonly directory: string;
@@ -109,7 +109,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const config = mergeConfigs(layers);
   const settings = applyDefaults({ ...config, discoverGlobs: first!.config.discoverGlobs }, variant);
   const read = layers.flatMap((layer) => layer.candidates);
-  // What is not allowed takes nobody's place.
+  // A server that is not allowed replaces no other.
   const candidates = [
     ...read.filter(isAllowed),
     // Their names go to a model: one that no server may have is not shown.
@@ -192,7 +192,7 @@ function httpTokenIn(layers: readonly Layer[]): LoadedConfig['writtenHttpToken']
   return layer && { text: layer.config.http!.token!, file: layer.file ?? '' };
 }
 
-/** Settings for a server that nobody defines are most likely a typo in the name. */
+/** Settings for an undefined server are most likely a typo in the name. */
 function warnAboutUnusedSuites(
   { scope, file, config }: Layer,
   { management }: Settings,

@@ -3,14 +3,14 @@ import type { CompoundDefinition } from './compound.ts';
 import type { ServerDefinition } from './definition.ts';
 import type { Origin } from './tool-settings.ts';
 
-/** A tool name that somebody chose in a configuration, and for what. */
+/** A tool name chosen in a configuration, and what it names. */
 interface ChosenName {
   readonly name: string;
   readonly what: string;
   readonly origin: Origin;
 }
 
-/** Warns of tools that would have the same name. The later one gets a number behind its name, which nobody would guess. */
+/** Warns of tools that would have the same name. The later one gets a number as a suffix, which users would not expect. */
 export function warnAboutNameClashes(
   servers: readonly ServerDefinition[],
   compounds: readonly CompoundDefinition[],

@@ -16,7 +16,7 @@ export interface ProgramVariant {
   readonly configFile?: string | undefined;
   /** Whether that file may be missing, because it is about to be made. Default false. */
   readonly mayBeMissing?: boolean | undefined;
-  /** Whether a configuration is used that nobody named. Default true. */
+  /** Whether a configuration is used without being named. Default true. */
   readonly findsConfig?: boolean | undefined;
   /** What to do where that file is missing, as a sentence. */
   readonly configHint?: string | undefined;

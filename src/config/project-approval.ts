@@ -63,7 +63,7 @@ export function allowFiles(files: readonly ProjectFile[]): void {
   changeRecord((record) => {
     for (const { path, hash } of files) {
       const key = canonicalPath(path);
-      // The youngest stand last.
+      // The newest come last.
       record.delete(key);
       record.set(key, hash);
     }
@@ -188,7 +188,7 @@ function withHome(pattern: string): string {
   return pattern === '~' || pattern.startsWith('~/') ? join(homeDirectory(), pattern.slice(1)) : pattern;
 }
 
-/** `/a/**` is everything below `/a` and `/a` itself; `*` stands for one folder. */
+/** `/a/**` is everything below `/a` and `/a` itself; `*` matches one folder. */
 function isBelow(pattern: string, directory: string): boolean {
   const wanted = pattern.split(/[\\/]/).filter((part) => part !== '');
   const given = directory.split(sep).filter((part) => part !== '');

@@ -17,7 +17,7 @@ const OUR_NAMES = new Set([OUR_PACKAGE, 'switchboard']);
 const PROXY = 'mcp-proxy-server';
 const PROXY_SCRIPT = /(?:^|\/)mcp-proxy-server(?:\.js)?$/;
 const RUNNERS = new Set(['npx', 'pnpx', 'bunx', 'npm', 'pnpm', 'yarn', 'bun']);
-/** What stands before the package: `npm exec`, `pnpm dlx`, `bun x`, `yarn run`. */
+/** Words before the package: `npm exec`, `pnpm dlx`, `bun x`, `yarn run`. */
 const RUNNER_WORDS = new Set(['exec', 'x', 'dlx', 'run']);
 const INTERPRETERS = new Set(['node', 'nodejs', 'bun']);
 

@@ -1,10 +1,10 @@
 /**
- * An address as people may see it. References to the environment stand there as they were written; a user name and
+ * An address as people may see it. References to environment variables are shown as written; a user name and
  * password, what a query says, and a part of the path that looks like a key become `***`.
  */
 export function redactUrl(written: string): string {
   const references: string[] = [];
-  // Set aside, for what stands in a reference is no part of the address itself.
+  // Set aside: a reference is not part of the address itself.
   const plain = written.replace(REFERENCE, (reference) => {
     references.push(reference);
     return `\0${references.length - 1}\0`;
@@ -28,7 +28,7 @@ export function redactUrl(written: string): string {
 const HIDDEN = '***';
 const REFERENCE = /\$\{[^}]*\}/g;
 const PLAIN_REFERENCE = /^\$\{(?:env:)?\w+\}$/;
-/** No address holds a NUL, so it can stand around what was taken out. */
+/** No address contains a NUL, so it can mark what was taken out. */
 const SET_ASIDE = /\0(\d+)\0/g;
 
 /** Some services give everybody an address with a key in its path. */

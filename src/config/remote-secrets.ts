@@ -1,13 +1,13 @@
 import type { RemoteDefinition } from './definition.ts';
 
-/** What of a server's definition nobody may see, in whatever somebody says about it. */
+/** Secrets of a server's definition, to be masked in everything that is printed about it. */
 export function remoteSecrets({
   headers,
   oauth,
   url,
   written,
 }: Pick<RemoteDefinition, 'headers' | 'oauth' | 'url' | 'written'>): string[] {
-  // What stands behind "Bearer" may be told alone.
+  // The value after "Bearer" may also appear alone.
   const values = Object.values(headers).flatMap((value) => [value, value.slice(value.lastIndexOf(' ') + 1)]);
   const address = url === written.url ? [] : [url, ...partsOf(url, written.url)];
   const secret = oauth === false ? undefined : oauth.clientSecret;

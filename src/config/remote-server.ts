@@ -11,7 +11,7 @@ import type { RemoteServer } from './schema/config.ts';
 export type RemoteEntry = Pick<RemoteServer, 'type' | 'url' | 'headers' | 'isolation' | 'timeouts'>;
 
 /**
- * Makes a definition of a server before it stands in any file. Throws a SwitchboardError SERVER_INVALID where it cannot be
+ * Makes a definition of a server before it is written to a file. Throws a SwitchboardError SERVER_INVALID where it cannot be
  * used now, most likely because a variable is not set.
  */
 export function defineRemoteServer(

@@ -15,13 +15,13 @@ export interface DescribedRemote {
   readonly url: DescribedText;
   readonly headers: readonly (DescribedText & { readonly name: string })[];
   readonly oauth: RemoteServer['oauth'];
-  /** What may be said of any server. */
+  /** Settings of any kind of server. */
   readonly settings: CommonServerSettings;
 }
 
 interface DescribedText {
   readonly text: string;
-  /** Where it stands in the entry, for messages. */
+  /** Its path in the entry, for messages. */
   readonly path: readonly string[];
 }
 

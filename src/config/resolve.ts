@@ -231,7 +231,7 @@ function unusableServer(candidate: ServerCandidate, options: ResolveOptions): Un
   };
 }
 
-/** Of several problems so many are told; the log has them all. */
+/** Number of problems that are reported; the log has them all. */
 const MAX_REPORTED = 3;
 
 /** How a server is shown, as far as its definition is right about that. */
@@ -276,7 +276,7 @@ function commonOf(
   const exposure = suite?.exposure ?? given.exposure ?? settings.exposure;
   const language = languageOf(candidate, given.language, filler);
   const general =
-    // With a model before it, its own tools are in nobody's list.
+    // With a model in front of it, no client lists its own tools.
     exposure === 'flat' && language === undefined
       ? { ...settings.timeouts, idleMs: settings.flatIdleMs }
       : settings.timeouts;

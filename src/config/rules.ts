@@ -22,7 +22,7 @@ export function brokenConfigRules(config: unknown, variant: ProgramVariant): Con
   ];
 }
 
-/** The same for what is said about one server. */
+/** The same for the settings of one server. */
 export function brokenServerRules(server: unknown): ConfigProblem[] {
   return [
     ...offerProblems(server, ['offer']),
@@ -80,7 +80,7 @@ function notJson(value: unknown): ConfigProblem[] {
   return sayable ? [] : [problem('must be a JSON value')];
 }
 
-/** Applies a rule to everything at a location; ANY stands for every key. */
+/** Applies a rule to every value at a path; ANY matches every key. */
 function brokenIn(
   value: unknown,
   path: readonly (string | typeof ANY)[],

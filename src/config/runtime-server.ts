@@ -9,7 +9,7 @@ import { recursionGuard } from './recursion.ts';
 import { defineProgram } from './resolve.ts';
 import type { Settings } from './settings.ts';
 
-/** How to start a server, as given while the gateway runs. Every text is meant as it stands: `${X}` is no reference. */
+/** How to start a server, as given while the gateway runs. Every string is literal: `${X}` is not a reference. */
 export interface RuntimeEntry {
   readonly command: string;
   /** Default none. */
@@ -32,7 +32,7 @@ export interface RuntimeContext {
   readonly env?: Environment | undefined;
   /** The script that runs now; an entry that starts it is refused. Default `process.argv[1]`. */
   readonly ourScript?: string | undefined;
-  /** Told what in `suites.<name>` was ignored, and why. Default: nobody is. */
+  /** Called with each ignored setting of `suites.<name>` and the reason. Default: ignored silently. */
   readonly warn?: Warn | undefined;
 }
 
@@ -81,7 +81,7 @@ export function defineRuntimeServer(
   return server;
 }
 
-/** Whether a server was added while the gateway runs, and stands in no file. */
+/** Whether a server was added at run time and is in no file. */
 export function isRuntimeServer({ origin }: Pick<ServerDefinition, 'origin'>): boolean {
   return origin.file === NOWHERE;
 }
@@ -125,7 +125,7 @@ function refuseBadEntry({ command, args = [], env = {}, cwd = '' }: RuntimeEntry
       'Give each variable as a name and a value of its own.',
     );
   }
-  // Which one it is in is not told: it may be a secret.
+  // Does not say which one: it may be a secret.
   const parts: [string, readonly string[]][] = [
     ['command', [command]],
     ['arguments', args],

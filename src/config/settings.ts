@@ -12,7 +12,7 @@ export type Settings = DeepReadonly<
     '$schema' | 'extends' | 'allowProjects' | 'mcpServers' | 'tools' | 'logDirectory' | 'management' | 'http'
   >
 > & {
-  /** Without the token, which httpTokenOf tells. */
+  /** Without the token; see httpTokenOf. */
   readonly http: DeepReadonly<Omit<ConfigOutput['http'], 'token'>>;
   readonly management: Management;
   /** timeouts.idleMs of flat servers: "never", unless the configuration itself says a time. */
@@ -51,7 +51,7 @@ export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWI
       ...overrideTimeouts(DEFAULTS.timeouts, config.timeouts),
       firstListMs: config.timeouts?.firstListMs ?? DEFAULTS.timeouts.firstListMs,
     },
-    // Stopped, a server could not tell that its tools have changed, and flat ones are in the host's list.
+    // A stopped server could not report that its tools changed, and flat tools are in the host's list.
     flatIdleMs: config.timeouts?.idleMs ?? 'never',
     remoteStartMs: config.timeouts?.childSpawnMs ?? DEFAULTS.remoteStartMs,
     introspection: {

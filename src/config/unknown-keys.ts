@@ -7,7 +7,7 @@ export interface ExplainedProblem extends ConfigProblem {
 }
 
 export interface KnownPart {
-  /** What is left without the keys nobody knows. */
+  /** The value without unknown keys. */
   readonly value: unknown;
   /** What is wrong with it all the same. */
   readonly problems: readonly ConfigProblem[];

@@ -53,7 +53,7 @@ export function exposureCases(name: string, each: ExposureCase): void {
     expect(sent(source)).toMatchObject({ method: 'tools/call', params: { name: 'read' } });
   });
 
-  test(`${name}: members of the request that nobody knows arrive too`, async () => {
+  test(`${name}: unknown members of the request arrive too`, async () => {
     const { gateway, source } = open();
     await each.told(gateway);
     const params = each
@@ -103,7 +103,7 @@ export function exposureCases(name: string, each: ExposureCase): void {
     expect(source.sent).toEqual([]);
   });
 
-  test(`${name}: what the user hides is not told`, async () => {
+  test(`${name}: hidden tools are not listed`, async () => {
     const { gateway } = open({ allows: (tool) => tool !== 'write' });
     if (!supportsRenames(each)) return;
     const told = await each.told(gateway);
@@ -120,7 +120,7 @@ function supportsRenames(each: ExposureCase): boolean {
   return !each.call('read', '{}').includes('"server"');
 }
 
-/** What the call was answered: the error, or what the source said. */
+/** The response to the call: the error, or the text from the source. */
 export async function sendToolCall(gateway: Gateway, params: string): Promise<string> {
   return ask(gateway, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);
 }

@@ -141,7 +141,7 @@ function aliasedUri(
   return { exposed, text, prefix: exposed.slice(0, exposed.length - key.length) };
 }
 
-/** `[Server] what it said`. */
+/** Puts `[Server]` in front of a description. */
 export function labelWithServer(server: string, said: unknown): string {
   return typeof said === 'string' && said !== '' ? `[${server}] ${said}` : `[${server}]`;
 }

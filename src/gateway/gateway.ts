@@ -295,7 +295,7 @@ export class Gateway {
   #listenerFor(cache: SourceCache): SourceListener {
     return {
       started: () => {
-        // Its suite description said that it was not available.
+        // Its suite was described as not available.
         if (this.#failing.delete(cache)) this.#changed();
         cache.restart();
         passLogLevel(cache, this.#sessions);

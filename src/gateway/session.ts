@@ -43,7 +43,7 @@ const MAX_KEY_CHARS = 4096;
 /** One client: its link, its running calls, and the lists it has seen. */
 export class Session {
   readonly client: ClientLink;
-  /** The least severe log messages it wants; undefined where it has not said. */
+  /** The minimum level of log messages it wants; undefined if it has not set one. */
   logLevel: string | undefined;
   /** Identifies the user: requests to any session of one principal reach the same user. */
   readonly principal: object;

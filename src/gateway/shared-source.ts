@@ -52,7 +52,7 @@ export class SharedSource {
         member.level = typeof params?.level === 'string' ? params.level : undefined;
         return source().ask(method, { level: this.#lowestLevel() });
       },
-      // With several clients, the server could not tell whose it is.
+      // With several clients, the server could not tell which client it is from.
       notify: (notification) => {
         if (this.#members.size === 1) source().notify(notification);
       },

@@ -18,7 +18,7 @@ export function prefixedToolName(server: string, tool: string): string {
 }
 
 /**
- * What stands before the tools of a server: its name where that is valid, else what can be read of it and a hash, so that
+ * The prefix of a server's tools: its name if that is valid, otherwise its readable part and a hash, so that
  * all tools of a server share it, no other server has it, and it is the same in every run.
  */
 export function namespaceOf(server: string): string {

@@ -16,7 +16,7 @@ export type WireAnswer =
 export function wireAnswer(error: SwitchboardError, method: string, framed: boolean): WireAnswer {
   const isMissing = error.code === 'RESOURCE_UNKNOWN' && method.startsWith('resources/');
   const code = isMissing ? RESOURCE_NOT_FOUND : ERROR_CODES[error.code].wire;
-  // It may quote what a server or a client said, and ends up before a model or on a terminal.
+  // It may quote a server or a client, and reaches a model or a terminal.
   const text = plain(error.explained);
   if (code !== SERVER_ERROR) return { kind: 'error', code, message: text };
   if (method !== 'tools/call' || framed) return { kind: 'error', code, message: text };

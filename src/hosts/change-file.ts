@@ -11,11 +11,11 @@ export interface ChangeFileOptions {
   /** Where the old text is kept. */
   readonly stateDirectory: string;
   /**
-   * What to make of the text; undefined stands for no file, both ways. It is called again if somebody else writes the
+   * Edits the text; undefined means no file, as input and output. Called again if another program writes the
    * file meanwhile. `earlier` are the texts that were kept of it, the newest first.
    */
   readonly change: (text: string | undefined, earlier: () => readonly string[]) => string | undefined;
-  /** Called with the change directly before it is made, each time it is tried. Default: nobody is. */
+  /** Called with the change directly before each attempt to make it. Default: nothing is called. */
   readonly onWrite?: ((change: FileChange) => void) | undefined;
   /** Whether a file that is new is for its owner only. Default false. */
   readonly ownerOnly?: boolean | undefined;
@@ -96,7 +96,7 @@ export function withFileContext<T>(file: string, act: () => T): T {
   }
 }
 
-/** How often we start again when somebody else writes the file meanwhile. */
+/** How often we start again if another program writes the file meanwhile. */
 const ATTEMPTS = 8;
 /** The longest we wait before that, in milliseconds. */
 const PAUSE_MS = 50;

@@ -1,6 +1,6 @@
 import type { Format } from './host.ts';
 
-/** Where in a text the servers stand. */
+/** Where in a text the servers are. */
 export interface Container {
   readonly format: Format;
   /** The keys that lead there. */

@@ -21,7 +21,7 @@ export function setInJson(text: string, path: readonly string[], value: unknown)
   );
 }
 
-/** The text without what stands at the end of these keys, and the comments that belong to it. */
+/** The text without the value at these keys and the comments that belong to it. */
 export function removeFromJson(text: string, path: readonly string[]): string {
   return editJsonc(text, (located) => {
     const parent = nodeAt(located, path.slice(0, -1));
@@ -70,7 +70,7 @@ function editing<T>(text: string, look: (located: LocatedText) => T): T {
   return seen!;
 }
 
-/** A text in which there is something to edit. Comments that stand alone stay where they are. */
+/** A text in which there is something to edit. Standalone comments stay where they are. */
 function withObject(text: string): string {
   const [mark, body] = text.startsWith('\ufeff') ? ['\ufeff', text.slice(1)] : ['', text];
   if (body.replace(BLANK_OR_COMMENT, '') !== '') return text;

@@ -13,7 +13,7 @@ type Table = Readonly<Record<string, unknown>>;
  * A text with this table at the end of these keys, however that is spelled there: under a header, with dots, in braces.
  * Where there is none it goes to the end, under a header of its own. The text is one that can be parsed.
  *
- * `notes` are comments directly below its header. Where they are given, they replace those that stand there.
+ * `notes` are comments directly below its header. If given, they replace the existing ones.
  */
 export function setInToml(
   text: string,
@@ -33,7 +33,7 @@ export function setInToml(
   return updated(text, statements, path, table, notes);
 }
 
-/** The text without what stands at the end of these keys, with all tables below it. Comments above a header stay. */
+/** The text without the value at these keys and all tables below it. Comments above a header stay. */
 export function removeFromToml(text: string, path: readonly string[]): string {
   const statements = [...tomlStatements(text)];
   const holder = bracesOn(text, statements, path);

@@ -20,7 +20,7 @@ export interface UpsertOptions {
    * limits, approvals, switched off) was set by the person, and stays.
    */
   readonly replace?: boolean | undefined;
-  /** Comments directly below the header of a TOML table; they replace those that stand there. Default: as they are. */
+  /** Comments directly below the header of a TOML table; they replace the existing ones. Default: unchanged. */
   readonly notes?: readonly string[] | undefined;
   /** Whether the server also goes on the list of those that may be used, where the host keeps one. Default false. */
   readonly allow?: boolean | undefined;

@@ -3,10 +3,10 @@ import { isTable } from './container.ts';
 import type { ConvertedEntry } from './convert.ts';
 import { variableName } from './references.ts';
 
-/** A secret that stands in an entry as it is. */
+/** A literal secret in an entry. */
 export interface Secret {
   readonly value: string;
-  /** Where it stands, for example `env.API_KEY`. */
+  /** Its path, for example `env.API_KEY`. */
   readonly where: string;
   /** What a variable for it could be called. */
   readonly variable: string;
@@ -15,7 +15,7 @@ export interface Secret {
 type Replace = (secret: Secret) => string;
 
 /**
- * The entry with every secret that stands in it replaced: values of variables and headers by their names, arguments
+ * The entry with every literal secret replaced: values of variables and headers by their names, arguments
  * behind flags such as `--token`, passwords and keys in addresses, and whatever looks like a token. References are no
  * secrets.
  */
@@ -31,7 +31,7 @@ export function replaceSecrets(entry: ConvertedEntry, server: string, replace: R
   };
 }
 
-/** The secrets that stand in an entry, each with the location where it stands. */
+/** The literal secrets of an entry, each with its path. */
 export function literalSecrets(entry: ConvertedEntry, server: string): Omit<Secret, 'value'>[] {
   const found: Omit<Secret, 'value'>[] = [];
   replaceSecrets(entry, server, ({ value, where, variable }) => {
@@ -116,7 +116,7 @@ function inText(text: string, where: string, words: readonly string[], replace: 
     );
 }
 
-/** Every secret in a parsed file of any kind, wherever it stands; all values of environments and headers count as such. */
+/** Every secret in a parsed file of any kind, at any depth; all values of environments and headers count as such. */
 export function documentSecrets(document: unknown): string[] {
   const found: string[] = [];
   const note: Replace = ({ value }) => {

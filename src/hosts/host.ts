@@ -67,7 +67,7 @@ export type Format = 'json' | 'jsonc' | 'jsonc-no-trailing-commas' | 'toml';
 export interface HttpShape {
   /** The key of the address. */
   readonly address: 'url' | 'httpUrl' | 'serverUrl';
-  /** What else stands in such an entry. */
+  /** Additional members of such an entry. */
   readonly constant: Readonly<Record<string, unknown>>;
   /** Codex names the variable itself; the others take a header with a reference. */
   readonly bearer: 'header' | 'variable-name';
@@ -76,7 +76,7 @@ export interface HttpShape {
 }
 
 /**
- * - `none`: every text is meant as it stands.
+ * - `none`: every string is literal.
  * - `shell`: `${NAME}` and `${NAME:-default}`.
  * - `shell-and-bare`: also `$NAME`, and on Windows `%NAME%`.
  * - `editor`: `${env:NAME}`, `${input:id}` and words such as `${workspaceFolder}`.

@@ -61,7 +61,7 @@ export async function installEntry(options: InstallOptions): Promise<EntryChange
 }
 
 /**
- * Takes our entry out of the file of a host. Where nobody else has changed the file since it was put in, the file is as
+ * Removes our entry from the file of a host. If the file is unchanged since it was added, the file is as
  * it was before, to the byte; one that was made for the entry goes away.
  */
 export async function uninstallEntry(options: EntryOptions): Promise<EntryChange> {

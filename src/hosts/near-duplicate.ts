@@ -42,7 +42,7 @@ export function differences(one: ConvertedEntry, other: ConvertedEntry): string[
   return [...tables, ...others];
 }
 
-/** Every secret, and every reference that may stand for one, replaced by the same sign. */
+/** Every secret, and every reference that may hold one, replaced by the same placeholder. */
 function withoutKeys(entry: ConvertedEntry): ConvertedEntry {
   const plain = (text: string): string => text.replaceAll(/(?<!\$)\$\{[^{}]*\}/g, HIDDEN);
   const { args, env, url, ...rest } = replaceSecrets(entry, '', () => HIDDEN);

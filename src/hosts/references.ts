@@ -13,11 +13,11 @@ export interface ConvertedText {
 export interface ReferenceContext {
   readonly references: References;
   readonly where: HostEnvironment;
-  /** What `${workspaceFolder}` stands for; undefined where that is not known. */
+  /** The value of `${workspaceFolder}`; undefined if unknown. */
   readonly project: string | undefined;
 }
 
-/** Why a text cannot be said in our words; the message goes behind "it". */
+/** Why a string cannot be converted; the message follows "it". */
 export class ConversionError extends Error {}
 
 /** Turns the references that the host fills in into ours, `${NAME}`. What it takes literally stays literal. Throws Unsayable. */
@@ -92,7 +92,7 @@ function editorReference(word: string, context: ReferenceContext, notes: string[
     notes.push(`"${name}" was an editor prompt; set the variable ${variable} instead`);
     return referenceTo(variable);
   }
-  // Without a scheme it is not theirs, but nobody writes it to have it taken literally.
+  // Without a scheme it is not theirs, but it is never meant literally.
   const variable = scheme === undefined ? word : scheme === 'env' ? name : '';
   if (VARIABLE.test(variable) && !/^workspace/.test(variable)) return referenceTo(variable);
   throw new ConversionError(`refers to \${${word}}, which only the editor can resolve`);

@@ -45,7 +45,7 @@ interface Spot {
   readonly holder: TomlNode;
   /** The keys that lead on from there. */
   readonly rest: readonly string[];
-  /** What stands there: one member, or several whose keys begin that way and go on behind a dot. */
+  /** What is there: one member, or several whose keys start that way and continue after a dot. */
   readonly members: readonly TomlMember[];
 }
 

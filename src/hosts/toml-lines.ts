@@ -1,7 +1,7 @@
 import type { Splice } from '../shared/splice.ts';
 import type { TomlStatement } from '../shared/toml-statements.ts';
 
-/** A header and what stands under it. */
+/** A header and the lines below it. */
 export interface Block {
   readonly header: TomlStatement;
   readonly pairs: readonly TomlStatement[];

@@ -9,7 +9,7 @@ import type { Query } from './natural-language.ts';
 import type { LanguageSourceOptions, LanguageServer } from './source.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** Takes plain words to the model of a server and resolves with the result of the tool, also where it says that it failed. */
+/** Passes a natural-language request to the model of a server and resolves with the tool result, also if it reports a failure. */
 export async function answerQuery(
   { inner, server, rules, env, log }: LanguageSourceOptions,
   { query, context }: Query,

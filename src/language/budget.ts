@@ -6,13 +6,13 @@ import type { ModelReply, ToolOutcome } from './model.ts';
 export class Budget {
   input = 0;
   output = 0;
-  /** True where the model did not tell, and this is our own count. */
+  /** True if the provider did not report it and this is our own estimate. */
   estimated = false;
   readonly #most: number;
   /** About what the model reads when it is asked next: the whole conversation, every time. */
   #next: number;
 
-  /** `opening`: all that the model reads before it has said anything. */
+  /** `opening`: everything the model reads before its first response. */
   constructor(most: number, opening: string) {
     this.#most = most;
     this.#next = estimateTokens(opening);

@@ -12,7 +12,7 @@ export interface ConsentOptions {
   /** Whether the client can be asked with a form. */
   readonly canElicit: boolean;
   readonly ask: AskClient;
-  /** What stands still while a person thinks. */
+  /** The clock that pauses while the user decides. */
   readonly time: TimeLimit;
   readonly tell: (message: string) => void;
 }
@@ -67,7 +67,7 @@ export class Consent {
   }
 }
 
-/** What to do where nobody can be asked. */
+/** The next step if the user cannot be asked. */
 export function howToAllow(server: string): string {
   return (
     `To allow such tools, set "language": { "allowDestructive": true } for server '${server}' (if its folder is ` +

@@ -15,7 +15,7 @@ export class Conversations {
   readonly listing: Listing;
   readonly #options: LanguageSourceOptions;
   readonly #running = new Map<Call, AbortController>();
-  /** Who stands for a client towards the server, by the session it has there. */
+  /** The inner client of each outer client, by its session at the server. */
   readonly #clients = new WeakMap<Session, InnerClient>();
   #stopped: string | undefined;
   #onIdle: (() => void) | undefined;

@@ -19,9 +19,9 @@ import { untilAborted } from './until-aborted.ts';
 export interface ConverseOptions {
   readonly server: string;
   readonly model: Model;
-  /** What the model is told of its task: the CLAUDE.md. */
+  /** Instructions for the model: the CLAUDE.md. */
   readonly instructions: string;
-  /** What is wanted, in plain words. */
+  /** The request, in natural language. */
   readonly query: string;
   /** What may help to understand it. */
   readonly context?: string | undefined;
@@ -76,7 +76,7 @@ const SHORTEST_ANSWER = 50;
 const NO_OTHERS = Promise.resolve(undefined);
 
 class Conversation {
-  /** What the model said last. */
+  /** The last text of the model. */
   said = '';
   readonly #options: ConverseOptions;
   readonly #signal: AbortSignal;

@@ -31,7 +31,7 @@ interface Running {
 
 /**
  * Who calls the tools of a server for the client of one conversation. To the server it can do what that client can: what
- * it is asked goes there, and so does what the server tells on the way.
+ * server requests go there, and so do the server's notifications.
  */
 export class InnerClient implements ClientLink {
   /** The call that the conversation is about. */
@@ -66,7 +66,7 @@ export class InnerClient implements ClientLink {
     this.#token = token !== undefined && /^["\d-]/.test(token) ? token : undefined;
   }
 
-  /** Runs a tool; rejects with a ServerError where the server refuses, and when nobody waits any more. */
+  /** Runs a tool; rejects with a ServerError if the server refuses, and when the request is cancelled. */
   run(tool: OfferedTool, args: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const id = String(++this.#lastId);
     const given = JSON.stringify(args);

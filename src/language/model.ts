@@ -14,9 +14,9 @@ export interface Model {
 }
 
 export interface ModelRequest {
-  /** What it is told of its task. */
+  /** Its instructions. */
   readonly system: string;
-  /** The conversation so far. It begins with what the user said. */
+  /** The conversation so far, starting with the user's request. */
   readonly turns: readonly ModelMessage[];
   readonly tools: readonly ToolSpec[];
   /** The longest answer, in tokens. */
@@ -41,13 +41,13 @@ export type ModelMessage =
   | { readonly from: 'tools'; readonly results: readonly ToolOutcome[] };
 
 export interface ModelReply {
-  /** What it said, apart from calls; empty where it said nothing. */
+  /** Its text, apart from calls; may be empty. */
   readonly text: string;
   /** Tools it wants to call, several at one time. */
   readonly calls: readonly ToolUse[];
   /** Why it stopped. `length`: it was cut off at `maxTokens`. */
   readonly stop: 'done' | 'calls' | 'length' | 'refused';
-  /** In tokens; undefined where the model does not tell. */
+  /** In tokens; undefined if the provider does not report it. */
   readonly usage: { readonly input: number; readonly output: number } | undefined;
   /** The turn as the model gave it, to be given back to it unchanged: it may hold parts that only the model reads. */
   readonly raw: unknown;

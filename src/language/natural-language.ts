@@ -4,14 +4,14 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { OUTPUT_SCHEMA } from './report.ts';
 import { NATURAL_LANGUAGE } from './tool-name.ts';
 
-/** What somebody wants of a server, in plain words. */
+/** A request to a server in natural language. */
 export interface Query {
   readonly query: string;
   /** What helps to understand it. */
   readonly context?: string | undefined;
 }
 
-/** The list of tools of a server that a language model stands before: the one tool. */
+/** The list of tools of a server behind a language model: the one tool. */
 export function listingFor(server: string, purpose: string | undefined): Listing {
   const tool = new Component(NATURAL_LANGUAGE, JSON.stringify(definitionFor(server, purpose)));
   return { components: [tool], byKey: new Map([[tool.key, tool]]), incomplete: undefined };

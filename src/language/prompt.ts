@@ -1,4 +1,4 @@
-/** What a model is told of its task: the server's own instructions, and what holds for every server. */
+/** The system prompt: the server's own instructions, and rules for every server. */
 export function systemPrompt(server: string, instructions: string): string {
   return [instructions.trim(), rules(server)].filter((part) => part !== '').join('\n\n');
 }

@@ -51,7 +51,7 @@ function requiredOf({ required }: JsonObject, odd: Named): { required?: unknown[
   return names.length === 0 ? {} : { required: names };
 }
 
-/** Arguments that are told in words are arguments all the same. */
+/** Arguments described only in words count as arguments. */
 function withoutNames({ required, additionalProperties, ...rest }: JsonObject, odd: Named): JsonObject {
   const left = Array.isArray(required) ? required.filter((name) => !odd.some(([each]) => each === name)) : [];
   return {

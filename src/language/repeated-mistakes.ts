@@ -3,7 +3,7 @@ import { printableLine } from '../shared/printable.ts';
 import type { FinishedToolCall } from './tool-calls.ts';
 
 /**
- * How often a model may go wrong in one request: it is told of a mistake once, and is not asked again when it makes the
+ * Limits repeated mistakes in one request: a mistake is reported to the model once, and the request ends if it makes the
  * same one in a later turn. Calls of one turn were made together, so a mistake that several of them share counts once.
  */
 export class RepeatedMistakes {

@@ -7,14 +7,14 @@ import { textBlock } from './results.ts';
 /** Everything that came of one request. */
 export interface ConversationLog {
   readonly model: Model;
-  /** What the model said last; empty where it said nothing. */
+  /** The last text of the model; may be empty. */
   readonly answer: string;
   /** In the order in which the model made them. */
   readonly calls: readonly CallRecord[];
   /** Number of requests to the model. */
   readonly steps: number;
   readonly tokens: { readonly input: number; readonly output: number; readonly estimated: boolean };
-  /** What no text can stand for, from the last result that had such. */
+  /** Content that is not text, from the last result that had any. */
   readonly attachments: readonly JsonObject[];
   /** Why it ended early, where it did. */
   readonly stopped?: SwitchboardError | undefined;
@@ -78,7 +78,7 @@ export const OUTPUT_SCHEMA: JsonObject = {
   required: ['answer', 'calls', 'steps', 'model', 'provider'],
 };
 
-/** The CallToolResult of a request in plain words. */
+/** The CallToolResult of a natural-language request. */
 export function report({
   model,
   answer,

@@ -17,7 +17,7 @@ export function dataIn(content: readonly JsonObject[]): number {
   return content.reduce((sum, { data }) => sum + (typeof data === 'string' ? data.length : 0), 0);
 }
 
-/** The parts of a result that no text can stand for, unchanged. */
+/** The parts of a result that are not text, unchanged. */
 export function attachmentsOf(result: JsonObject): JsonObject[] {
   return blocksOf(result).filter(({ type }) => typeof type === 'string' && ATTACHED.has(type));
 }

@@ -154,7 +154,7 @@ describe('a server with a language model before it', () => {
     expect(stateOf(app)).toBe('idle');
   });
 
-  test('takes plain words to the model, its calls to the server, and the answer back, with steps on the way', async () => {
+  test('passes a request to the model, its calls to the server and the answer back, with progress', async () => {
     const { model, connect, lines } = await modelWorld([calls(['add', { a: 2, b: 3 }]), 'It is five.'], {
       ...nodeServer('echo'),
       language: { instructions: 'You calculate.' },

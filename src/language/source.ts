@@ -16,7 +16,7 @@ export interface LanguageSourceOptions {
   readonly log: Logger;
 }
 
-/** A server that a language model stands before. */
+/** A server behind a language model. */
 export type LanguageServer = (StdioDefinition | RemoteDefinition) & {
   readonly language: NonNullable<StdioDefinition['language']>;
 };
@@ -27,7 +27,7 @@ export interface LanguageSource extends Source {
 }
 
 /**
- * A server with a language model before it: it has one tool that takes plain words, and everything that is no tool is the
+ * A server with a language model before it: it has one tool that takes natural language; everything else is the
  * server's own. The tool is there without the server, which starts with the first question. A gateway waits for its own
  * start, so what conversations need is loaded with the first of them.
  */
@@ -81,7 +81,7 @@ export function languageSource(options: LanguageSourceOptions): LanguageSource {
         failed: () => listener.failed(),
         stopped: () => listener.stopped(),
         changed: (kind) => {
-          // Its own tools are in nobody's list.
+          // No client lists its own tools.
           if (kind !== 'tools') listener.changed(kind);
         },
         notified: (notification, callers) =>

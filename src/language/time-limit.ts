@@ -1,4 +1,4 @@
-/** A time in which something has to be over. It stands still while a person is asked: thinking is not working. */
+/** A time limit that pauses while the user is asked. */
 export class TimeLimit {
   /** True where the time ran out. */
   expired = false;
@@ -19,7 +19,7 @@ export class TimeLimit {
     return this.#over.signal;
   }
 
-  /** The time stands still until the work has settled. */
+  /** Pauses the time until the work has settled. */
   async hold<T>(work: () => Promise<T>): Promise<T> {
     if (this.#holds++ === 0) {
       clearTimeout(this.#timer);

@@ -33,7 +33,7 @@ export interface FinishedToolCall {
   readonly ms: number;
   /** What went wrong. */
   readonly message: string | undefined;
-  /** What no text can stand for in the server's answer. */
+  /** Content that is not text in the server's response. */
   readonly attachments: readonly JsonObject[];
 }
 
@@ -52,7 +52,7 @@ const LONGEST_MESSAGE = 500;
 /** Runs what a model calls, and keeps what came of it. */
 export class ToolCalls {
   readonly records: CallRecord[] = [];
-  /** What no text can stand for, from the last result that had such. */
+  /** Content that is not text, from the last result that had any. */
   attachments: readonly JsonObject[] = [];
   readonly #options: ToolCallsOptions;
   #dataLeft = MOST_DATA;
@@ -87,7 +87,7 @@ export class ToolCalls {
     const tool = book.find(use.name);
     if (tool === undefined) {
       tell('The model called a tool that does not exist; reporting it to the model');
-      // The name is the model's own words, which are nobody's business.
+      // The name is written by the model and may be private.
       log.debug('language call', { server, ms: 0, outcome: 'unknown tool' });
       return refused(use, tool, 'unknown tool', unknownTool(use.name, book));
     }

@@ -1,2 +1,2 @@
-/** The one tool of a server that a language model stands before. */
+/** The one tool of a server behind a language model. */
 export const NATURAL_LANGUAGE = 'natural_language';

@@ -290,7 +290,7 @@ function silentSession(): Session {
   });
 }
 
-/** Everything that can happen without anybody letting go of something has happened. */
+/** Waits until everything has happened that does not depend on a held operation. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The code of the error that something rejects with, or throws. */

@@ -120,7 +120,7 @@ export class ServerManager {
         await this.#gateway.listNow(entry.source);
       } catch (error) {
         if (entry && this.#leftStarting.has(name)) {
-          // The caller was told that the server is there; it stays to say what became of it.
+          // The caller was told that the server exists; it stays to report its state.
           await entry.source.fail(error instanceof Error ? error : new Error(String(error)));
           this.#gateway.announceTools();
           throw error;

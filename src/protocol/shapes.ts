@@ -69,7 +69,7 @@ export const Client = {
   logLevel: CLIENT_SHAPE.slot(`params._meta.${Meta.logLevel}`),
 } as const;
 
-/** What is read of every message from a server: whom it belongs to, and whether a tool result has the shape of one. */
+/** What is read of every message from a server: which request it belongs to, and whether a tool result has a valid shape. */
 export const SERVER_SHAPE = defineShape(
   {
     ...ENVELOPE,

@@ -49,7 +49,7 @@ export function allBackups(stateDirectory: string): Backup[] {
     .sort((a, b) => (a.file === b.file ? (a.at < b.at ? 1 : -1) : a.file < b.file ? -1 : 1));
 }
 
-/** Removes what is too old, and of every file all but the last few. Never throws: one too many harms nobody. */
+/** Removes what is too old, and of every file all but the last few. Never throws: an extra backup does no harm. */
 export function pruneBackups(stateDirectory: string, now = Date.now()): void {
   const oldest = new Date(now - LONGEST_MS).toISOString();
   for (const folder of foldersIn(stateDirectory)) {
@@ -68,7 +68,7 @@ export function pruneBackups(stateDirectory: string, now = Date.now()): void {
 const ORIGIN = 'origin';
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)/;
 
-/** A time as it may stand in the name of a file; such names sort as text. */
+/** A time in a form that file names allow; sorts as text. */
 function nameAt(now: number): string {
   return new Date(now).toISOString().replaceAll(/[:.]/g, '-');
 }

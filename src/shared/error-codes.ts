@@ -614,7 +614,7 @@ export const ERROR_CODES = {
    */
   LANGUAGE_CUT_OFF: FAILED,
   /**
-   * The model said nothing and did nothing.
+   * The model returned nothing and called no tool.
    * @fix Be more specific, or use another model.
    */
   LANGUAGE_NO_ANSWER: FAILED,
@@ -952,7 +952,7 @@ export const ERROR_CODES = {
    */
   FORWARDER_STUCK: FAILED,
   /**
-   * The directory for the forwarder's socket belongs to somebody else.
+   * The directory for the forwarder's socket belongs to another user.
    * @fix Remove it, or choose a shorter `SWITCHYARD_HOME`.
    */
   CONTROL_SOCKET: FAILED,

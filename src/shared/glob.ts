@@ -14,7 +14,7 @@ export function isGlob(pattern: string): boolean {
   return /[*?[{]/.test(pattern) && tokenise(pattern).some((token) => token.kind !== 'char');
 }
 
-/** The text a pattern without wildcards stands for: escapes are resolved. */
+/** The text that a pattern without wildcards matches: escapes are resolved. */
 export function literalOf(pattern: string): string {
   if (!pattern.includes('\\')) return pattern;
   return tokenise(pattern)
@@ -23,7 +23,7 @@ export function literalOf(pattern: string): string {
 }
 
 /**
- * The patterns that `{a,b}` groups stand for, in the order written: `x{1,2}` → `x1`, `x2`.
+ * The patterns that `{a,b}` groups expand to, in the order written: `x{1,2}` → `x1`, `x2`.
  * Undefined when there are more than `limit` (groups multiply, so a short pattern can mean millions).
  */
 export function expandBraces(pattern: string, limit = 1000): string[] | undefined {

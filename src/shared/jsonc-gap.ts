@@ -1,4 +1,4 @@
-/** A part of what stands between two values of a JSON text: blanks, a comment or a comma. */
+/** A piece between two values of a JSON text: blanks, a comment or a comma. */
 export interface GapPiece {
   /** `line` is a comment from `//` to the end of its line, without the blanks there. */
   readonly kind: 'blank' | 'line' | 'block' | 'comma';
@@ -8,7 +8,7 @@ export interface GapPiece {
   readonly breaks: number;
 }
 
-/** Takes such a stretch of a text apart. The text has been parsed: nothing else stands there. */
+/** Splits such a stretch of a text. The text has been parsed, so it contains nothing else. */
 export function piecesOf(text: string, from: number, to: number): GapPiece[] {
   const pieces: GapPiece[] = [];
   for (let at = from; at < to; at = pieces.at(-1)!.end) {

@@ -4,7 +4,7 @@ import { piecesOf, type GapPiece } from './jsonc-gap.ts';
 import { printLine, printLines, type Manner } from './jsonc-print.ts';
 import { spliced, type Splice } from './splice.ts';
 
-/** A JSON text and where everything stands in it. */
+/** A JSON text and the position of everything in it. */
 export interface LocatedText {
   readonly text: string;
   readonly root: JsoncNode;
@@ -75,7 +75,7 @@ function add({ text, root }: LocatedText, object: JsoncNode, key: string, value:
   return insert(manner.eol + indent + member + closing);
 }
 
-/** Whether the closing brace of an empty object needs a line of its own; `rest` is what stands before it. */
+/** Whether the closing brace of an empty object needs a line of its own; `rest` is the text before it. */
 function isOpenedAnew(last: JsoncMember | undefined, tail: Tail, rest: string): boolean {
   return last === undefined && tail.kind !== 'line' && rest.trim() === '';
 }
@@ -134,9 +134,9 @@ interface Cut {
   readonly end: number;
   /** What belongs to the member before it, or to the brace. */
   readonly tail: Tail;
-  /** What stands between that and the member. */
+  /** The text between that and the member. */
   readonly before: readonly GapPiece[];
-  /** What stands between the end and the next member or the brace. */
+  /** The text between the end and the next member or the brace. */
   readonly rest: readonly GapPiece[];
   readonly isLast: boolean;
 }
@@ -161,7 +161,7 @@ function cut(text: string, { start, end, tail, before, rest, isLast }: Cut): Spl
   return { start: blank.end, end: following?.end ?? end, with: '' };
 }
 
-/** Which piece stands before the comments directly above a member: the blank with the line break. */
+/** The index of the piece before the comments directly above a member: the blank with the line break. */
 function blankAbove(before: readonly GapPiece[]): number {
   let at = before.length - 1;
   while (before[at]!.breaks === 1) {
@@ -211,7 +211,7 @@ function mannerOf(text: string, root: JsoncNode): Manner {
   };
 }
 
-/** How much deeper than their object the first members stand that begin a line. */
+/** How much deeper than their object the first members at the start of a line are indented. */
 function unitIn(text: string, { start, members = [] }: JsoncNode): string | undefined {
   const outer = indentAt(text, start);
   for (const member of members) {

@@ -32,7 +32,7 @@ function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
-/** A value and where it stands in the text. */
+/** A value and its position in the text. */
 export interface JsoncNode {
   readonly value: unknown;
   /** Offsets of its first character and behind its last one. */
@@ -44,10 +44,10 @@ export interface JsoncNode {
 
 export interface JsoncMember {
   readonly key: string;
-  /** Where the key stands, quotes included. */
+  /** The position of the key, quotes included. */
   readonly start: number;
   readonly node: JsoncNode;
-  /** Where the comma behind it stands, if there is one. */
+  /** The position of the comma after it, if there is one. */
   readonly comma: number | undefined;
 }
 

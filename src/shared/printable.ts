@@ -7,7 +7,7 @@ const UNSAFE =
 
 /**
  * Text from outside made safe to print: every control character becomes a visible escape. Tabs and newlines stay.
- * Nothing is left out, so this is for what somebody has to judge: commands, paths, names.
+ * Nothing is left out, so use it for text a user has to judge: commands, paths, names.
  */
 export function printable(text: string): string {
   return text.replace(UNSAFE, (match) => {
@@ -22,7 +22,7 @@ export function printableLine(text: string): string {
 }
 
 /**
- * The same, with nothing left that cannot be seen: for what somebody says yes to. Emoji and some scripts need such
+ * The same without invisible characters, for text a user approves. Emoji and some scripts need such
  * characters, so it is not for everything.
  */
 export function revealedLine(text: string): string {
@@ -44,7 +44,7 @@ export function plainLine(text: string): string {
   return oneLine(plain(text));
 }
 
-/** What a server said, as a part of our own sentence: `"on one line, in quotes"`, cut after so many characters. */
+/** Text from a server as a part of our own sentence: `"on one line, in quotes"`, cut after this many characters. */
 export function quoted(text: string, longest = 500): string {
   const line = plain(text).replace(/\s+/g, ' ').trim().replaceAll('"', "'");
   return `"${line.length > longest ? `${line.slice(0, longest)}…` : line}"`;

@@ -32,7 +32,7 @@ export class NotRegular extends Error {}
 
 /**
  * Puts new content in the place of what was read, in one step and with the same rights; `undefined` takes the file
- * away. False where somebody else has changed the file since: then nothing happens.
+ * away. Returns false without a change if another program has changed the file since.
  */
 export function replaceFile(
   file: string,
@@ -47,7 +47,7 @@ export function replaceFile(
   try {
     if (found === undefined) return next === undefined || place(next, path);
     if (backup !== undefined) fs.renameSync(writeBeside(backup, found.bytes, found.stats), backup);
-    // Read again at the very last: nothing but this line lies between another program's change and its loss.
+    // Read again at the last moment, to keep the window for losing another program's change small.
     if (!fs.readFileSync(path).equals(found.bytes)) return false;
     if (next === undefined) fs.rmSync(path);
     else fs.renameSync(next, path);
@@ -60,7 +60,7 @@ export function replaceFile(
 /** A file with this content in the same directory, under a name of its own, with the rights of the one it is to replace. */
 function writeBeside(path: string, bytes: Buffer, like: fs.Stats | number): string {
   const beside = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
-  // One that replaces another is for nobody but us until its rights are set: it may hold secrets.
+  // A replacement is accessible only to us until its permissions are set: it may hold secrets.
   const descriptor = fs.openSync(beside, 'wx', typeof like === 'number' ? like : 0o600);
   try {
     fs.writeFileSync(descriptor, bytes);
@@ -80,12 +80,12 @@ function keepRights(descriptor: number, { uid, gid, mode }: fs.Stats): void {
   try {
     if (ours.uid !== uid || ours.gid !== gid) fs.fchownSync(descriptor, uid, gid);
   } catch {
-    // Only root can give a file away; for anybody else it becomes their own.
+    // Only root can change the owner; for other users the file becomes their own.
   }
   fs.fchmodSync(descriptor, mode & 0o777);
 }
 
-/** Puts a new file in its place, unless somebody else has just made one there. */
+/** Puts a new file in its place, unless another program has just created one there. */
 function place(next: string, path: string): boolean {
   try {
     // Unlike a rename, a link never replaces anything.

@@ -1,10 +1,10 @@
 import { printableLine } from './printable.ts';
 
-/** Shorter values stand in any text by chance, and keep no secret. */
+/** Shorter values occur in any text by chance and are not worth masking. */
 const LEAST = 6;
 
 /**
- * Takes secrets out of what somebody else says: a server may have written anything before it died, its own environment
+ * Masks secrets in text from others: a server may have written anything before it exited, its own environment
  * included.
  */
 export function secretMask(values: Iterable<string>): (text: string) => string {
@@ -19,7 +19,7 @@ export function secretMask(values: Iterable<string>): (text: string) => string {
   return (text) => different.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
 
-/** Names of variables whose values nobody should see. */
+/** Names of variables with secret values. */
 const TELLING = /token|secret|passw|api_?key|access_?key|private_?key|credential|auth/i;
 
 /** Whether a variable of the environment holds a secret, going by its name. */

@@ -84,7 +84,7 @@ function endOfRun(text: string, start: number, kind: number): number {
   return at;
 }
 
-/** Short words are one token; how long "short" is depends on what stands before: a blank, a sign, or nothing. */
+/** Short words are one token; how long "short" is depends on what precedes it: a blank, a sign, or nothing. */
 function word(text: string, start: number, end: number): number {
   const length = end - start;
   const before = start === 0 ? BLANK : kindAt(text, start - 1);
@@ -98,7 +98,7 @@ function word(text: string, start: number, end: number): number {
 
 /** Signs come in common groups of two to four (`":{"`, `"},`); a row of equal ones is a few tokens at most. */
 function signs(text: string, start: number, end: number): number {
-  // One sign before a word is mostly part of it, as in `_file` or `.json`, unless a blank stands before both.
+  // One sign before a word is mostly part of it, as in `_file` or `.json`, unless a blank precedes both.
   const alone = end - start === 1 && end < text.length && text[start - 1] !== ' ';
   if (alone && (kindAt(text, end) === LOWER || kindAt(text, end) === UPPER)) return 0.2;
   let changes = 1;

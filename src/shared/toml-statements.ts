@@ -34,7 +34,7 @@ const STRING = /"""(?:[^"\\]|\\[^]|"(?!""))*"{3,5}|'''(?:[^']|'(?!''))*'{3,5}|"(
 const BARE = /[^,\]}#\r\n]+/y;
 
 /**
- * Takes a text apart that the parser has accepted, without a byte-order mark. Comments and blanks are what lies between. One
+ * Takes a text apart that the parser has accepted, without a byte-order mark. Comments and blanks are between them. One
  * that it does not understand is an error, after the statements before that.
  */
 export function* tomlStatements(text: string): Generator<TomlStatement> {

@@ -1,4 +1,4 @@
-/** Servers that are asked in plain words, with the model of the client: official clients that answer sampling with tools. */
+/** Servers behind a language model, with the model of the client: official clients that answer sampling with tools. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,4 +1,4 @@
-/** Servers that are asked in plain words, with the models of two APIs: the built program, real servers, official clients. */
+/** Servers behind a language model, with the models of two APIs: the built program, real servers, official clients. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEY, startLanguageHarness } from '../helpers/language-harness.ts';
 import { startAnthropicServer } from '../models/anthropic-server.ts';

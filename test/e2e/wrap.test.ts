@@ -132,7 +132,7 @@ const modelEnv = ({ url }: ModelServer): Env => ({ ANTHROPIC_API_KEY: 'sk-test',
 const lastResult = (body: Json): string => JSON.stringify(body.messages.at(-1).content);
 
 describe('a folder', () => {
-  test('is wrapped, used in plain words through the gateway, and unwrapped to the byte', async () => {
+  test('is wrapped, used in natural language through the gateway, and unwrapped byte for byte', async () => {
     const project = memoryProject();
     const folder = project.path(FOLDER);
     const before = snapshot(folder);
@@ -316,7 +316,7 @@ describe('a folder', () => {
     expect((await run(project, ['doctor', 'one'])).stdout).toContain('ANTHROPIC_API_KEY');
   });
 
-  test('keeps the purpose that its server is known for, and invites plain words', async () => {
+  test('keeps the known purpose of its server and invites natural language', async () => {
     const project = createProject({ [`${FOLDER}/.mcp.json`]: { name: 'memory', ...npmServer('memory') } });
     expect((await run(project, ['wrap', 'memory', '--model', 'm'])).code).toBe(0);
     const client = await gateway(project);

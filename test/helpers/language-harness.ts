@@ -21,7 +21,7 @@ export interface LanguageHarnessOptions extends Partial<Omit<SamplingClientOptio
 /** The key of the tests: nobody may ever see it. */
 export const KEY = 'sk-of-the-tests-0123456789';
 
-/** Servers that are asked in plain words, behind the built gateway, and an official client before it. */
+/** Servers behind a language model, behind the built gateway, and an official client before it. */
 export interface LanguageHarness {
   readonly client: SamplingClient;
   /** What the client is connected to. */

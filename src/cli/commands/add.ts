@@ -122,7 +122,7 @@ export const addCommand: CliCommand = {
     const target = configTarget(given, config, context);
     const addition = prepare(name, config, target, context);
     const elsewhere = definedElsewhere(name, config, target.file);
-    // Of one name, the project's server wins over the user's; within one of the two, nobody could tell which is meant.
+    // Of one name, the project's server wins over the user's; within one of the two, it would be ambiguous.
     if (elsewhere?.scope === target.scope) throw takenElsewhere(name, elsewhere.file);
     let replaced = false;
     const { done, preview } = await changeConfig(target, given, context, (text) => {

@@ -221,7 +221,7 @@ async function overview(config: LoadedConfig, context: Context): Promise<Command
   };
 }
 
-/** How a login stands; `header` and `off`: none is used. */
+/** The state of a login; `header` and `off`: none is used. */
 type State =
   | { readonly kind: 'none' | 'header' | 'off' }
   | {

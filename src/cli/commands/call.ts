@@ -238,7 +238,7 @@ function failed(
   };
 }
 
-/** What the server itself says went wrong, told apart from what we say. */
+/** The server's own error message, marked as such. */
 function refusalText({ message }: ServerError, server: string, program: string): string {
   const lines = plain(message).trim().split(/\r?\n/);
   const start = `${program}: ${printableLine(server)} said:`;

@@ -155,7 +155,7 @@ export const doctorCommand: CliCommand = {
 
 const OLDEST_NODE = 20;
 
-/** The servers to look at. Of one that was skipped the error says why; otherwise the warnings may tell. */
+/** The servers to check. For a skipped one the error says why; otherwise the warnings may. */
 function named(
   config: LoadedConfig,
   words: readonly string[],

@@ -100,7 +100,7 @@ export const dryRunCommand: CliCommand = {
     const probed = await probeServers(app, selectServers(config, words), context);
     const looks = await Promise.all(probed.map(({ server }) => serverPresentation(app, server, context.env)));
     const answered = new Map(probed.map((each, at) => [each.server.name, reportOf(each, looks[at]!)]));
-    // One that cannot be used is not asked, but a host is told of it.
+    // A server that is not available is not started, but a host sees it.
     const shown = inConfigOrder(config).filter(({ name, kind }) =>
       kind === 'unusable' ? words.length === 0 : answered.has(name),
     );
@@ -109,7 +109,7 @@ export const dryRunCommand: CliCommand = {
         ? unusableReport(server, listedTools(app, server))
         : answered.get(server.name)!,
     );
-    // They are about all servers; of some they would be told wrongly.
+    // These warnings are about all servers and would be wrong for a subset.
     const compounds =
       words.length > 0 ? [] : config.compounds.map((each) => compoundReport(each, probed, app.gateway.tools));
     const management = words.length > 0 ? undefined : managementReport(config, app.gateway.tools);

@@ -67,13 +67,13 @@ export const installCommand: CliCommand = {
   exits: [[Exit.failed, 'a host was not found, its file cannot be read or written, or the name is taken']],
   async run(given, context) {
     const hosts = hostsIn(given);
-    if (hosts.length === 0) return probed(given, context);
+    if (hosts.length === 0) return scanned(given, context);
     const where = hostEnvironment(context);
     const scope = scopeIn(given) ?? 'user';
     const name = nameIn(given);
     const dryRun = given.flags.has('dry-run');
     const places = hosts.map((host) => locationOf(host, scope, where));
-    // A file made for a host that is not there would be used by nobody.
+    // A file created for a host that is not installed would have no reader.
     if (scope === 'user' && !given.flags.has('force')) refuseMissing(places, where);
     const entryFor = await entryMaker(given, context, scope);
     const entries = new Map(places.map((location) => [location, entryFor(location.host)]));
@@ -123,7 +123,7 @@ function refuseMissing(places: readonly HostLocation[], where: HostEnvironment):
   });
 }
 
-/** What goes wrong with one host after another was changed is told beside what was done. */
+/** A failure in one host after another was changed is reported together with what was done. */
 function asResult(location: HostLocation): (error: unknown) => HostResult {
   return (error) => {
     if (error instanceof SwitchboardError) return { location, change: error };
@@ -131,7 +131,7 @@ function asResult(location: HostLocation): (error: unknown) => HostResult {
   };
 }
 
-function probed({ flags }: ParsedArguments, context: Context): CommandOutcome {
+function scanned({ flags }: ParsedArguments, context: Context): CommandOutcome {
   const { program } = context.variant;
   const flag = ['scope', 'name', 'http', 'force', 'dry-run'].find((each) => flags.has(each));
   if (flag !== undefined)

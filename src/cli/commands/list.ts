@@ -163,7 +163,7 @@ function compoundTable({ compounds }: LoadedConfig, cwd: string, style: Style): 
   return table(['COMPOUND TOOL', 'CALLS', 'DEFINED IN'].map(column), rows, style.bold, style.columns);
 }
 
-/** Who told the states. */
+/** The gateway that reported the states. */
 function gatewaysText([newest, ...others]: readonly GatewayStateFile[]): string {
   if (newest === undefined) return '';
   const who = `${printableLine(newest.program)}, pid ${newest.pid}, since ${printableLine(newest.since)}`;

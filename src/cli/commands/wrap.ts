@@ -152,7 +152,7 @@ async function wrapInFolder(
     );
   refuseForeign(server, config, context.variant.program);
   refuseToWrap(folder, name);
-  // What stands there now must be the folder's own before it is looked at.
+  // Clean up first: the existing files must be the folder's own.
   if (!dryRun) clearLeftovers(folder);
   const { hasOwn } = readFolderState(folder);
   const found = await instructionsOf(asked, hasOwn, server, config, context, dryRun);

@@ -28,7 +28,7 @@ export interface CompletedProgram {
   names(kind: string, typed: TypedSoFar): Promise<readonly Completion[]>;
 }
 
-/** What stands before the word that is completed. */
+/** The words before the one that is completed. */
 export interface TypedSoFar {
   readonly command: string;
   /** The values of the flags so far. */
@@ -36,7 +36,7 @@ export interface TypedSoFar {
 }
 
 /**
- * What may stand in the place of the last word, which is only begun or still empty: lines of `word TAB meaning`, or
+ * Candidates for the last word, which may be incomplete or empty: lines of `word TAB meaning`, or
  * `:files` or `:directories` where the shell knows better.
  */
 export async function candidates(
@@ -93,7 +93,7 @@ async function find(
   const command = part ?? first;
   const flags = [...program.commonFlags, ...(await command.load()).flags];
   const here = read(rest, flags);
-  // Behind `--` stands the command line of another program.
+  // After `--` comes the command line of another program.
   if (here.closed) return [[FILES, '']];
   const typed = { command: command.name, values: new Map([...top.values, ...here.values]) };
   const awaited = awaitedFlag(here.open, current, value, flags);
@@ -197,7 +197,7 @@ function placesAt(at: number, usage: string): readonly string[] {
   return found;
 }
 
-/** `a|b` are words themselves; for what nobody can guess, a number for example, there is nothing. */
+/** `a|b` are the words themselves; free values, such as numbers, have no candidates. */
 async function named(
   kind: string,
   typed: TypedSoFar,

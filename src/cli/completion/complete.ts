@@ -5,7 +5,7 @@ import type { CliVariant } from '../program-variant.ts';
 import { writeOutcome } from '../output.ts';
 import { candidates, type Completion, type TypedSoFar } from './candidates.ts';
 
-/** Prints what may stand in the place of the last word, for a shell. Returns the exit code. */
+/** Prints the candidates for the last word, for a shell. Returns the exit code. */
 export async function complete(typed: readonly string[], variant: CliVariant): Promise<number> {
   try {
     const topFlags = GLOBAL_FLAGS.filter((flag) => flag.forHttp !== true || variant.listens !== undefined);

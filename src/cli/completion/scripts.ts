@@ -21,7 +21,7 @@ export function completionScript(shell: string, names: readonly string[]): strin
   }
 }
 
-// A name may be one like $(…), of a branch for example. zsh and fish quote what they insert, bash has to be told.
+// A name may be one like $(…), of a branch for example. zsh and fish quote what they insert; for bash we do it.
 
 function bash(program: string, name: string, names: string): string {
   return `# ${program}: completion for bash

@@ -5,7 +5,7 @@ import type { ConfigPlan, HostChange, HostPlan, InitPlan } from './plan.ts';
 /** What became of a plan. */
 export interface InitDone {
   readonly configs: readonly { readonly plan: ConfigPlan; readonly edited: EditedConfig }[];
-  /** What went wrong with one host is told beside what was done. */
+  /** A failure in one host is reported together with what was done. */
   readonly hosts: readonly { readonly plan: HostPlan; readonly change: HostChange | SwitchboardError }[];
 }
 

@@ -31,7 +31,7 @@ export interface ChosenServer {
   readonly importable: ImportableServer;
   /** The one to write. */
   readonly variant: EntryVariant;
-  /** Whether somebody chose it, so that it also replaces the one that Switchboard has. */
+  /** Whether the user chose it, so that it also replaces the one that Switchboard has. */
   readonly insists: boolean;
 }
 
@@ -174,7 +174,7 @@ function offerHint({ variants, differs }: ImportableServer, where: HostEnvironme
   return `${entryText(variants[0].server.value)}; ${[...new Set(places)].join(', ')}${other}`;
 }
 
-/** Where hosts have it with different keys, somebody has to say which are right. */
+/** If its settings differ between hosts, the user has to choose. */
 async function chooseVariant(
   importable: ImportableServer,
   { given, prompter, isConfigured }: ChooseOptions,

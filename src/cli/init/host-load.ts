@@ -50,7 +50,7 @@ export async function countLoads(options: CountOptions): Promise<CountedLoads> {
   const app = context.open(config);
   const probed = await probeServers(app, config.servers, context, onAnswer);
   await app.close();
-  // From now on servers are described by what they have said.
+  // From now on, servers are described by their own descriptions.
   const next = context.open(config);
   const ours: ToolLoad = {
     tools: next.gateway.tools.length,
@@ -70,7 +70,7 @@ export async function countLoads(options: CountOptions): Promise<CountedLoads> {
   const unknown = hosts
     .flatMap((host) => loadedBy(host, found, where))
     .filter((server) => !costs.has(server) && !isAsked(server, plan))
-    // Somebody else may have put it there, and nobody has said yes to it.
+    // It may come from someone else and has not been approved.
     .filter(({ location }) => location.scope !== 'project');
   for (const [server, load] of await countDirect(unknown, options)) costs.set(server, load);
   return {

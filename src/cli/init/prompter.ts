@@ -19,7 +19,7 @@ export interface Prompter {
 
 export class Cancelled extends Error {}
 
-/** The library is loaded here and nowhere else: nobody who answers with flags waits for it. */
+/** The library is loaded only here, so that runs with flags do not wait for it. */
 export async function createPrompter(signal: AbortSignal): Promise<Prompter> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major === 20 && minor < 12)

@@ -17,7 +17,7 @@ import type { HostLoad } from './host-load.ts';
 import type { FoundServers } from './importable-servers.ts';
 import type { ConfigPlan, HostPlan, InitPlan } from './plan.ts';
 
-/** What was found that somebody has to see to, in lines. */
+/** Findings that need the user's attention, in lines. */
 export function problemsText({ unusable, problems }: FoundServers): string {
   return [
     ...unusable.map(({ server, why }) => `${named(server)} is skipped: ${printableLine(why)}.\n`),
@@ -49,7 +49,7 @@ function configPlanText({ edited, level, planned, yard, chosen }: ConfigPlan, st
   return `${style.bold(printableLine(edited.file))} (${whose}):\n${table(titles, rows, style.dim, style.columns)}`;
 }
 
-/** What is said of a server that is there already. */
+/** The state of a server that already exists. */
 const PRESENT: Partial<Record<PlannedServer['state'], string>> = {
   same: 'there already',
   differs: 'exists, unchanged',

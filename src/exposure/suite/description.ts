@@ -14,7 +14,7 @@ export interface DescriptionSettings {
 
 /**
  * What the model reads of a suite in every conversation. The first of these that says anything: the text written for it,
- * the `description` of its server, what the server said of itself when it last ran, what is known of its package, its name.
+ * the `description` of its server, the server's own description from its last run, what is known of its package, its name.
  */
 export function suiteDescription(settings: DescriptionSettings, entry: CatalogEntry): string {
   const { description, invitation } = settings;

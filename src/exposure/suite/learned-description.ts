@@ -5,7 +5,7 @@ import { summarise } from './summarise.ts';
 export interface LearnedInfo {
   /** The name the server has here. */
   readonly name: string;
-  /** What it said of itself; undefined where it has never run. */
+  /** Its own description; undefined if it has never run. */
   readonly about: SourceInfo | undefined;
   /** Use what it says in a sentence only, neither its title nor its tools. */
   readonly bySentence: boolean;
@@ -16,7 +16,7 @@ export interface LearnedInfo {
 }
 
 /**
- * What a server does, in at most 40 tokens, from what it said when it last ran: its description, the first sentence of its
+ * What a server does, in at most 40 tokens, from its last run: its description, the first sentence of its
  * instructions or its title, and the names of its tools. Undefined where that is no more than its name. The words are a
  * stranger's, so they are quoted, cut to one clean line, and left out where they order the model around.
  */

@@ -2,7 +2,7 @@ import { patternText, plainWord } from './spelling.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What a number may be, as short texts: `1..10`, `>0`, `%5`; empty where nothing is said. */
+/** The limits of a number, as short texts: `1..10`, `>0`, `%5`; empty if there are none. */
 export function numberLimits(schema: Schema): string[] {
   let low = bound(schema['minimum']);
   let high = bound(schema['maximum']);

@@ -44,7 +44,7 @@ function lastSentenceEnd(line: string, room: number): number {
 const SENTENCE_END =
   /(?<!\.[a-z])[.!?]+["'\u201d\u2019)\]]*(?= )|[\u3002\uff01\uff1f]+[\u300d\u300f\uff09]*/g;
 
-/** The start of the grapheme that `index` lies in: `index` itself when that is a boundary. */
+/** The start of the grapheme that contains `index`: `index` itself at a boundary. */
 function graphemeStart(line: string, index: number): number {
   if (index <= 0 || index >= line.length) return Math.max(0, index);
   // Between two ASCII characters there is always a boundary (CR LF apart, which a line has not).

@@ -18,7 +18,7 @@ export const claudeDesktop: Host = {
   traces: (where) => [joinPath(where, settingsHome(where), 'Claude')],
   program: 'claude-desktop',
   stdio: {},
-  // Servers that run elsewhere are connectors there, and stand in no file.
+  // Remote servers are connectors there and are in no file.
   http: undefined,
   references: 'none',
   envInheritance: 'little',

@@ -5,14 +5,14 @@ import { printable, printableLine } from '../../shared/printable.ts';
 export interface DraftOptions {
   /** The name it has here. */
   readonly server: string;
-  /** What it said of itself; undefined where it has never run. */
+  /** Its own description; undefined if it has never run. */
   readonly about: SourceInfo | undefined;
   /** What the model may call. */
   readonly tools: readonly OfferedTool[];
 }
 
 /**
- * Instructions for a model that uses a server nobody has written any for, made from what the server says of itself:
+ * Draft instructions for the model of an unknown server, made from the server's own descriptions:
  * Markdown of 6,000 characters at most. The same for the same words.
  */
 export function draft({ server, about, tools }: DraftOptions): string {

@@ -15,7 +15,7 @@ export interface InstructionsOptions extends DraftOptions {
 }
 
 /**
- * What the model that uses a server is told. The first of these holds that says anything: the user's file, the user's
+ * The instructions for the model of a server: the first that exists of the user's file, the user's
  * text, the user's mcp-descriptions.json, our library, a draft. Rejects with a SwitchboardError INSTRUCTIONS_UNREADABLE
  * where the file cannot be read.
  */

@@ -2,7 +2,7 @@ import type { RemoteDefinition, StdioDefinition } from '../../config/index.ts';
 import { brands } from './library/brands.ts';
 import { KNOWN, type Known, type KnownId } from './library/known.ts';
 
-/** What of a server's definition tells which program it is. Every definition of a server is one. */
+/** The parts of a server's definition that identify its program. Every definition has them. */
 export type Recognisable =
   | Pick<StdioDefinition, 'kind' | 'command' | 'args'>
   | Pick<RemoteDefinition, 'kind' | 'url'>
@@ -58,7 +58,7 @@ function startedBy(command: string, args: readonly string[]): string | undefined
   return undefined;
 }
 
-/** Programs that stand before a server at an address. */
+/** Programs that connect to a remote server. */
 const BRIDGES: ReadonlySet<string> = new Set(['mcp-remote', 'mcp-proxy', 'supergateway']);
 
 /** Programs that run the file they are given. */

@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 
-/** Where the models of Anthropic are reached when nothing else is said. */
+/** Default address of Anthropic's models. */
 export const ANTHROPIC_URL = 'https://api.anthropic.com';
 
 /** The same for those of OpenAI. */

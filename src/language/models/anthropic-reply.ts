@@ -62,7 +62,7 @@ export class AnthropicReply {
   #count(usage: Partial<Counted> | undefined): void {
     if (usage === undefined) return;
     const { input_tokens: read, cache_creation_input_tokens: kept, cache_read_input_tokens: reread } = usage;
-    // It is told twice, the second time perhaps without what was kept.
+    // It is sent twice, the second time perhaps without the cached part.
     if (typeof read === 'number')
       this.#input = Math.max(this.#input ?? 0, read + (kept ?? 0) + (reread ?? 0));
     if (typeof usage.output_tokens === 'number') this.#output = usage.output_tokens;

@@ -157,7 +157,7 @@ function waitAsked(headers: Headers | undefined): number | undefined {
   return Number.isNaN(until) ? undefined : Math.max(until, 0);
 }
 
-/** The longest that is repeated of what somebody else said, in characters. */
+/** Longest quote of a provider's message, in characters. */
 const QUOTE = 300;
 
 function quote({ apiKey }: Endpoint, message: string | undefined): string {
@@ -166,7 +166,7 @@ function quote({ apiKey }: Endpoint, message: string | undefined): string {
   return `: ${said.length > QUOTE ? `${said.slice(0, QUOTE)}…` : said}`;
 }
 
-/** `ECONNREFUSED` lies below `fetch failed`, sometimes deep. */
+/** `ECONNREFUSED` is a cause of `fetch failed`, sometimes nested deeply. */
 function codeOf(cause: unknown): string {
   let named = '';
   for (let error = cause; error instanceof Error; error = error.cause) {

@@ -41,7 +41,7 @@ function messageOf(turn: ModelMessage): JsonObject {
       return { role: 'user', content: { type: 'text', text: turn.text } };
     case 'model':
       return { role: 'assistant', content: turn.reply.raw };
-    // Nothing else may stand beside results.
+    // A message with results may contain nothing else.
     case 'tools':
       return {
         role: 'user',

@@ -22,7 +22,7 @@ export class OpenaiReply {
   #finish: string | undefined;
   #usage: ModelReply['usage'];
 
-  /** Whether it has said why it stopped. */
+  /** Whether it has sent its stop reason. */
   get finished(): boolean {
     return this.#finish !== undefined;
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../protocol/index.ts';
 import type { ModelRequest, ToolOutcome, ToolSpec, ModelMessage } from '../model.ts';
 import { contentText } from './content-text.ts';
 
-/** What a server of this API is told in its own way. Some know a parameter by another name, or not at all. */
+/** Parameters that differ between servers of this API: some use another name or do not support them. */
 export interface Dialect {
   readonly limit: 'max_tokens' | 'max_completion_tokens';
   /** The longest answer it can be asked for, in tokens. */
@@ -46,7 +46,7 @@ function messagesOf(turn: ModelMessage): JsonObject[] {
   }
 }
 
-/** Results are text in this API, and nothing but their words tells a failure. */
+/** Results are plain text in this API; a failure shows only in the wording. */
 function resultText({ content, isError }: ToolOutcome): string {
   const said = content.map(contentText).filter((text) => text.trim() !== '');
   const text = said.length > 0 ? said.join('\n') : '(nothing)';

@@ -42,7 +42,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
 export class TransientFailure extends Error {
   /** In a few words. */
   readonly reason: string;
-  /** What is told where it does not pass. */
+  /** The error if it does not pass. */
   readonly error: SwitchboardError;
   /** How long the other side wants to be left alone, in milliseconds. */
   readonly afterMs: number | undefined;

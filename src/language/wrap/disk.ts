@@ -88,7 +88,7 @@ export function removeDirectory(path: string): boolean {
   return true;
 }
 
-/** Waits until a file, or the names in a directory, are on the disk, where the system can tell. */
+/** Waits until a file, or the names in a directory, are on the disk, if the system supports that. */
 export function settle(path: string): void {
   try {
     const descriptor = fs.openSync(path, 'r');

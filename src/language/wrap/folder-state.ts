@@ -9,7 +9,7 @@ import { recordIn, type WrapRecord } from './record.ts';
 export interface FolderState {
   readonly places: WrapPaths;
   /**
-   * `wrapped`: the script stands in the place of the server. `unfinished`: the server itself is used, and something is
+   * `wrapped`: the script has replaced the server. `unfinished`: the server itself is used, and something is
    * left of a wrap or unwrap that was interrupted.
    */
   readonly kind: 'plain' | 'wrapped' | 'unfinished';
@@ -27,7 +27,7 @@ export interface FoundScript {
   readonly isChanged: boolean;
 }
 
-/** Throws a SwitchboardError (WRAP_UNREADABLE) where that cannot be told. */
+/** Throws a SwitchboardError (WRAP_UNREADABLE) if it cannot be determined. */
 export function readFolderState(folder: string): FolderState {
   try {
     return stateOf(folder);

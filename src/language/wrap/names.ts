@@ -5,7 +5,7 @@ export interface WrapPaths {
   readonly folder: string;
   /** What says how the server is started: before, the server itself; wrapped, the script. */
   readonly config: string;
-  /** What the model is told. */
+  /** Instructions for the model. */
   readonly instructions: string;
   /** Keeps what stood in the folder before. */
   readonly original: string;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
 
 /**
- * What was written when a folder was wrapped, so that it can be told what was changed since. It is the last line of the
+ * What was written when a folder was wrapped, to detect later changes. It is the last line of the
  * script: the folder needs no file for it, and it is there exactly as long as the script is.
  */
 export interface WrapRecord {
@@ -26,7 +26,7 @@ export function withRecord(script: string, record: Omit<WrapRecord, 'version' | 
   return `${script}${MARK}${ascii(JSON.stringify(whole))}\n`;
 }
 
-/** The record of a script, and whether somebody has changed the script since; undefined where it is none of ours. */
+/** The record of a script, and whether the script was changed since; undefined if it is not ours. */
 export function recordIn(text: string): { record: WrapRecord; isChanged: boolean } | undefined {
   const at = text.lastIndexOf(MARK);
   if (at === -1 || (at > 0 && text[at - 1] !== '\n')) return undefined;
@@ -42,7 +42,7 @@ export function recordIn(text: string): { record: WrapRecord; isChanged: boolean
   }
 }
 
-/** The same whichever way lines end: git may turn them when somebody else checks a folder out. */
+/** Independent of line endings: git may convert them on checkout. */
 export function digest(bytes: string | Buffer): string {
   const text = Buffer.from(bytes as string).toString('latin1');
   return createHash('sha256').update(text.replaceAll('\r\n', '\n'), 'latin1').digest('hex');

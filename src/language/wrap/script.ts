@@ -23,7 +23,7 @@ function passOn(command) {
 }
 `;
 
-/** The program that stands in the place of a wrapped server. */
+/** The program that replaces a wrapped server. */
 export function wrapperScript(server: string, launch: WrapperLaunch): string {
   const body = launch.kind === 'installed' ? installed(launch.program) : fetched(launch);
   return `// The server ${ascii(JSON.stringify(server))} behind one tool, natural_language: a model reads CLAUDE.md and uses the tools of the server.

@@ -8,7 +8,7 @@ import { INSTRUCTIONS_FILE, SCRIPT_ENDING } from './names.ts';
 import { outerConfigChanges } from './outer-config.ts';
 import { digest } from './record.ts';
 
-/** What unwrapping has left in the folder although it was not there before, because somebody has worked on it. */
+/** Files that unwrapping left in the folder because they were edited. */
 export interface Unwrapped {
   readonly kept: readonly string[];
 }
@@ -20,7 +20,7 @@ export interface UnwrapOptions {
 
 /**
  * Puts a wrapped folder back to what it was, to the byte, also where wrapping or unwrapping was interrupted. Throws a
- * SwitchboardError where that would cost somebody's work (UNWRAP_REFUSED), with the folder as it was, or where it fails
+ * SwitchboardError if that would discard changes (UNWRAP_REFUSED), with the folder as it was, or if it fails
  * (UNWRAP_FAILED); then it can be tried again.
  */
 export function unwrapFolder(folder: string, options: UnwrapOptions = {}): Unwrapped {
@@ -106,19 +106,19 @@ function putBack(kept: string, file: string): void {
   else move(kept, file);
 }
 
-/** Puts the folder's own instructions back, where it had some, or takes ours away. Work that somebody has put in stays. */
+/** Restores the folder's own instructions, if it had some, or removes ours. Edited ones stay. */
 function restoreInstructions(
   { places, script, kind }: FolderState,
   force: boolean,
   keep: (file: string) => void,
 ): void {
   const { instructions: written, setAside: hadOwn } = script!.record;
-  // Until ours are in place, what stands there is the folder's own; the same once those are back.
+  // Until ours are in place, the existing file is the folder's own; the same once it is restored.
   const isPlaced = written !== undefined && !isThere(join(places.staging, INSTRUCTIONS_FILE));
   const isSetAside = isThere(places.originalInstructions);
   if (isPlaced && isThere(places.instructions) && (isSetAside || hadOwn !== true)) {
     const isOurs = isFile(places.instructions) && digest(readFileSync(places.instructions)) === written;
-    // After an unwrap that was interrupted, it may be a new file, which nobody has spoken of.
+    // After an unwrap that was interrupted, it may be a new file, which we did not write.
     const mayGo = isOurs || (force && kind === 'wrapped');
     if (mayGo && !isSetAside) removeFile(places.instructions);
     if (!mayGo) keep(isSetAside ? moveAside(places) : places.instructions);

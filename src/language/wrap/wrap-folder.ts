@@ -28,7 +28,7 @@ export interface WrapPlan {
   readonly config: JsonObject;
   /** The script, without its record. */
   readonly script: string;
-  /** What the model is told. Default: the folder's own CLAUDE.md, which is left alone. */
+  /** Instructions for the model. Default: the folder's own CLAUDE.md, which is left alone. */
   readonly instructions?: string | undefined;
 }
 

@@ -148,7 +148,7 @@ function networks(...subnets: readonly (readonly [network: string, prefix: numbe
   return list;
 }
 
-/** The IPv4 address that an IPv6 address stands for: mapped, translated (NAT64) or tunnelled (6to4). */
+/** The IPv4 address inside an IPv6 address: mapped, translated (NAT64) or tunnelled (6to4). */
 function innerIPv4(address: string): string | undefined {
   const groups = groupsOf(address);
   const [a = 0, b = 0, c = 0] = groups;

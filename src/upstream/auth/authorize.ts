@@ -49,7 +49,7 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
   const { server, oauth, signal } = options;
   checkDescription(oauth.clientMetadataUrl);
   const store = createStore(options);
-  // Before anybody is asked anything: a login that cannot be kept is none.
+  // Before the user is asked anything: a login that cannot be stored is useless.
   store.prepare();
   const around = discoveryContext(options, signal);
   const state = randomBytes(32).toString('base64url');
@@ -83,7 +83,7 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
   }
 }
 
-/** The server says to newcomers what all need; what this person needs beyond that, it said when it was used. */
+/** The server announces the scopes everyone needs; what this user needs beyond that, it reported when it was used. */
 function withWanted(found: Discovered, stored: Credentials | undefined): Discovered {
   if (stored?.wanted === undefined) return found;
   const held = isSameIssuer(stored.issuer, found.issuer) ? stored.tokens?.scope : undefined;

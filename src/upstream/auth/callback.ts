@@ -25,7 +25,7 @@ export interface CallbackOptions {
   readonly port?: number | undefined;
   /** The port to use if it is free. Default none. */
   readonly preferred?: number | undefined;
-  /** What tells the answer to our question from others. */
+  /** Distinguishes the response to our request from others. */
   readonly state: string;
 }
 

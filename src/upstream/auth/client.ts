@@ -6,7 +6,7 @@ import { reasonOf } from './failure.ts';
 import { registerClient, RegistrationRejectedError, type OAuthClientInformationMixed } from './oauth.ts';
 import type { OAuthOptions } from './settings.ts';
 
-/** Who we are to an issuer: whom the user says, else what our description says, else whom it registered us as. */
+/** Our client at an issuer: the configured one, else the client metadata document, else a registered one. */
 export async function chooseClient(
   around: DiscoveryContext,
   found: Discovered,
@@ -78,7 +78,7 @@ async function register(
   }
 }
 
-/** A program on somebody's machine keeps no secret; some issuers insist on one all the same. */
+/** A program on a user's machine cannot keep a secret; some issuers insist on one anyway. */
 function authMethod(supported: readonly string[] | undefined): string {
   if (supported === undefined || supported.length === 0 || supported.includes('none')) return 'none';
   return supported.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post';

@@ -7,9 +7,9 @@ export interface Credentials {
   readonly key?: string;
   /** Who issued it, and the only one that is asked to renew it. */
   readonly issuer: string;
-  /** Whether the issuer told its endpoints, or they were assumed as older servers have them. */
+  /** Whether the issuer published its endpoints, or they were assumed as older servers have them. */
   readonly endpoints: 'told' | 'assumed';
-  /** The server, as the issuer was told it. */
+  /** The server, as it was named to the issuer. */
   readonly resource: string;
   /** Who we are to the issuer; undefined where it has forgotten us. */
   readonly client?: KnownClient | undefined;
@@ -32,7 +32,7 @@ export interface KnownClient {
   /** Where the issuer sends the browser back to. */
   readonly redirectUri: string;
   /**
-   * Whether the next login is made as another one: because one was begun and nobody came back, so perhaps the issuer does
+   * Whether the next login is made as another one: because one was started and never finished, so perhaps the issuer does
    * not know it any more; or because it was registered for fewer rights than are needed. Default false.
    */
   readonly doubtful?: boolean | undefined;
@@ -46,7 +46,7 @@ export interface Tokens {
   readonly scope?: string | undefined;
 }
 
-/** A token that can stand in a header. */
+/** A token that is valid in a header. */
 export function isToken(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{1,65536}$/.test(value);
 }

@@ -17,9 +17,9 @@ import {
 /** Where one logs in to a server, and what to ask for there. */
 export interface Discovered {
   readonly issuer: string;
-  /** Undefined where the issuer tells none; its endpoints are then assumed as older servers have them. */
+  /** Undefined if the issuer publishes none; its endpoints are then assumed as older servers have them. */
   readonly metadata: AuthorizationServerMetadata | undefined;
-  /** The server, as the issuer is told it. */
+  /** The server, as it is named to the issuer. */
   readonly resource: string;
   /** What the server says is needed; undefined where it says nothing. */
   readonly scope: string | undefined;
@@ -88,7 +88,7 @@ const MODERN_LIST = {
   },
 };
 
-/** What the server says to somebody who has not logged in. */
+/** The server's response without a login. */
 async function challengeOf(
   { url, fetch }: DiscoveryContext,
   headers: Readonly<Record<string, string>>,
@@ -117,7 +117,7 @@ async function challengeOf(
     });
   const answer = await post(identity);
   if (answer.status === 401) return answer;
-  // Some answer `initialize` for anybody and require a login only for other requests.
+  // Some respond to `initialize` without a login and require one only for other requests.
   const session = answer.headers.get('mcp-session-id');
   const tried = [
     await post(
@@ -199,7 +199,7 @@ function failure(server: string, why: string, cause?: unknown): SwitchboardError
   );
 }
 
-/** A name for the server that can be told to others: what stands in a query may be a key. */
+/** A name for the server that can be shared: its query may contain a key. */
 function withoutSecrets({ origin, pathname }: URL): string {
   return pathname === '/' ? origin : `${origin}${pathname}`;
 }

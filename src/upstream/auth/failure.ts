@@ -4,7 +4,7 @@ import { IssuerMismatchError, OAuthError } from './oauth.ts';
 
 /**
  * What went wrong with an issuer, in few words that hold no secret: of what it answered only its own code is repeated,
- * since anything may stand in the rest.
+ * since the rest may contain anything.
  */
 export function reasonOf(error: unknown): string {
   if (error instanceof SwitchboardError) return error.message.replace(/\.$/, '');

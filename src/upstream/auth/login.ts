@@ -9,7 +9,7 @@ import { createStore } from './store.ts';
 
 /** A token is renewed when it has no more than this left, in milliseconds. */
 const MARGIN = 60_000;
-/** After a renewal that failed, a token that is still good is not renewed again for so long, in milliseconds. */
+/** How long a token that is still valid is not renewed again after a failed renewal, in milliseconds. */
 const PAUSE = 10_000;
 /** The same for one that is not good any more: not at every request, but soon. */
 const BRIEF_PAUSE = 2000;

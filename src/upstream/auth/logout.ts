@@ -10,16 +10,16 @@ import { createStore } from './store.ts';
 export interface LoggedOut {
   /** Whether there was anything stored. */
   readonly removed: boolean;
-  /** Whether the issuer was told, so that a copy of the tokens is worth nothing. */
+  /** Whether the issuer revoked the tokens, so that copies of them are worthless. */
   readonly revoked: boolean;
-  /** Why not, where it was not and there was something to tell. */
+  /** Why not, if there was something to revoke. */
   readonly reason?: string | undefined;
 }
 
 /** For telling the issuer, in milliseconds: what is stored here goes in any case. */
 const TIMEOUT_MS = 20_000;
 
-/** Forgets the login to a server, and tells its issuer so where that takes such messages. */
+/** Deletes the login to a server and revokes it at its issuer, if that is supported. */
 export async function logout(options: LoginOptions, signal: AbortSignal): Promise<LoggedOut> {
   const store = createStore(options);
   const stored = store.read();

@@ -1,4 +1,4 @@
-/** The page a person sees in the browser when a login has ended. Without scripts; what is said is only text. */
+/** The page shown in the browser at the end of a login. Without scripts; the message is escaped. */
 export function page({ ok, text }: { readonly ok: boolean; readonly text: string }): string {
   const title = ok ? 'Logged in' : 'Not logged in';
   return `<!doctype html>

@@ -2,7 +2,7 @@ import { endsWithin, isMadeFor } from './credentials.ts';
 import type { LoginOptions } from './settings.ts';
 import { createStore } from './store.ts';
 
-/** How the login to a server stands, as far as that can be told without asking anybody. */
+/** The state of the login to a server, as far as it is known without a request. */
 export type LoginState =
   | { readonly kind: 'none' }
   | {
