@@ -153,6 +153,11 @@ export function createApp(options: AppOptions): App {
   const workspaces = new Set<Workspace>();
   const endpoints = new Set<ModernEndpoint>();
 
+  const cacheOf = (server: ServerDefinition): UpstreamContext['cache'] =>
+    memory.of({
+      key: () => serverCacheKey(server.kind, connectionSettings(server)),
+      secrets: () => serverSecrets(server, inheritable),
+    });
   const surroundingsFor = (server: ServerDefinition, clients: SourceClients): UpstreamContext => ({
     children,
     log,
@@ -168,14 +173,11 @@ export function createApp(options: AppOptions): App {
       capabilities: clients.capabilities(),
     }),
     era: clients.era,
-    mayBridge: () => true,
+    other: clients.other,
     mayNotStart: () => (children.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
     inTurn: (start) => startLimiter.run(start),
     callerMs,
-    cache: memory.of({
-      key: () => serverCacheKey(server.kind, connectionSettings(server)),
-      secrets: () => serverSecrets(server, inheritable),
-    }),
+    cache: cacheOf(server),
     stateChanged: onStateChange,
     listed: (name, kind, listing) => listed(name, kind, listing),
   });
@@ -209,12 +211,15 @@ export function createApp(options: AppOptions): App {
     return withLanguageModel(source, server, { env, log });
   };
   const everyone = clientsOf(() => [...workspaces].map(({ gateway }) => gateway));
-  const sharedServers = new SharedServers(
-    (server, after) => createSource(server, after, true, everyone, []),
+  const sharedServers = new SharedServers({
+    make: (server, role, after) => createSource(server, after, true, { ...everyone, ...role }, []),
+    // A part of this program takes calls of either era.
+    support: (server) => (server.kind === 'builtin' ? { modern: false } : cacheOf(server).support),
     log,
-  );
+  });
 
-  const open = (several: boolean, gatewayPath: readonly string[] = []): Workspace => {
+  /** `clients`: what the clients of an HTTP door speak that this is for. Default: it is for the one over stdio. */
+  const open = (clients?: Era, gatewayPath: readonly string[] = []): Workspace => {
     const workspace = openWorkspace({
       program,
       log,
@@ -233,8 +238,11 @@ export function createApp(options: AppOptions): App {
       build: (server, of, after, restart) => {
         const source =
           // What one client has added is its own, whatever another one calls by the same name.
-          several && server.kind !== 'unusable' && server.isolation === 'shared' && !isRuntimeServer(server)
-            ? sharedServers.join(server, restart)
+          clients !== undefined &&
+          server.kind !== 'unusable' &&
+          server.isolation === 'shared' &&
+          !isRuntimeServer(server)
+            ? sharedServers.join(server, restart, clients)
             : createSource(
                 server,
                 after,
@@ -248,7 +256,7 @@ export function createApp(options: AppOptions): App {
     workspaces.add(workspace);
     return workspace;
   };
-  const main = open(false);
+  const main = open();
   const listed = warnAboutToolSettings((name) => main.manager.find(name), log);
   const local = new LocalClient();
   const source = (name: string): Source => {
@@ -264,7 +272,7 @@ export function createApp(options: AppOptions): App {
 
   /** Connects one client of an HTTP door to a workspace of its own. */
   const openForClient = (transport: MessageTransport, gatewayPath: readonly string[]): ClientWorkspace => {
-    const workspace = open(true, gatewayPath);
+    const workspace = open('legacy', gatewayPath);
     const client = connectClient(transport, {
       gateway: workspace.gateway,
       identity: workspace.identity,
@@ -319,7 +327,7 @@ export function createApp(options: AppOptions): App {
       }),
     openHttp: async ({ host, port, token, emptied }) => {
       // Clients without sessions are one to us: the token is all we know of them.
-      const workspace = open(true);
+      const workspace = open('modern');
       const endpoint = await openModernEndpoint({
         gateway: workspace.gateway,
         identity: workspace.identity,
@@ -379,11 +387,9 @@ function hostNames(host: string): string[] {
 }
 
 /** The clients that use a source, as its server sees them. */
-interface SourceClients {
+interface SourceClients extends Pick<UpstreamContext, 'era' | 'other'> {
   /** What one of them can do, merged: what the client cannot that a request is for is refused then. */
   readonly capabilities: () => JsonObject;
-  /** The era that all of them speak; undefined where there are none, or several. */
-  readonly era: () => Era | undefined;
 }
 
 function clientsOf(gateways: () => readonly Gateway[]): SourceClients {
@@ -395,6 +401,7 @@ function clientsOf(gateways: () => readonly Gateway[]): SourceClients {
       const eras = new Set(clients().map(({ modern }): Era => (modern === true ? 'modern' : 'legacy')));
       return eras.size === 1 ? [...eras][0] : undefined;
     },
+    other: () => undefined,
   };
 }
 

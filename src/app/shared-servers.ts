@@ -1,41 +1,60 @@
 import { compareServers, type ServerDefinition } from '../config/index.ts';
-import { SharedSource, type Source } from '../gateway/index.ts';
+import { SharedSource, type SharedSourceRole, type Source } from '../gateway/index.ts';
+import type { Era, EraSupport } from '../protocol/index.ts';
 import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 
+interface SharedServer {
+  definition: ServerDefinition;
+  readonly shared: SharedSource;
+}
+
+export interface SharedServersOptions {
+  readonly make: (
+    definition: ServerDefinition,
+    role: SharedSourceRole,
+    after: Promise<unknown> | undefined,
+  ) => Source;
+  /** The eras that a server supports. */
+  readonly support: (definition: ServerDefinition) => EraSupport;
+  readonly log: Logger;
+}
+
 /** The servers that all clients of an HTTP door use together, by name. */
 export class SharedServers {
-  readonly #byName = new Map<string, { definition: ServerDefinition; shared: SharedSource }>();
-  readonly #log: Logger;
-  readonly #make: (definition: ServerDefinition, after: Promise<unknown> | undefined) => Source;
+  readonly #byName = new Map<string, SharedServer>();
+  readonly #options: SharedServersOptions;
 
-  constructor(
-    make: (definition: ServerDefinition, after: Promise<unknown> | undefined) => Source,
-    log: Logger,
-  ) {
-    this.#make = make;
-    this.#log = log;
+  constructor(options: SharedServersOptions) {
+    this.#options = options;
   }
 
-  /** A source for one client. If its definition has changed, or with `restart`, it is restarted for all of them. */
-  join(definition: ServerDefinition, restart: boolean): Source {
+  /**
+   * A source for one client, which speaks this era. If its definition has changed, or with `restart`, the server is
+   * restarted for all of them.
+   */
+  join(definition: ServerDefinition, restart: boolean, era: Era): Source {
+    const { make, support, log } = this.#options;
     const { name } = definition;
     const known = this.#byName.get(name);
     if (known === undefined) {
-      const shared = new SharedSource(this.#make(definition, undefined));
-      this.#byName.set(name, { definition, shared });
-      return shared.join();
+      const shared: SharedSource = new SharedSource({
+        make: (role, after) => make(entry.definition, role, after),
+        support: () => support(entry.definition),
+      });
+      const entry: SharedServer = { definition, shared };
+      this.#byName.set(name, entry);
+      return shared.join(era);
     }
-    if (restart || compareServers(known.definition, definition) === 'process') {
+    const isOther = compareServers(known.definition, definition) === 'process';
+    known.definition = definition;
+    if (restart || isOther) {
       const reason = `Server '${name}' is being ${restart ? 'reloaded' : 'changed'}.`;
       known.shared
-        .replace((after) => this.#make(definition, after), { reason, drainMs: DRAIN_MS })
-        .catch((error: unknown) =>
-          this.#log.error('could not stop', { server: name, reason: messageOf(error) }),
-        );
+        .replace({ reason, drainMs: DRAIN_MS })
+        .catch((error: unknown) => log.error('could not stop', { server: name, reason: messageOf(error) }));
     }
-    known.definition = definition;
-    return known.shared.join();
+    return known.shared.join(era);
   }
 
   /** Those that a configuration does not have any more end, each after its running calls. */

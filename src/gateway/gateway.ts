@@ -286,7 +286,7 @@ export class Gateway {
     });
     for (const old of this.#caches.values()) {
       if (old.source.name === entry.source.name && old.subscriptions !== cache.subscriptions)
-        cache.subscriptions.adopt(old.subscriptions, this.#sessions);
+        cache.subscriptions.adopt(old.subscriptions, (session) => this.#sessions.has(session));
     }
     entry.source.listen(this.#listenerFor(cache));
     return cache;

@@ -47,6 +47,8 @@ export class Session {
   logLevel: string | undefined;
   /** Identifies the user: requests to any session of one principal reach the same user. */
   readonly principal: object;
+  /** The session that keeps its tasks and links: itself, or the one that it shares them with. */
+  readonly keeper: Session;
   // Made when they are needed: a client of the modern era has a session for every request.
   #seen: Map<CatalogKind, string> | undefined;
   #awaiting: Set<CatalogKind> | undefined;
@@ -68,6 +70,7 @@ export class Session {
     this.#tasks = shared ? shared.#tasks : new Map<string, Source>();
     this.#links = shared ? shared.#links : new Map<string, Source>();
     this.principal = principal ?? this;
+    this.keeper = shared?.keeper ?? this;
   }
 
   /** The list it saw last of each kind, as JSON text; only a list that differs is announced. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CLIENT_SHAPE, SERVER_SHAPE, type JsonObject } from '../protocol/index.ts';
+import { CLIENT_SHAPE, SERVER_SHAPE, type Era, type JsonObject } from '../protocol/index.ts';
 import { Message } from '../wire/index.ts';
 import type { Call } from './call.ts';
 import { LocalClient } from './local-client.ts';
@@ -34,9 +34,14 @@ function behind() {
   return { source, asked, told, closed, requests, says: () => listener! };
 }
 
+/** One source for all, which is another one after each replacement. */
+function sharedBy(...sources: Source[]): SharedSource {
+  return new SharedSource({ make: () => sources.shift()!, support: () => ({ modern: false }) });
+}
+
 /** A gateway that uses it: what reached it. */
-function user(shared: SharedSource) {
-  const source = shared.join();
+function user(shared: SharedSource, era: Era = 'legacy') {
+  const source = shared.join(era);
   const heard: string[] = [];
   source.listen({
     started: () => void heard.push('started'),
@@ -78,7 +83,7 @@ const log = Message.from({ jsonrpc: '2.0', method: 'notifications/message', para
 
 test('a question goes to the gateway whose client has a call running, and is refused when two have', () => {
   const { source, says } = behind();
-  const shared = new SharedSource(source);
+  const shared = sharedBy(source);
   const [one, two] = [user(shared), user(shared)];
   one.call();
   two.call();
@@ -95,7 +100,7 @@ test('a question goes to the gateway whose client has a call running, and is ref
 
 test('with one gateway left it is asked though no call runs, and with none it is refused', async () => {
   const { source, says } = behind();
-  const shared = new SharedSource(source);
+  const shared = sharedBy(source);
   const [one, two] = [user(shared), user(shared)];
   await two.source.close();
   says().requested(question([]).asks);
@@ -108,7 +113,7 @@ test('with one gateway left it is asked though no call runs, and with none it is
 
 test('a log message goes to the one caller, to nobody where it could be for two, and never to all', () => {
   const { source, says } = behind();
-  const shared = new SharedSource(source);
+  const shared = sharedBy(source);
   const [one, two] = [user(shared), user(shared)];
   one.call();
   says().notified(log, () => new Set([one.session]));
@@ -119,7 +124,7 @@ test('a log message goes to the one caller, to nobody where it could be for two,
 
 test('start, end and changed lists reach all; an update of a resource is passed on once', () => {
   const { source, says } = behind();
-  const shared = new SharedSource(source);
+  const shared = sharedBy(source);
   const [one, two] = [user(shared), user(shared)];
   says().started();
   says().changed('tools');
@@ -132,7 +137,7 @@ test('start, end and changed lists reach all; an update of a resource is passed 
 
 test('subscriptions are renewed, once each, when the source restarts', () => {
   const { source, asked, says } = behind();
-  const shared = new SharedSource(source);
+  const shared = sharedBy(source);
   const [one, two] = [user(shared), user(shared)];
   one.source.subscriptions!.add('a:b', one.session, 'a:b');
   two.source.subscriptions!.add('a:b', two.session, 'a:b');
@@ -143,7 +148,7 @@ test('subscriptions are renewed, once each, when the source restarts', () => {
 
 test('of the log levels that clients want, the server is told the one that says most', async () => {
   const { source, asked } = behind();
-  const shared = new SharedSource(source);
+  const shared = sharedBy(source);
   const [one, two] = [user(shared), user(shared)];
   await one.source.ask('logging/setLevel', { level: 'debug' });
   await two.source.ask('logging/setLevel', { level: 'error' });
@@ -152,7 +157,7 @@ test('of the log levels that clients want, the server is told the one that says 
 
 test('a notification of a client is passed on only where it is the only one', async () => {
   const { source, told } = behind();
-  const shared = new SharedSource(source);
+  const shared = sharedBy(source);
   const [one, two] = [user(shared), user(shared)];
   one.source.notify(log);
   expect(told).toEqual([]);
@@ -163,16 +168,16 @@ test('a notification of a client is passed on only where it is the only one', as
 
 test('what the answer of a call names belongs to the source its gateway knows', () => {
   const { source, requests } = behind();
-  const joined = new SharedSource(source).join();
+  const joined = sharedBy(source).join('legacy');
   void new LocalClient().request(joined, 'tools/call', { name: 'tool' });
   expect(requests.map((call) => call.source)).toEqual([joined]);
 });
 
 test('replaced, it ends with the reason, and everybody goes on with the new one', async () => {
   const [old, fresh] = [behind(), behind()];
-  const shared = new SharedSource(old.source);
+  const shared = sharedBy(old.source, fresh.source);
   const [one, two] = [user(shared), user(shared)];
-  await shared.replace(() => fresh.source, { reason: 'It is being reloaded.' });
+  await shared.replace({ reason: 'It is being reloaded.' });
   expect(old.closed).toEqual(['It is being reloaded.']);
   one.call();
   expect([old.requests.length, fresh.requests.length]).toEqual([0, 1]);
@@ -190,7 +195,7 @@ function taskOf({ call, session, source }: ReturnType<typeof user>, taskId: stri
 
 test('requests and notifications of a task go to the client that created it, even while others call', () => {
   const { source, says } = behind();
-  const shared = new SharedSource(source);
+  const shared = sharedBy(source);
   const [one, two] = [user(shared), user(shared)];
   taskOf(one, 't1');
   two.call();
@@ -205,7 +210,7 @@ test('requests and notifications of a task go to the client that created it, eve
 
 test('what is said of a task that nobody here has made is for nobody', () => {
   const { source, says } = behind();
-  const shared = new SharedSource(source);
+  const shared = sharedBy(source);
   const one = user(shared);
   one.call();
   const status = { jsonrpc: '2.0', method: 'notifications/tasks/status', params: { taskId: 'x' } };
@@ -215,7 +220,7 @@ test('what is said of a task that nobody here has made is for nobody', () => {
 
 test('when the client that wanted to hear most has left, the server is told to say less', async () => {
   const { source, asked } = behind();
-  const shared = new SharedSource(source);
+  const shared = sharedBy(source);
   const [one, two] = [user(shared), user(shared)];
   await one.source.ask('logging/setLevel', { level: 'debug' });
   await two.source.ask('logging/setLevel', { level: 'error' });

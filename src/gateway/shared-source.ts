@@ -1,28 +1,49 @@
-import { isJsonObject, LOG_MESSAGE_LEVELS, Server, severity } from '../protocol/index.ts';
-import { RpcCode, type Message } from '../wire/index.ts';
+import { otherEra, type Era, type EraSupport } from '../protocol/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import type { Edit } from '../wire/index.ts';
+import type { Call } from './call.ts';
 import type { Session } from './session.ts';
-import type { CloseOptions, ServerRequest, Source, SourceListener } from './source.ts';
-import { Subscriptions } from './subscriptions.ts';
+import { SharedSide, type SharedMember } from './shared-side.ts';
+import type { CloseOptions, Source } from './source.ts';
+
+/** What a source has to know that is one of two. */
+export interface SharedSourceRole {
+  /** The clients it is for. */
+  readonly era: () => Era;
+  /** How calls reach the other one, where that is in use; undefined where this one has to serve all clients. */
+  readonly other: () => ((edits: Edit[], call: Call) => void) | undefined;
+}
+
+export interface SharedSourceOptions {
+  /** Makes the source that serves the clients of one era; it does not start before `after`. */
+  readonly make: (role: SharedSourceRole, after: Promise<unknown> | undefined) => Source;
+  /** The eras that the server supports. */
+  readonly support: () => EraSupport;
+}
+
+/** How long the calls of a source that is not needed may still finish, in milliseconds. */
+const DRAIN_MS = 2000;
 
 /**
- * One source that several gateways use. Each gets a `Source` of its own in front of the same one. Messages from it go to
- * the gateway of the client they are for, and are dropped where that cannot be known.
+ * A server that several gateways use. Each gets a `Source` of its own. Gateways whose clients speak the same era share
+ * one source, and so do all of them where the server supports one era only.
  */
 export class SharedSource {
-  readonly #subscriptions = new Subscriptions();
-  readonly #members = new Set<Member>();
+  readonly #options: SharedSourceOptions;
+  readonly #members = new Set<SharedMember>();
   /** Which gateway a client belongs to, learnt from its calls. */
-  readonly #memberOf = new WeakMap<Session, Member>();
-  #source: Source;
+  readonly #memberOf = new WeakMap<Session, SharedMember>();
+  readonly #sides = new Map<Era, SharedSide>();
+  /** The end of the sources that were replaced. */
+  #after: Promise<unknown> | undefined;
 
-  constructor(source: Source) {
-    this.#source = source;
-    source.listen(this.#listener());
+  constructor(options: SharedSourceOptions) {
+    this.#options = options;
   }
 
-  /** A source for one more gateway. Closing it leaves the others theirs. */
-  join(): Source {
-    const source = (): Source => this.#source;
+  /** A source for one more gateway, whose clients speak this era. Closing it leaves the others theirs. */
+  join(era: Era): Source {
+    const source = (): Source => member.side.source;
     const shared: Source = {
       get name() {
         return source().name;
@@ -36,159 +57,147 @@ export class SharedSource {
       get problem() {
         return source().problem;
       },
-      subscriptions: this.#subscriptions,
+      get subscriptions() {
+        return member.side.subscriptions;
+      },
       about: () => source().about(),
-      list: (kind) => source().list(kind),
+      list: (kind) => this.#serve(member, (serving) => serving.list(kind)),
       known: (kind) => source().known(kind),
       remembered: (kind) => source().remembered(kind),
       request: (edits, call) => {
         this.#memberOf.set(call.session, member);
-        member.sessions.add(call.session);
+        member.sessions.add(call.session.keeper);
         source().request(edits, call);
       },
-      start: () => source().start(),
+      start: () => this.#serve(member, (serving) => serving.start()),
       ask: (method, params) => {
-        if (method !== 'logging/setLevel') return source().ask(method, params);
+        if (method !== 'logging/setLevel')
+          return this.#serve(member, (serving) => serving.ask(method, params));
         member.level = typeof params?.level === 'string' ? params.level : undefined;
-        return source().ask(method, { level: this.#lowestLevel() });
+        return source().ask(method, { level: member.side.lowestLevel() });
       },
       // With several clients, the server could not tell which client it is from.
       notify: (notification) => {
-        if (this.#members.size === 1) source().notify(notification);
+        if (member.side.members.size === 1) source().notify(notification);
       },
       listen: (listener) => {
         member.listener = listener;
       },
-      setIdleTimeout: (idleMs) => source().setIdleTimeout(idleMs),
+      setIdleTimeout: (idleMs) => {
+        for (const side of this.#sides.values()) side.source.setIdleTimeout(idleMs);
+      },
       fail: (error) => source().fail(error),
       close: () => {
-        const most = this.#lowestLevel();
-        this.#members.delete(member);
-        const level = this.#lowestLevel();
-        // The client with the lowest level has left.
-        if (level !== undefined && level !== most)
-          source()
-            .ask('logging/setLevel', { level })
-            .catch(() => undefined);
+        this.#leave(member);
         return Promise.resolve();
       },
     };
-    const member: Member = { source: shared, sessions: new Set(), listener: undefined, level: undefined };
+    const side = this.#sideFor(era);
+    const member: SharedMember = {
+      source: shared,
+      era,
+      sessions: new Set(),
+      listener: undefined,
+      level: undefined,
+      side,
+    };
     this.#members.add(member);
+    side.members.add(member);
     return shared;
   }
 
-  /** Replaces the source for all. Resolves when the old one has ended. */
-  async replace(make: (after: Promise<unknown>) => Source, options: CloseOptions): Promise<void> {
-    const closed = this.#source.close(options);
-    this.#source = make(closed.catch(() => undefined));
-    this.#source.listen(this.#listener());
+  /** Makes all sources again. Resolves when the old ones have ended. */
+  async replace(options: CloseOptions): Promise<void> {
+    const closed = this.close(options);
+    this.#after = closed.catch(() => undefined);
+    for (const side of this.#sides.values()) side.replace((each) => this.#make(each));
     await closed;
   }
 
-  close(options?: CloseOptions): Promise<void> {
-    return this.#source.close(options);
+  async close(options?: CloseOptions): Promise<void> {
+    await Promise.all([...this.#sides.values()].map(({ source }) => source.close(options)));
   }
 
-  #listener(): SourceListener {
-    return {
-      started: () => {
-        this.#each((listener) => listener.started());
-        for (const uri of this.#subscriptions.uris())
-          this.#source.ask('resources/subscribe', { uri }).catch(() => undefined);
-      },
-      failed: () => this.#each((listener) => listener.failed()),
-      stopped: () => this.#each((listener) => listener.stopped()),
-      changed: (kind) => this.#each((listener) => listener.changed(kind)),
-      notified: (notification, callers) => {
-        const task = taskNamedIn(notification);
-        if (task !== undefined) {
-          const owner = this.#taskOwner(task);
-          return owner?.member.listener?.notified(notification, () => new Set([owner.session]));
-        }
-        // Subscriptions are shared, so one gateway can notify the clients of all.
-        const member =
-          notification.string(Server.method) === 'notifications/resources/updated'
-            ? this.#members.values().next().value
-            : this.#targetMember(callers());
-        return member?.listener?.notified(notification, callers);
-      },
-      requested: (serverRequest) => {
-        const task = taskNamedIn(serverRequest.request);
-        const owner = task === undefined ? undefined : this.#taskOwner(task);
-        const member = task === undefined ? this.#targetMember(serverRequest.callers()) : owner?.member;
-        if (member?.listener)
-          member.listener.requested(owner ? withCaller(owner.session, serverRequest) : serverRequest);
-        else
-          serverRequest.refuse(
-            RpcCode.serverError,
-            `${serverRequest.method} was not forwarded: ${
-              this.#members.size === 0
-                ? 'no client is connected'
-                : 'several clients share this server, and it does not say which of them it is for'
-            }.`,
-          );
-      },
-      inUse: () => [...this.#members].some(({ listener }) => listener?.inUse() === true),
-    };
+  #leave(member: SharedMember): void {
+    const { side } = member;
+    const most = side.lowestLevel();
+    this.#members.delete(member);
+    side.members.delete(member);
+    const level = side.lowestLevel();
+    // The client with the lowest level has left.
+    if (level !== undefined && level !== most)
+      side.source.ask('logging/setLevel', { level }).catch(() => undefined);
   }
 
-  /** The client that a task was made for. */
-  #taskOwner(task: string): { readonly member: Member; readonly session: Session } | undefined {
-    for (const member of this.#members) {
-      for (const session of member.sessions)
-        if (session.taskOwner(task) === member.source) return { member, session };
+  /** Serves a request of our own for a member, by the other source if its own turns out not to be able to. */
+  async #serve<T>(member: SharedMember, work: (source: Source) => Promise<T>): Promise<T> {
+    const { side } = member;
+    try {
+      return await work(side.source);
+    } catch (error) {
+      this.#settle();
+      const full = error instanceof SwitchboardError && error.code === 'TOO_MANY_PROCESSES';
+      const next = member.side === side && full ? this.#liveBeside(side) : member.side;
+      if (next === undefined || next === side) throw error;
+      return work(next.source);
     }
-    return undefined;
   }
 
-  #each(tell: (listener: SourceListener) => void): void {
-    for (const { listener } of this.#members) if (listener) tell(listener);
+  /** Where clients of an era are served. */
+  #sideFor(era: Era): SharedSide {
+    const support = this.#options.support();
+    const served = support[era] === false && support[otherEra(era)] !== false ? otherEra(era) : era;
+    const known = this.#sides.get(served);
+    if (known) return known;
+    const side = new SharedSide(served, {
+      make: (each) => this.#make(each),
+      memberOf: (session) => this.#memberOf.get(session),
+      started: () => this.#settle(),
+    });
+    this.#sides.set(served, side);
+    return side;
   }
 
-  /** The gateway of the one client that has calls running, or the only gateway there is. */
-  #targetMember(callers: ReadonlySet<Session>): Member | undefined {
-    if (callers.size > 1) return undefined;
-    const [caller] = callers;
-    if (caller !== undefined) return this.#memberOf.get(caller);
-    return this.#members.size === 1 ? this.#members.values().next().value : undefined;
+  #make(side: SharedSide): Source {
+    const other = (): ((edits: Edit[], call: Call) => void) | undefined => {
+      const beside = this.#liveBeside(side);
+      return (
+        beside &&
+        ((edits, call) => {
+          beside.source.request(edits, call);
+          this.#settle();
+        })
+      );
+    };
+    return this.#options.make({ era: () => side.era, other }, this.#after);
   }
 
-  /** The lowest level that a client wants, so that each gets its messages. */
-  #lowestLevel(): string | undefined {
-    const wanted = [...this.#members].map(({ level }) => severity(level)).filter((at) => at >= 0);
-    return LOG_MESSAGE_LEVELS[Math.min(...wanted)];
+  #liveBeside({ era }: SharedSide): SharedSide | undefined {
+    const beside = this.#sides.get(otherEra(era));
+    return beside?.live === true ? beside : undefined;
   }
-}
 
-interface Member {
-  /** What it holds. */
-  readonly source: Source;
-  /** Its clients that have called. */
-  readonly sessions: Set<Session>;
-  listener: SourceListener | undefined;
-  /** The least severe log messages that its clients want. */
-  level: string | undefined;
-}
-
-/** The task that a message names, which identifies its client whatever other calls are running. */
-function taskNamedIn(message: Message): string | undefined {
-  if (!message.mentions('"taskId"')) return undefined;
-  const params = message.value(Server.params);
-  if (!isJsonObject(params)) return undefined;
-  const related = isJsonObject(params._meta) ? params._meta[RELATED_TASK] : undefined;
-  const task = isJsonObject(related) ? related.taskId : params.taskId;
-  return typeof task === 'string' ? task : undefined;
-}
-
-const RELATED_TASK = 'io.modelcontextprotocol/related-task';
-
-function withCaller(session: Session, serverRequest: ServerRequest): ServerRequest {
-  return {
-    method: serverRequest.method,
-    request: serverRequest.request,
-    callers: () => new Set([session]),
-    relayTo: (client) => serverRequest.relayTo(client),
-    refuse: (code, message) => serverRequest.refuse(code, message),
-  };
+  /** Brings every member to the side of its era; a server that supports one era has one side. */
+  #settle(): void {
+    for (const side of [...this.#sides.values()]) {
+      const [era, other] = [side.era, otherEra(side.era)];
+      const support = this.#options.support();
+      if (support[era] !== false || support[other] === false) continue;
+      const beside = this.#sides.get(other);
+      // One that is starting hands its calls over itself.
+      if (beside !== undefined && side.source.state.kind === 'starting') continue;
+      // The one that runs goes on.
+      const kept = beside !== undefined && (beside.live || !side.live) ? beside : side;
+      const dropped = kept === side ? beside : side;
+      this.#sides.delete(era);
+      this.#sides.set(other, kept);
+      kept.era = other;
+      const reason = 'The server supports one protocol version, which another connection uses.';
+      void dropped?.source.close({ reason, drainMs: DRAIN_MS });
+    }
+    for (const member of this.#members) {
+      const side = this.#sideFor(member.era);
+      if (side !== member.side) side.takeOver(member);
+    }
+  }
 }

@@ -25,7 +25,7 @@ const RETRY_DELAYS = [1000, 3000, 10_000, 30_000, 60_000];
  */
 export class SourceCache {
   readonly source: Source;
-  readonly subscriptions: Subscriptions;
+  readonly #subscriptions = new Subscriptions();
   readonly #listings: Record<CatalogKind, Listing | undefined> = {
     tools: undefined,
     resources: undefined,
@@ -48,9 +48,13 @@ export class SourceCache {
 
   constructor(entry: CatalogEntry, owner: SourceCacheOwner) {
     this.source = entry.source;
-    this.subscriptions = entry.source.subscriptions ?? new Subscriptions();
     this.#entry = entry;
     this.#owner = owner;
+  }
+
+  /** Those of the source where it is shared, which may be others after it has changed. */
+  get subscriptions(): Subscriptions {
+    return this.source.subscriptions ?? this.#subscriptions;
   }
 
   get entry(): CatalogEntry {

@@ -25,18 +25,29 @@ export class Subscriptions {
     return true;
   }
 
-  /** Takes over the subscriptions of these clients from a source that this one replaces. */
-  adopt(other: Subscriptions, sessions: ReadonlySet<Session>): void {
+  /**
+   * Takes over the subscriptions of some clients from a source that this one replaces. Returns the URIs that no client
+   * was subscribed to here.
+   */
+  adopt(other: Subscriptions, isTheirs: (session: Session) => boolean): string[] {
+    const before = new Set(this.#byUri.keys());
     for (const [uri, clients] of other.#byUri) {
-      for (const [session, knownAs] of clients) if (sessions.has(session)) this.add(uri, session, knownAs);
+      for (const [session, knownAs] of clients) if (isTheirs(session)) this.add(uri, session, knownAs);
     }
+    return [...this.#byUri.keys()].filter((uri) => !before.has(uri));
   }
 
   /** Forgets a client that has left; returns the URIs that no other client is subscribed to. */
   leave(session: Session): string[] {
-    return [...this.#byUri].flatMap(([uri, clients]) =>
-      clients.has(session) && this.remove(uri, session) ? [uri] : [],
-    );
+    return this.leaveAll((each) => each === session);
+  }
+
+  /** The same for several clients. */
+  leaveAll(isOne: (session: Session) => boolean): string[] {
+    return [...this.#byUri].flatMap(([uri, clients]) => {
+      const leaving = [...clients.keys()].filter(isOne);
+      return leaving.map((session) => this.remove(uri, session)).includes(true) ? [uri] : [];
+    });
   }
 
   has(uri: string, session: Session): boolean {

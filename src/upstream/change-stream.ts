@@ -74,7 +74,9 @@ export class ChangeStream {
 
   /** Resolves when the server has confirmed it, or after a while. */
   subscribe(uri: string): Promise<void> {
-    if (this.#over || this.#uris.has(uri)) return Promise.resolve();
+    if (this.#over) return Promise.resolve();
+    // Another client may have subscribed to it a moment ago.
+    if (this.#uris.has(uri)) return this.#asked.length === 0 ? Promise.resolve() : this.#settled();
     this.#uris.add(uri);
     return this.#reopened();
   }
@@ -130,15 +132,20 @@ export class ChangeStream {
 
   /** Asks for what is wanted now; for several changes at one time once. */
   #reopened(): Promise<void> {
+    this.#opening ??= setImmediate(() => {
+      this.#opening = undefined;
+      this.#open();
+    });
+    return this.#settled();
+  }
+
+  /** Resolves when the newest stream is confirmed, or after a while. */
+  #settled(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, CONFIRM_TIMEOUT_MS).unref();
       this.#asked.push(() => {
         clearTimeout(timer);
         resolve();
-      });
-      this.#opening ??= setImmediate(() => {
-        this.#opening = undefined;
-        this.#open();
       });
     });
   }

@@ -1,13 +1,16 @@
 /** The client's era is spoken to a server that supports it; real servers of every kind. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { Call } from '../gateway/index.ts';
 import { eraOfVersion, type Era } from '../protocol/index.ts';
+import type { Edit } from '../wire/index.ts';
 import { factsCache } from '../../test/helpers/upstream-context.ts';
 import {
   overHttp,
   overStdio,
   scratchFile,
   startModernServer,
+  TestClient,
   type UpstreamHarness,
   type UpstreamHarnessOptions,
 } from './modern.cases.ts';
@@ -156,8 +159,12 @@ describe('a modern client', () => {
 test('where another connection speaks the other era already, a server that has no more is not used twice', async () => {
   const cache = factsCache();
   const args = ['--initialize=accept', '--discover=unknown'];
-  const { source, starts } = overStdio(args, { era: 'modern', cache, mayBridge: false });
+  const passed: Call[] = [];
+  const other = (_edits: Edit[], call: Call): void => void passed.push(call);
+  const { source, starts } = overStdio(args, { era: 'modern', cache, other });
+  const { call } = new TestClient({}, true).tool(source, 'params');
   await expect(source.start()).rejects.toThrow('does not support protocol version 2026-07-28');
   expect(cache.support).toEqual({ legacy: true, modern: false });
   expect([source.state.kind, source.problem, starts()]).toEqual(['idle', undefined, 0]);
+  expect(passed).toEqual([call]);
 });

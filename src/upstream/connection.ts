@@ -335,6 +335,8 @@ export class Connection {
       if (error instanceof StartPostponed) {
         // Nothing is wrong with the server.
         this.#become({ kind: 'idle' });
+        const other = this.#context.other();
+        if (other) this.#calls.passKept(other);
         throw error.reason;
       }
       this.#problem = asStartError(error, this.#server.name);

@@ -143,8 +143,8 @@ export interface UpstreamHarnessOptions {
   readonly recalled?: SourceInfo;
   /** The era of the client that it is for. */
   readonly era?: Era;
-  /** Default true. */
-  readonly mayBridge?: boolean;
+  /** Takes what a connection of the other era can do. Default: there is none. */
+  readonly other?: (edits: Edit[], call: Call) => void;
   /** Default: remembers nothing but `recalled`. */
   readonly cache?: UpstreamContext['cache'];
   /** For remote ones. Default `http`. */
@@ -203,7 +203,7 @@ function createHarness(target: UpstreamServer['target'], options: UpstreamHarnes
         capabilities: options.capabilities ?? {},
       }),
       era: () => options.era,
-      mayBridge: () => options.mayBridge ?? true,
+      other: () => options.other,
       cache: options.cache ?? factsCache(options.recalled),
     }),
     new Deadlines(),

@@ -123,6 +123,11 @@ export class ServerCalls {
     );
   }
 
+  /** Hands over those that have not been sent. */
+  passKept(take: (edits: Edit[], call: Call) => void): void {
+    for (const { call, edits } of this.#queue.takeAll()) take(edits, call);
+  }
+
   /** Gives up those that have not been sent. */
   failKept(reason: SwitchboardError): void {
     for (const { call } of this.#queue.takeAll()) {

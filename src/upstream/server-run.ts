@@ -3,7 +3,7 @@ import type { Deadlines } from '../shared/deadline.ts';
 import type { Logger } from '../shared/log.ts';
 import { quoted } from '../shared/printable.ts';
 import { secretMask } from '../shared/secrets.ts';
-import type { Listing, ServerRequest, Session, SourceInfo, LimitedStart } from '../gateway/index.ts';
+import type { Call, Listing, ServerRequest, Session, SourceInfo, LimitedStart } from '../gateway/index.ts';
 import type { ChildProcesses } from '../process/index.ts';
 import {
   eraOfVersion,
@@ -13,7 +13,7 @@ import {
   type EraSupport,
   type ListKind,
 } from '../protocol/index.ts';
-import { Peer, type Framing, type Message, type OutputFraming } from '../wire/index.ts';
+import { Peer, type Edit, type Framing, type Message, type OutputFraming } from '../wire/index.ts';
 import type { ClientIdentity } from './handshake.ts';
 import type { Transport, TransportEnd, TransportEvents } from './transport.ts';
 import type { ServerCacheEntry } from './server-cache.ts';
@@ -51,8 +51,8 @@ export interface UpstreamContext {
   readonly identity: () => ClientIdentity;
   /** The era of the clients that use the server; asked for when it starts. Undefined: none of them is there yet. */
   readonly era: () => Era | undefined;
-  /** Whether the server may be used in the other era too; false where another connection speaks that one already. */
-  readonly mayBridge: () => boolean;
+  /** How calls reach another connection that speaks the other era; undefined: this one may speak either. */
+  readonly other: () => ((edits: Edit[], call: Call) => void) | undefined;
   /** Takes each line a server writes to stderr, already prefixed and safe to print. */
   readonly stderr: (line: string) => void;
   /** Why no further process may be started now; undefined where one may. */

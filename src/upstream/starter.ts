@@ -99,7 +99,7 @@ export class Starter {
       await started.run.stop();
       started = await start();
     }
-    if (suits(started) || context.mayBridge()) return started;
+    if (suits(started) || context.other() === undefined) return started;
     await started.run.stop();
     const version = wanted === 'modern' ? MODERN_VERSION : LATEST_LEGACY_VERSION;
     const message = `Server '${server.name}' does not support protocol version ${version}.`;

@@ -44,7 +44,7 @@ export function testUpstreamContext(
     stderr: () => undefined,
     identity: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: {} }),
     era: () => undefined,
-    mayBridge: () => true,
+    other: () => undefined,
     startHint: 'Look.',
     mayNotStart: () => undefined,
     inTurn: ({ run }) => run(() => undefined),
