@@ -11,21 +11,21 @@ const config = {
   ],
 } as unknown as ProjectConfig;
 
-describe('the services a command means', () => {
+describe('the services a command applies to', () => {
   test.each([
-    { what: 'all, when nothing is said', names: [], asked: [], wanted: ['web', 'api', 'db-main'] },
-    { what: 'those it names, by slug and once', names: ['DB main', 'web', 'Web'], asked: ['db-main', 'web'], wanted: ['web', 'db-main'] }, // prettier-ignore
-    { what: 'those of the profile', names: [], profile: 'Backend', asked: ['db-main', 'api'], wanted: ['api', 'db-main'] }, // prettier-ignore
+    { what: 'all by default', names: [], requested: [], wanted: ['web', 'api', 'db-main'] },
+    { what: 'those it names, by slug and once', names: ['DB main', 'web', 'Web'], requested: ['db-main', 'web'], wanted: ['web', 'db-main'] }, // prettier-ignore
+    { what: 'those of the profile', names: [], profile: 'Backend', requested: ['db-main', 'api'], wanted: ['api', 'db-main'] }, // prettier-ignore
     {
       what: 'all for an empty profile',
       names: [],
       profile: 'test',
-      asked: [],
+      requested: [],
       wanted: ['web', 'api', 'db-main'],
     },
-    { what: 'those it names although there is a profile', names: ['web'], profile: 'backend', asked: ['web'], wanted: ['web'] }, // prettier-ignore
-  ])('are $what', ({ names, profile, asked, wanted }) => {
-    expect(selectServices(config, names, profile)).toMatchObject({ asked, wanted });
+    { what: 'those it names although there is a profile', names: ['web'], profile: 'backend', requested: ['web'], wanted: ['web'] }, // prettier-ignore
+  ])('are $what', ({ names, profile, requested, wanted }) => {
+    expect(selectServices(config, names, profile)).toMatchObject({ requested, wanted });
   });
 
   test('that do not exist are all named, with a guess', () => {
