@@ -65,11 +65,28 @@ function readBody(
       resolve('too-large');
     };
     request.on('data', onData);
-    request.on('end', () => resolve(pieces));
-    // No effect after the end.
-    request.on('close', () => resolve('gone'));
+    request.on('end', () => atEndOfTurn(() => resolve(pieces)));
+    request.on('close', () => {
+      if (!request.complete) resolve('gone');
+    });
     request.on('error', () => resolve('gone'));
   });
+}
+
+/**
+ * Bodies that arrive in one turn of the event loop are handled together at its end: then all that is sent to a server
+ * for them leaves in one write.
+ */
+function atEndOfTurn(handle: () => void): void {
+  if (arrived.push(handle) === 1) setImmediate(handleArrived);
+}
+
+let arrived: (() => void)[] = [];
+
+function handleArrived(): void {
+  const all = arrived;
+  arrived = [];
+  for (const handle of all) handle();
 }
 
 function readOne(
