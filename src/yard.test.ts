@@ -75,7 +75,7 @@ async function hold(yard: YardRepository): Promise<() => Promise<void>> {
   return letGo;
 }
 
-test('a session that was piped in is answered in order, however long one request takes', async () => {
+test('a piped session gets its responses in order, however long one request takes', async () => {
   const yard = yardRepository();
   const letGo = await hold(yard);
   const { say, input, door, ids } = serve(yard);
@@ -90,7 +90,7 @@ test('a session that was piped in is answered in order, however long one request
   expect(ids()).toEqual([1, '2', 3, null, null, 4]);
 });
 
-test('a request that takes long lets others pass, and the order counts again when it is answered', async () => {
+test('a slow request lets others pass, and the order is restored after its response', async () => {
   const yard = yardRepository();
   const letGo = await hold(yard);
   const { say, ids, answers } = serve(yard);
@@ -108,7 +108,7 @@ test('a request that takes long lets others pass, and the order counts again whe
   expect(ids().slice(6)).toEqual([6, 7, null, 8]);
 });
 
-test('a request that is given up while it runs is not answered, and the next one begins', async () => {
+test('a cancelled running request gets no response, and the next one starts', async () => {
   const yard = yardRepository();
   await hold(yard);
   const { say, ids, answers } = serve(yard);
@@ -122,7 +122,7 @@ test('a request that is given up while it runs is not answered, and the next one
   expect(ids()).toEqual([2, 3]);
 });
 
-test('a request that is given up while it waits is never begun', async () => {
+test('a cancelled waiting request is never started', async () => {
   const yard = yardRepository();
   const letGo = await hold(yard);
   const { say, ids, answers } = serve(yard);
@@ -134,7 +134,7 @@ test('a request that is given up while it waits is never begun', async () => {
   expect([...ids()].sort()).toEqual([1, 3, 4]);
 });
 
-test('everything that came before the end of the input is answered', async () => {
+test('everything received before the end of the input gets a response', async () => {
   const yard = yardRepository();
   const { say, input, door, ids } = serve(yard);
   say(call(1, 'brief'), call(2, 'list'), { id: 3, method: 'tools/list' }, call(4, 'doctor'), ping(5));
@@ -174,7 +174,7 @@ test('the same in the era without a handshake, whose code is loaded with the fir
   });
 });
 
-test('a stop gives up what runs and what waits, and tells each', async () => {
+test('a stop ends running and waiting requests, with an error for each', async () => {
   const yard = yardRepository();
   await hold(yard);
   const { say, door, heard, ids } = serve(yard);
@@ -185,7 +185,7 @@ test('a stop gives up what runs and what waits, and tells each', async () => {
   expect(heard[1].error.message).toContain('was not started');
 });
 
-test('of thousands of requests at once the last are read when the first are answered', async () => {
+test('thousands of concurrent requests are read as responses are written', async () => {
   const yard = yardRepository();
   const letGo = await hold(yard);
   const { say, ids, input, door } = serve(yard);
@@ -225,7 +225,7 @@ test('a client need not greet, and is told of no changes that are none', async (
   expect(heard[3].result.resources[0]).toMatchObject({ name: 'project-brief' });
 });
 
-test('who does not read gets no more answers until it does', async () => {
+test('a client that does not read gets no more responses until it does', async () => {
   const yard = yardRepository();
   const input = new PassThrough();
   // As a pipe of the system does, it keeps a copy of what it was given: the memory is used again.

@@ -30,18 +30,18 @@ test('jitter only adds, and at most a fifth', () => {
   expect(createBackoff({ random: () => 0.999_999 }).next(0)).toEqual({ kind: 'wait', ms: 300 });
 });
 
-test('a child that dies at once is started at most five times in the first minute', () => {
+test('a child that dies immediately is started at most five times in the first minute', () => {
   expect(restarts(createBackoff({ random: () => 0 }), 0, 60_000).length + 1).toBeLessThanOrEqual(5);
 });
 
-test('a child that always comes up and dies again is given up after ten restarts in a minute', () => {
+test('a child that always starts and dies again is given up after ten restarts in a minute', () => {
   const backoff = createBackoff({ random: () => 0 });
   const times = restarts(backoff, 0, 60_000, (now) => backoff.succeeded(now));
   expect(times).toHaveLength(10);
   expect(backoff.next(2500)).toEqual({ kind: 'give-up', until: times[0]! + 60_000 });
 });
 
-test('a child that was given up may try again when the oldest restart is a minute past', () => {
+test('a child that was given up may try again when the oldest restart is a minute ago', () => {
   const backoff = createBackoff({ limit: 2, random: () => 0 });
   backoff.next(0);
   backoff.next(0);
@@ -59,7 +59,7 @@ test('after a success the next wait is short again', () => {
   expect(backoff.next(3000)).toEqual({ kind: 'wait', ms: 250 });
 });
 
-test('a person who asks for another try gets it at once', () => {
+test('a user who asks for another try gets it immediately', () => {
   const backoff = createBackoff({ limit: 1, random: () => 0 });
   backoff.next(0);
   expect(backoff.next(0).kind).toBe('give-up');

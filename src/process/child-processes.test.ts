@@ -97,7 +97,7 @@ describe.concurrent('the stages', () => {
     await made.stopAll();
   });
 
-  test('a server that never reads what it is sent is ended all the same', async ({ expect: check }) => {
+  test('a server that never reads its input can be stopped too', async ({ expect: check }) => {
     const made = createChildProcesses({ log: silentLogger });
     const child = made.spawn(node(shapeArgs('plain')));
     await readyShape(child.stderr);
@@ -108,7 +108,7 @@ describe.concurrent('the stages', () => {
 });
 
 describe('a child', () => {
-  test('whose leader left is heard of at once, is still counted, and can still be stopped', async () => {
+  test('whose leader exited is reported immediately, still counted, and can still be stopped', async () => {
     const made = createChildren();
     const child = made.spawn(node(shapeArgs('leader-exits')));
     const end = exitOf(child);
@@ -120,7 +120,7 @@ describe('a child', () => {
     expect(isAlive(leaf.pid)).toBe(false);
   });
 
-  test('that ended by itself is forgotten, and stopping it again is nothing', async () => {
+  test('that exited on its own is forgotten, and stopping it again does nothing', async () => {
     const made = createChildren();
     const child = made.spawn(node(['-e', 'process.exitCode = 3']));
     expect(await exitOf(child)).toMatchObject({ kind: 'exited', code: 3, signal: null });
@@ -128,7 +128,7 @@ describe('a child', () => {
     expect(await child.stop()).toEqual({ kind: 'gone', by: 'nothing', milliseconds: 0 });
   });
 
-  test('is heard to the last word before its exit is told', async () => {
+  test('is read to the end before its exit is reported', async () => {
     const child = createChildren().spawn(node(['-e', `process.stdout.write('x'.repeat(300000) + 'last')`]));
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -136,7 +136,7 @@ describe('a child', () => {
     expect(text.endsWith('last')).toBe(true);
   });
 
-  test('tells its end once to each listener, also to one that comes late or not at all to one taken back', async () => {
+  test('reports its exit once to each listener, also to a late one, but not to a removed one', async () => {
     const child = createChildren().spawn(node(['-e', '0']));
     const calls: string[] = [];
     child.onExit(() => calls.push('early'));
@@ -146,7 +146,7 @@ describe('a child', () => {
     expect(calls).toEqual(['early']);
   });
 
-  test('that is gone can be written to without harm', async () => {
+  test('that is gone can be written to safely', async () => {
     const child = createChildren().spawn(node(['-e', '0']));
     await exitOf(child);
     for (let i = 0; i < 3; i++) child.stdin.write('anybody there?\n');
@@ -154,7 +154,7 @@ describe('a child', () => {
     expect(child.state.kind).toBe('exited');
   });
 
-  test('gets exactly the composed environment, and the marks of the runs it belongs to', async () => {
+  test('gets exactly the given environment, plus the marks of the runs it belongs to', async () => {
     process.env['SWITCHBOARD_RUN_00000000000outer'] = 'kept';
     onTestFinished(() => {
       delete process.env['SWITCHBOARD_RUN_00000000000outer'];
@@ -176,7 +176,7 @@ describe('a child', () => {
 });
 
 describe('all children', () => {
-  test('stops all its children in parallel and takes no more', async () => {
+  test('stops all its children in parallel and accepts no more', async () => {
     const made = createChildren();
     const children = ['plain', 'setsid', 'ignores-term'].map((shape) => made.spawn(node(shapeArgs(shape))));
     const ready = (await Promise.all(children.map((child) => readyShape(child.stderr)))).flat();
@@ -190,7 +190,7 @@ describe('all children', () => {
     expect(await exitOf(late)).toMatchObject({ kind: 'failed', error: { code: 'SHUTTING_DOWN' } });
   });
 
-  test('without children stops at once', async () => {
+  test('without children stops immediately', async () => {
     expect(await createChildren().stopAll()).toMatchObject({ kind: 'gone', by: 'nothing' });
   });
 });
@@ -222,12 +222,12 @@ describe('a program that cannot be started', () => {
     return end.error;
   };
 
-  test('because there is no such command', async () => {
+  test('because the command does not exist', async () => {
     expect(await failure({ command: 'no-such-command-here' })).toMatchObject({ code: 'COMMAND_NOT_FOUND' });
     expect(await failure({ command: './missing' })).toMatchObject({ code: 'COMMAND_NOT_FOUND' });
   });
 
-  test('because its working directory is missing, or none', async () => {
+  test('because its working directory does not exist or is not a directory', async () => {
     const missing = await failure({ cwd: join(folder, 'missing') });
     expect(missing).toMatchObject({
       code: 'CWD_NOT_USABLE',

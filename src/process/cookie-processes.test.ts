@@ -50,7 +50,7 @@ async function shape(name: string): Promise<Started> {
 }
 
 describe.runIf(process.platform === 'linux')('of every shape', () => {
-  test('all are seen and all are ended, also those that ignore SIGTERM and those that answer with a copy', async () => {
+  test('all are found and ended, including those that ignore SIGTERM or replace themselves', async () => {
     const started = await Promise.all(
       [...SHAPES, 'forks-on-term', 'scrubs-environment'].map((name) => shape(name)),
     );
@@ -88,7 +88,7 @@ describe.runIf(process.platform === 'linux')('of every shape', () => {
 });
 
 describe.runIf(process.platform === 'linux')('nobody else is touched:', () => {
-  test('not who has the pid of a leader but another start time', async () => {
+  test('not a process with the pid of a leader but another start time', async () => {
     const child = spawn('sleep', ['60'], { stdio: 'ignore', detached: true });
     onTestFinished(() => void child.kill('SIGKILL'));
     const { startTime } = readStat(child.pid!)!;
@@ -103,7 +103,7 @@ describe.runIf(process.platform === 'linux')('nobody else is touched:', () => {
     expect(isAlive(child.pid!)).toBe(true);
   });
 
-  test('not who carries the cookie of another program, even when it was started from within', async () => {
+  test('not a carrier of another cookie, even if it was started from within', async () => {
     const [outer, inner] = [`${RUN}.${randomUUID()}`, `${RUN}.${randomUUID()}`];
     const logFile = join(folder, `${outer}.log`);
     const { exited, ...leader } = await startDetached({
@@ -134,7 +134,7 @@ describe.runIf(process.platform === 'linux')('nobody else is touched:', () => {
     expect(others.filter(isAlive)).toEqual(others);
   });
 
-  test('not ourselves, and nobody for a target without leader and cookie', async () => {
+  test('not ourselves, and no process for a target without leader and cookie', async () => {
     const processes = createCookieProcesses(COOKIE);
     const leader = readStat(process.pid);
     const members = processes.look().membersOf({ leader, cookie: undefined });
@@ -147,7 +147,7 @@ describe.runIf(process.platform === 'linux')('nobody else is touched:', () => {
 });
 
 describe.runIf(process.platform === 'linux')('stop', () => {
-  test('takes children of this very process for dead when they are, collected or not', async () => {
+  test('considers children of this process dead when they are, reaped or not', async () => {
     const { exited, ...target } = await shape('plain');
     const processes = createCookieProcesses(COOKIE);
     const [report] = await processes.stop([target], { kill: 20_000 });
@@ -156,7 +156,7 @@ describe.runIf(process.platform === 'linux')('stop', () => {
     expect(await exited).toMatchObject({ code: 143 });
   });
 
-  test('reports in the order of the targets, and the gone as gone', async () => {
+  test('reports in the order of the targets, including those already gone', async () => {
     const stubborn = await shape('ignores-term');
     const plain = await shape('plain');
     const processes = createCookieProcesses(COOKIE);

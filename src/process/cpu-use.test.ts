@@ -31,7 +31,7 @@ describe('what the system tells', () => {
   });
 });
 
-test('a process is counted with its session and with all that came from it, and with nobody else', () => {
+test('a process is counted with its session and all descendants, and nothing else', () => {
   const one = (pid: number, parent: number, session: number, working = false) => ({
     pid,
     parent,

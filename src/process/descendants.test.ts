@@ -4,7 +4,7 @@ import { readyShape, shapeArgs } from '../../test/servers/shapes/watch.ts';
 import { processTree } from './descendants.ts';
 
 test.runIf(process.platform === 'linux')(
-  'what a process started comes before it, the nearest first',
+  'the descendants of a process come before it, nearest first',
   async () => {
     const leaf = "console.error('ready leaf ' + process.pid); setInterval(() => undefined, 1000);";
     const child = spawn(process.execPath, shapeArgs('npm-like', process.execPath, '-e', leaf), {
@@ -20,6 +20,6 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('a process that is gone has nobody but itself', () => {
+test('a process that is gone yields only itself', () => {
   expect([...processTree(2 ** 22 + 1)]).toEqual([2 ** 22 + 1]);
 });

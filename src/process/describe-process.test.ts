@@ -13,7 +13,7 @@ async function vanished(): Promise<number> {
   return child.pid!;
 }
 
-test('a living process is described by its command line and its directory', async () => {
+test('a running process is described by its command line and directory', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-describe-'));
   const script = 'setInterval(() => {}, 1000)';
   const child = spawn(process.execPath, ['-e', script, '--', 'two words', 'line\nbreak\u001b'], {
@@ -39,14 +39,14 @@ test('a living process is described by its command line and its directory', asyn
   }
 });
 
-test('one that has vanished is not described', async () => {
+test('a process that is gone is not described', async () => {
   const pid = await vanished();
   expect(describeProcess(pid)).toBeUndefined();
   expect(environmentOf(pid)).toBeUndefined();
 });
 
 describe.runIf(process.platform === 'linux')('on Linux', () => {
-  test('one that is dead but not collected is not described', async () => {
+  test('a zombie is not described', async () => {
     // The shell becomes a process that never collects its child.
     const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], {
       stdio: ['ignore', 'pipe', 'ignore'],

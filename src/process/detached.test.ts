@@ -53,7 +53,7 @@ const says = (file: string, text: string): Promise<boolean> =>
   holdsWithin(20_000, () => textOf(file).includes(text));
 
 describe.skipIf(process.platform === 'win32')('a detached program', () => {
-  test('has a session of its own, no input, and both outputs in its log', async () => {
+  test('has its own session, no input, and both outputs in its log', async () => {
     const script = `
       process.stdin.on('end', () => console.log('input ends')).resume();
       console.log('out ' + process.pid); console.error('err');`;
@@ -67,19 +67,16 @@ describe.skipIf(process.platform === 'win32')('a detached program', () => {
     expect(statSync(options.logFile).mode & 0o777).toBe(0o600);
   });
 
-  test.runIf(process.platform === 'linux')(
-    'is known by its pid, its start time and its session',
-    async () => {
-      const { pid, startTime } = await startDetached(program(['-e', 'setInterval(() => {}, 1000)']));
-      onTestFinished(() => void process.kill(pid, 'SIGKILL'));
-      expect(readStat(pid)).toMatchObject({ pid, startTime, session: pid, alive: true });
-      const ended = await startDetached(program([], { command: 'true' }));
-      await ended.exited;
-      expect(ended.startTime).toBeGreaterThanOrEqual(startTime);
-    },
-  );
+  test.runIf(process.platform === 'linux')('is identified by its pid, start time and session', async () => {
+    const { pid, startTime } = await startDetached(program(['-e', 'setInterval(() => {}, 1000)']));
+    onTestFinished(() => void process.kill(pid, 'SIGKILL'));
+    expect(readStat(pid)).toMatchObject({ pid, startTime, session: pid, alive: true });
+    const ended = await startDetached(program([], { command: 'true' }));
+    await ended.exited;
+    expect(ended.startTime).toBeGreaterThanOrEqual(startTime);
+  });
 
-  test('adds to its log, and after a cut goes on where the file ends', async () => {
+  test('appends to its log, and continues at the end after a truncation', async () => {
     const script = `
       const tick = () => console.log('tick');
       tick(); setInterval(tick, 20);`;
@@ -99,7 +96,7 @@ describe.skipIf(process.platform === 'win32')('a detached program', () => {
     expect(textOf(options.logFile)).not.toContain('\0');
   });
 
-  test('gets the composed environment, also through the shell that notes its end', async () => {
+  test('gets the given environment, also through the shell that records its exit', async () => {
     const odd = {
       'npm_config_@scope:registry': 'odd "name" $HOME',
       'with space': '1\n2',
@@ -121,7 +118,7 @@ describe.skipIf(process.platform === 'win32')('a detached program', () => {
     expect(textOf(noted.logFile)).not.toContain('CARRIED');
   });
 
-  test('gets its arguments unchanged, however odd they are', async () => {
+  test('gets its arguments unchanged, however unusual', async () => {
     const args = [
       '',
       ' ',
@@ -144,7 +141,7 @@ describe.skipIf(process.platform === 'win32')('a detached program', () => {
     }
   });
 
-  test('is never a word of the shell that notes its end', async () => {
+  test('is never interpreted by the shell that records its exit', async () => {
     const options = noting(['stays text'], { command: 'echo' });
     writeFileSync(join(folder, 'echo'), '#!/bin/sh\nprintf "the program got: %s\\n" "$1"\n');
     chmodSync(join(folder, 'echo'), 0o755);
@@ -154,7 +151,7 @@ describe.skipIf(process.platform === 'win32')('a detached program', () => {
     expect(textOf(options.logFile)).toBe('the program got: stays text\n');
   });
 
-  test('that cannot be started says why, and not only in its log', async () => {
+  test('that cannot be started is reported, not only in its log', async () => {
     const file = (name: string, text: string, mode: number): string => {
       writeFileSync(join(folder, name), text);
       chmodSync(join(folder, name), mode);
@@ -197,7 +194,7 @@ describe.skipIf(process.platform === 'win32')('the end of a program is noted', (
     }
   });
 
-  test('when the whole session gets a signal that the program obeys, answers or ignores', async () => {
+  test('when the whole session gets a signal that the program obeys, handles or ignores', async () => {
     const cases = [
       ['SIGTERM', 'setInterval(() => {}, 1000)', 143],
       ['SIGINT', 'setInterval(() => {}, 1000)', 130],
@@ -216,7 +213,7 @@ describe.skipIf(process.platform === 'win32')('the end of a program is noted', (
     }
   });
 
-  test('when the program alone is killed', async () => {
+  test('when only the program is killed', async () => {
     const options = noting(['-e', `console.log('pid ' + process.pid + '.'); setInterval(() => {}, 1000)`]);
     const { exited } = await startDetached(options);
     expect(await says(options.logFile, '.')).toBe(true);
@@ -225,7 +222,7 @@ describe.skipIf(process.platform === 'win32')('the end of a program is noted', (
     expect(readExit(options.exitFile)?.code).toBe(137);
   });
 
-  test('with nothing in the log that the program did not write, whichever signal ends it', async () => {
+  test('without adding anything to the log of the program, whichever signal ends it', async () => {
     for (const signal of ['SIGTERM', 'SIGKILL', 'SIGABRT', 'SIGSEGV'] as const) {
       const options = noting(['-e', `console.error('last words'); process.kill(process.pid, '${signal}')`]);
       const { exited } = await startDetached(options);
@@ -248,7 +245,7 @@ describe.skipIf(process.platform === 'win32')('the end of a program is noted', (
     expect(readExit(options.exitFile)).toBeUndefined();
   });
 
-  test('only by what is a note', () => {
+  test('only by a valid record', () => {
     const file = join(folder, 'a-note');
     expect(readExit(file)).toBeUndefined();
     for (const text of ['', '3', 'x\n', '-1\n', '1 2\n', '12345\n']) {
@@ -296,7 +293,7 @@ describe.runIf(process.platform === 'linux')('a program whose starter', () => {
   };
   const ticking = `setInterval(() => console.log('tick ' + Date.now()), 20)`;
 
-  test('is killed goes on, goes on logging, and its end is noted', async () => {
+  test('is killed keeps running and logging, and its exit is recorded', async () => {
     const options = noting(['-e', ticking]);
     const { child, pid, ended } = await start(options, 'stay');
     expect(await says(options.logFile, 'tick')).toBe(true);
@@ -309,7 +306,7 @@ describe.runIf(process.platform === 'linux')('a program whose starter', () => {
     expect(await holdsWithin(20_000, () => readExit(options.exitFile)?.code === 143)).toBe(true);
   });
 
-  test('has nothing else to do does not keep it from ending', async () => {
+  test('has nothing else to do does not prevent it from ending', async () => {
     const options = program(['-e', ticking]);
     const { pid, ended } = await start(options, 'leave');
     expect((await ended)[0]).toBe(0);

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-test('work under one lock is done one after the other, and nothing is left', async () => {
+test('work under one lock runs one after the other, and no file is left', async () => {
   let inside = 0;
   let most = 0;
   const work = async (): Promise<void> => {
@@ -28,12 +28,12 @@ test('work under one lock is done one after the other, and nothing is left', asy
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test('the lock is free again after work that failed', async () => {
+test('the lock is released after work that failed', async () => {
   await expect(withFileLock(file, () => Promise.reject(new Error('no luck')))).rejects.toThrow('no luck');
   expect(await withFileLock(file, () => 'done')).toBe('done');
 });
 
-test('a lock that a dead process has left is taken over, by one at a time', async () => {
+test('a lock left by a dead process is taken over, by one process at a time', async () => {
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
   const dead = JSON.stringify({ ...ownIdentity(), pid: child.pid });
@@ -51,7 +51,7 @@ test('a lock that a dead process has left is taken over, by one at a time', asyn
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test('a lock of a living process is waited for, and not for ever', async () => {
+test('a lock of a running process is waited for, until the timeout', async () => {
   writeFileSync(file, JSON.stringify(ownIdentity()));
   await expect(withFileLock(file, () => 'done', { timeoutMs: 50 })).rejects.toMatchObject({
     code: 'LOCK_BUSY',
@@ -61,7 +61,7 @@ test('a lock of a living process is waited for, and not for ever', async () => {
   await expect(withFileLock(file, () => 'done', { signal: stop })).rejects.toMatchObject({ code: 'STOPPED' });
 });
 
-test('a lock from a place that cannot be seen from here, or of no known form, is taken over when it is old', async () => {
+test('an old lock of an invisible process or an unknown format is taken over', async () => {
   for (const content of [JSON.stringify({ ...ownIdentity(), place: 'elsewhere' }), 'garbage']) {
     writeFileSync(file, content);
     await expect(withFileLock(file, () => 'done', { timeoutMs: 30 })).rejects.toMatchObject({

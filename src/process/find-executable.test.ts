@@ -27,7 +27,7 @@ describe.skipIf(process.platform === 'win32')('an executable is found', () => {
   const find = (command: string, path?: string): string | undefined =>
     findExecutable(command, { cwd: folder, path });
 
-  test('by its name in the places of the given PATH, in their order', () => {
+  test('by its name in the directories of the given PATH, in order', () => {
     const path = [join(folder, 'bin'), join(folder, 'other')].join(delimiter);
     expect(find('tool', path)).toBe(join(folder, 'bin/tool'));
     expect(find('alias', path)).toBe(join(folder, 'bin/alias'));
@@ -35,7 +35,7 @@ describe.skipIf(process.platform === 'win32')('an executable is found', () => {
     expect(find('text', path)).toBe(join(folder, 'other/text'));
   });
 
-  test('in places that are relative or empty, from the directory of the program', () => {
+  test('in relative or empty directories, from the directory of the program', () => {
     expect(find('tool', 'bin')).toBe(join(folder, 'bin/tool'));
     expect(findExecutable('tool', { cwd: join(folder, 'bin'), path: '/nowhere:' })).toBe(
       join(folder, 'bin/tool'),
@@ -48,7 +48,7 @@ describe.skipIf(process.platform === 'win32')('an executable is found', () => {
     expect(find('tool', '/nowhere')).toBeUndefined();
   });
 
-  test('in the usual places when there is no PATH', () => {
+  test('in the usual directories without a PATH', () => {
     expect(find('sh')).toMatch(/^\/(usr\/)?bin\/sh$/);
   });
 

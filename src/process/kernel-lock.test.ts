@@ -68,7 +68,7 @@ const platforms = process.platform === 'linux' ? (['linux', 'darwin'] as const) 
 describe.each(platforms)('a lock as on %s', (platform) => {
   const named = (): string => `test-${randomUUID()}`;
 
-  test('lets the work of one process be done one after the other, in the order of the calls', async () => {
+  test('runs the work of one process one after the other, in the order of the calls', async () => {
     const name = named();
     const order: number[] = [];
     let inside = 0;
@@ -99,14 +99,14 @@ describe.each(platforms)('a lock as on %s', (platform) => {
     expect(readFileSync(file, 'utf8')).toBe('500');
   });
 
-  test('is free again after work that failed, and gives back what the work gives', async () => {
+  test('is released after work that failed, and returns the result of the work', async () => {
     const name = named();
     const failing = (): Promise<never> => Promise.reject(new Error('no luck'));
     await expect(withKernelLock(name, failing, { platform })).rejects.toThrow('no luck');
     expect(await withKernelLock(name, () => 'done', { platform })).toBe('done');
   });
 
-  test('tells who waits the pid and the work of the holder, and is handed over when that is done', async () => {
+  test('reports the pid and work of the holder to waiters, and is handed over afterwards', async () => {
     const name = named();
     const child = await holder(name, platform);
     const told: LockHolder[] = [];
@@ -117,7 +117,7 @@ describe.each(platforms)('a lock as on %s', (platform) => {
     expect(await waiting).toBe('done');
   });
 
-  test('is free at once when its holder is killed', async () => {
+  test('is released immediately when its holder is killed', async () => {
     const name = named();
     const child = await holder(name, platform);
     let told = false;
@@ -149,7 +149,7 @@ describe.each(platforms)('a lock as on %s', (platform) => {
     expect(await withKernelLock(own, () => 'done', { platform })).toBe('done');
   });
 
-  test('is not waited for by who gives up, and others go on waiting', async () => {
+  test('is not taken by a waiter that gives up, and others keep waiting', async () => {
     const name = named();
     const child = await holder(name, platform);
     const caller = new AbortController();
@@ -195,7 +195,7 @@ describe.each(platforms)('a lock as on %s', (platform) => {
     expect(await withKernelLock(name, () => 'done', { platform, timeoutMs: 5000 })).toBe('done');
   });
 
-  test('has room for names of any length and letters, and tells them apart', async () => {
+  test('accepts names of any length and characters, and distinguishes them', async () => {
     const name = `tést ${randomUUID().repeat(10)}`;
     const both = await withKernelLock(
       `${name}a`,

@@ -21,19 +21,19 @@ function opener(code: number): void {
 
 const posix = process.platform !== 'win32';
 
-test.runIf(posix)('the address goes to the system as it is, whatever a shell would make of it', async () => {
+test.runIf(posix)('the address is passed unchanged, without a shell', async () => {
   opener(0);
   expect(await openBrowser('https://login.example/a?b=$(id)&c=`x`;d', env)).toBe(true);
   expect(readFileSync(join(directory, 'opened'), 'utf8')).toBe('https://login.example/a?b=$(id)&c=`x`;d\n');
 });
 
-test.runIf(posix)('an opener that fails or is not there is no browser', async () => {
+test.runIf(posix)('a failing or missing opener returns false', async () => {
   expect(await openBrowser('https://login.example/', env)).toBe(false);
   opener(3);
   expect(await openBrowser('https://login.example/', env)).toBe(false);
 });
 
-test('what is no web page is not opened', async () => {
+test('other addresses than web pages are not opened', async () => {
   if (posix) opener(0);
   for (const url of ['file:///etc/passwd', 'javascript:alert(1)', 'vscode://x'])
     expect(await openBrowser(url, env)).toBe(false);

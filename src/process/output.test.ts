@@ -18,14 +18,14 @@ function capture(options: Partial<OutputOptions> = {}) {
 }
 
 describe('lines', () => {
-  test('carry the name, whatever their line ends, and the last one needs none', async () => {
+  test('carry the name, with any line ending, also without one at the end', async () => {
     const { stream, end, output } = capture();
     stream.write('one\r\ntwo\n\nthree');
     expect(await end()).toEqual(['[web] one', '[web] two', '[web] ', '[web] three']);
     expect(output.tail()).toEqual(['one', 'two', '', 'three']);
   });
 
-  test('stay whole when characters arrive byte by byte', async () => {
+  test('stay intact when characters arrive byte by byte', async () => {
     const { stream, end } = capture();
     for (const byte of Buffer.from('grün 🦊\r\nok\n')) stream.write(Buffer.from([byte]));
     expect(await end()).toEqual(['[web] grün 🦊', '[web] ok']);
@@ -38,14 +38,14 @@ describe('lines', () => {
     expect(await end()).toEqual(['[web] red\\ta\\x0db\\x07', '[web] \ufffdA']);
   });
 
-  test('are cut between characters when they are too long, and say so', async () => {
+  test('are truncated between characters when they are too long, with a note', async () => {
     const { stream, end } = capture({ longestLine: 5 });
     stream.write('äääääää');
     stream.write('äääää\nshort\n');
     expect(await end()).toEqual(['[web] ää … (19 bytes more)', '[web] short']);
   });
 
-  test('the tail holds the last twenty and what has no end yet', () => {
+  test('the tail holds the last twenty lines and an incomplete one', () => {
     const { stream, output } = capture();
     for (let i = 1; i <= 30; i++) stream.write(`${i}\n`);
     stream.write('unfinished');

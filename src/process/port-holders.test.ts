@@ -54,7 +54,7 @@ describe.skipIf(process.platform === 'win32')('who listens is found', () => {
   });
 
   test.runIf(process.platform === 'linux' && hasIpv6)(
-    'in the table of its family, as many as wanted',
+    'in the table of its family, limited in number',
     async () => {
       const four = [await listener({ host: '127.0.0.1' }), await listener({ host: '0.0.0.0' })];
       const six = await listener({ host: '::' });
@@ -77,7 +77,7 @@ describe.skipIf(process.platform === 'win32')('who listens is found', () => {
     expect(portHolders([port]).map(({ address }) => address)).toEqual(['127.0.0.1', '::1']);
   });
 
-  test.runIf(hasIpv6)('among those that are expected, in either family, and nobody else', async () => {
+  test.runIf(hasIpv6)('among those that are expected, in either family, and no others', async () => {
     const four = await listener({ host: '127.0.0.1' });
     const six = await listener({ host: '::1' });
     const foreign = await listener({ host: '127.0.0.1' });
@@ -93,14 +93,14 @@ describe.skipIf(process.platform === 'win32')('who listens is found', () => {
     expect([...own.values()].map(({ pid }) => pid)).toEqual([process.pid, process.pid]);
   });
 
-  test('by the processes themselves, on every port of theirs', async () => {
+  test('by process, on all their ports', async () => {
     const ports = [await listener({ host: '127.0.0.1' }), await listener({ host: '0.0.0.0' })];
     expect(heldBy([process.pid]).map(({ port }) => port)).toEqual(expect.arrayContaining(ports));
     expect(heldBy([1, process.ppid]).filter(({ port }) => ports.includes(port))).toEqual([]);
     expect(heldBy([])).toEqual([]);
   });
 
-  test('for several ports at once, and nobody for a free one, none or a connection', async () => {
+  test('for several ports at once, but not for a free port or a connection', async () => {
     const ports = [await listener({ host: '127.0.0.1' }), await listener({ host: '127.0.0.1' })];
     expect(
       portHolders([...ports, 1])
@@ -156,7 +156,7 @@ describe.skipIf(process.platform === 'win32')('who listens is found', () => {
   });
 });
 
-test('what lsof says is read, wildcards and IPv6 included', () => {
+test('the output of lsof is parsed, with wildcards and IPv6', () => {
   const text = 'p501\nf21\nn127.0.0.1:3000\nf22\nn[::1]:3000\np77\nf5\nn*:5432\nf6\nn*:5433\n';
   expect(holdersFromLsof(text, [3000, 5432])).toEqual([
     { port: 3000, address: '127.0.0.1', pid: 501 },
@@ -166,7 +166,7 @@ test('what lsof says is read, wildcards and IPv6 included', () => {
   expect(holdersFromLsof('', [3000])).toEqual([]);
 });
 
-test('what netstat of Windows says is read, whatever its language, without connections', () => {
+test('the output of netstat on Windows is parsed in any language, without connections', () => {
   const text = [
     '  Proto  Lokale Adresse         Remoteadresse          Status           PID',
     '  TCP    0.0.0.0:3000           0.0.0.0:0              ABHÖREN          4242',

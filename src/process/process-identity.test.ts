@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { processStatus, ownIdentity } from './process-identity.ts';
 
-test('a mark is alive as long as its process is, and not when another one has the pid', async () => {
+test('an identity is alive as long as its process, and not if another process has the pid', async () => {
   const own = ownIdentity();
   expect(processStatus(own)).toBe('alive');
   if (process.platform !== 'win32')
@@ -13,6 +13,6 @@ test('a mark is alive as long as its process is, and not when another one has th
   expect(processStatus({ ...own, pid: child.pid! })).toBe('gone');
 });
 
-test('of a process in another place nothing is known', () => {
+test('a process on another machine or namespace is unknown', () => {
   expect(processStatus({ ...ownIdentity(), place: 'elsewhere' })).toBe('unknown');
 });

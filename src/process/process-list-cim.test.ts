@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseCim } from './process-list-cim.ts';
 
-test('the list of Windows is read line by line, and what is none is left out', () => {
+test('the process list of Windows is parsed line by line, without invalid lines', () => {
   const text = '4 0 1759300000000\r\n1234 4 1759300001234\r\n\r\nGet-CimInstance : Access denied\r\n9 8\r\n';
   expect(parseCim(text)).toEqual([
     { pid: 4, parent: 0, session: 4, startTime: 1759300000000, cookie: undefined },

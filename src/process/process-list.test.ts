@@ -32,7 +32,7 @@ describe.runIf(linux)('the process list of /proc', () => {
     expect(entryOf(processes, pid, identity.startTime + 1)).toBeUndefined();
   });
 
-  test('does not take the text of the cookie inside another variable for the cookie', () => {
+  test('ignores the text of the cookie inside another variable', () => {
     const pid = sleeper({ OTHER: 'CENSUS_MARK=no' });
     expect(entryOf(createProcProcessList('CENSUS_MARK'), pid)?.cookie).toBeUndefined();
   });
@@ -43,7 +43,7 @@ describe.runIf(linux)('the process list of /proc', () => {
     expect(entryOf(createProcProcessList('CENSUS_MARK'), pid)?.cookie).toBe('v');
   });
 
-  test('a zombie has an identity but is not among the living, and gets no signal', async () => {
+  test('a zombie has an identity but is not listed, and gets no signal', async () => {
     const processes = createProcProcessList('CENSUS_MARK');
     const child = spawn('true', { stdio: 'ignore' });
     const pid = child.pid!;
@@ -55,7 +55,7 @@ describe.runIf(linux)('the process list of /proc', () => {
     await once(child, 'exit');
   });
 
-  test('signals nobody whose start time differs', () => {
+  test('signals no process with another start time', () => {
     const processes = createProcProcessList('CENSUS_MARK');
     const pid = sleeper();
     const { startTime } = processes.identify(pid)!;
@@ -66,7 +66,7 @@ describe.runIf(linux)('the process list of /proc', () => {
 });
 
 describe('the process list of ps', () => {
-  test('reads what macOS prints and leaves out the dead', () => {
+  test('parses what macOS prints, without zombies', () => {
     const text =
       '    1     0     1 Ss   Sat Nov 15 09:07:01 2025\n  42 1 42 Z Sat Nov 15 09:07:02 2025\n\nrubbish\n';
     expect(parsePs(text)).toEqual([

@@ -40,7 +40,7 @@ describe('members of a tree', () => {
     expect(pidsOf(createProcessTree(leader, 'ours'), all)).toEqual([100, 201]);
   });
 
-  test('nobody, when all that is left is a stranger with the pid of the leader', () => {
+  test('none, if only an unrelated process with the pid of the leader is left', () => {
     const all = [
       living(100, { startTime: 2000 }),
       living(101, { session: 100, parent: 100, startTime: 2001 }),
@@ -48,31 +48,31 @@ describe('members of a tree', () => {
     expect(pidsOf(createProcessTree(leader, 'ours'), all)).toEqual([]);
   });
 
-  test('nobody, when a strange session took the number of ours and lost its leader too', () => {
+  test('none, if an unrelated session reused our session id and lost its leader too', () => {
     expect(
       pidsOf(createProcessTree(leader, 'ours'), [living(101, { session: 100, startTime: 2001 })]),
     ).toEqual([]);
   });
 
-  test('the whole session without its leader, while one in it carries the cookie', () => {
+  test('the whole session without its leader, while one process carries the cookie', () => {
     const all = [living(101, { session: 100, cookie: 'ours' }), living(102, { session: 100 })];
     expect(pidsOf(createProcessTree(leader, 'ours'), all)).toEqual([101, 102]);
   });
 
-  test('the whole session without its leader, while one in it was seen before', () => {
+  test('the whole session without its leader, while one process was seen before', () => {
     const tree = createProcessTree(leader, 'ours');
     tree.known.set(101, 1001);
     const all = [living(101, { session: 100 }), living(102, { session: 100 })];
     expect(pidsOf(tree, all)).toEqual([101, 102]);
   });
 
-  test('not one seen before whose pid now belongs to somebody else', () => {
+  test('not one seen before whose pid now belongs to another process', () => {
     const tree = createProcessTree(leader, 'ours');
     tree.known.set(101, 1001);
     expect(pidsOf(tree, [living(101, { startTime: 1002 })])).toEqual([]);
   });
 
-  test('nobody older than the leader, whatever speaks for it', () => {
+  test('none older than the leader, whatever its marks', () => {
     const all = [
       leaderAlive,
       living(90, { session: 100, startTime: 999 }),
@@ -82,12 +82,12 @@ describe('members of a tree', () => {
     expect(pidsOf(createProcessTree(leader, 'ours'), all)).toEqual([100]);
   });
 
-  test('never those named as strangers, nor their descendants', () => {
+  test('never strangers, nor their descendants', () => {
     const all = [leaderAlive, living(7, { cookie: 'ours' }), living(8, { parent: 7 })];
     expect(pidsOf(createProcessTree(leader, 'ours'), all, new Set([7]))).toEqual([100]);
   });
 
-  test('not one with the cookie of another tree, though it is a child, in the session, or the leader itself', () => {
+  test('not a carrier of another cookie, even if it is a child, in the session, or the leader itself', () => {
     const all = [
       leaderAlive,
       living(201, { parent: 100, cookie: 'of another tree' }),

@@ -70,7 +70,7 @@ function reapersOf(parent: number): number[] {
 }
 
 describe.runIf(process.platform === 'linux')('the reaper', () => {
-  test.each([1, 2])('leaves nobody of any shape two seconds after SIGKILL (%i)', async () => {
+  test.each([1, 2])('leaves no process of any shape two seconds after SIGKILL (%i)', async () => {
     const { child, anyAlive, reapers } = await gateway([...SHAPES, 'scrubs-environment']);
     expect(reapers).toHaveLength(1);
     child.kill('SIGKILL');
@@ -85,7 +85,7 @@ describe.runIf(process.platform === 'linux')('the reaper', () => {
     expect(await holdsWithin(2500, () => !anyAlive())).toBe(true);
   });
 
-  test('has nothing to do after an orderly stop, of a gateway inside a gateway too', async () => {
+  test('has nothing to do after a clean stop, also with a nested gateway', async () => {
     const { child, anyAlive, reapers } = await gateway(['nested', 'double-fork']);
     child.stdin.write('stop');
     await once(child, 'exit');
@@ -100,7 +100,7 @@ describe.runIf(process.platform === 'linux')('the reaper', () => {
     expect(await holdsWithin(1000, () => !anyAlive())).toBe(true);
   });
 
-  test('is small, has a session of its own and does not mind signals', async () => {
+  test('is small, has its own session and ignores signals', async () => {
     const { child, reapers, anyAlive } = await gateway(['plain']);
     const reaper = reapers[0]!;
     expect(readStat(reaper)?.session).toBe(reaper);
@@ -111,7 +111,7 @@ describe.runIf(process.platform === 'linux')('the reaper', () => {
     expect(await holdsWithin(2000, () => !anyAlive())).toBe(true);
   });
 
-  test('is started again when it was lost, and told again who is there', async () => {
+  test('is started again if it was lost, with the current children', async () => {
     const heard = join(folder, 'heard');
     const shell = join(folder, 'listening-shell');
     writeFileSync(shell, '#!/bin/sh\nexec cat >>"$HEARD"\n', { mode: 0o755 });
@@ -141,7 +141,7 @@ describe.runIf(process.platform === 'linux')('the reaper', () => {
     expect(readFileSync(heard, 'utf8')).toBe(before + after);
   });
 
-  test('cannot be had without a shell, which is said once and harms nobody', () => {
+  test('is unavailable without a shell, which is reported once and does no harm', () => {
     const said: string[] = [];
     const log = { ...silentLogger, debug: (message: string) => void said.push(message) };
     const reaper = createReaper({ log, cookieName: 'X', env: {}, shell: '/no/such/sh' });
@@ -171,7 +171,7 @@ describe.runIf(process.platform === 'linux').each(shells)('its program under %s'
   };
   const startOf = ({ pid }: ChildProcess): number => readStat(pid!)!.startTime;
 
-  test('ends a carrier of the cookie and an enlisted session, and no stranger', async () => {
+  test('ends a carrier of the cookie and an enlisted session, and nothing else', async () => {
     const carrier = sleeper({ A: 'x\ny', [cookie]: 'abc', Z: 'z' });
     const enlisted = sleeper();
     const released = sleeper();
@@ -201,7 +201,7 @@ describe.runIf(process.platform === 'linux').each(shells)('its program under %s'
     expect([carrier, enlisted].filter(({ pid }) => isAlive(pid!))).toEqual([]);
   });
 
-  test('touches nobody without a proper cookie, nor when dismissed', async () => {
+  test('touches no process without a valid cookie, nor when dismissed', async () => {
     const victim = sleeper({ [cookie]: 'abc' });
     const enlist = `enlist ${victim.pid} ${startOf(victim)}`;
     expect(await sweep([enlist])).toBe(1);

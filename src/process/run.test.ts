@@ -15,7 +15,7 @@ function folder(): string {
   return made;
 }
 
-test('a command is heard out, and its code is an answer', async () => {
+test('the output of a command is collected, and its exit code is a result', async () => {
   expect(await node(`console.log('out'); console.error('err'); process.exitCode = 3`)).toEqual({
     code: 3,
     signal: null,
@@ -25,7 +25,7 @@ test('a command is heard out, and its code is an answer', async () => {
   expect(await node(`process.kill(process.pid, 'SIGKILL')`)).toMatchObject({ code: null, signal: 'SIGKILL' });
 });
 
-test('a command gets its arguments, directory, environment and input as they are', async () => {
+test('a command gets its arguments, directory, environment and input unchanged', async () => {
   const directory = folder();
   const args = ['', ' a b ', '"\'`$(x)*', 'new\nline', '--flag=ä'];
   const script = `
@@ -41,11 +41,11 @@ test('a command gets its arguments, directory, environment and input as they are
   expect(JSON.parse(stdout)).toEqual([args, directory, 'this', null, 'what it reads']);
 });
 
-test('a command that does not read its input does no harm', async () => {
+test('a command that does not read its input is fine', async () => {
   expect(await node('0', { input: 'x'.repeat(1_000_000) })).toMatchObject({ code: 0 });
 });
 
-test('a long output arrives whole, and characters are not cut between two chunks', async () => {
+test('a long output arrives completely, with characters intact across chunks', async () => {
   const { stdout, stderr } = await node(
     `process.stdout.write('ä€😀'.repeat(100_000)); process.stderr.write('y'.repeat(300_000))`,
   );
@@ -53,7 +53,7 @@ test('a long output arrives whole, and characters are not cut between two chunks
   expect(stderr.length).toBe(300_000);
 });
 
-test('a command that cannot be started says why', async () => {
+test('a command that cannot be started is an error with the reason', async () => {
   await expect(run('no-such-command-here', [], { cwd })).rejects.toMatchObject({
     code: 'COMMAND_NOT_FOUND',
     message: expect.stringContaining('"no-such-command-here"'),
@@ -65,7 +65,7 @@ test('a command that cannot be started says why', async () => {
 });
 
 test.skipIf(process.platform === 'win32')(
-  'a command that takes too long is ended with all it has started, also when they ignore SIGTERM',
+  'a command that takes too long is stopped with all its descendants, even if they ignore SIGTERM',
   async () => {
     const note = join(folder(), 'pids');
     const script = `trap '' TERM; sleep 60 & echo $$ $! >"$1"; while :; do sleep 1; done`;
@@ -79,32 +79,29 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test.skipIf(process.platform === 'win32')(
-  'a command that is ended has the time to clean up that it was given',
-  async () => {
-    const directory = folder();
-    const ready = join(directory, 'ready');
-    const cleaned = join(directory, 'cleaned');
-    const caller = new AbortController();
-    const running = node(
-      `const { writeFileSync } = require('fs');
+test.skipIf(process.platform === 'win32')('a stopped command gets the given time to clean up', async () => {
+  const directory = folder();
+  const ready = join(directory, 'ready');
+  const cleaned = join(directory, 'cleaned');
+  const caller = new AbortController();
+  const running = node(
+    `const { writeFileSync } = require('fs');
        process.on('SIGTERM', () => setTimeout(() => {
          writeFileSync(${JSON.stringify(cleaned)}, '');
          process.exit();
        }, 2000));
        writeFileSync(${JSON.stringify(ready)}, '');
        setInterval(() => {}, 1000)`,
-      { signal: caller.signal, grace: 60_000 },
-    );
-    const refused = expect(running).rejects.toMatchObject({ code: 'STOPPED' });
-    expect(await holdsWithin(20_000, () => existsSync(ready))).toBe(true);
-    caller.abort();
-    await refused;
-    expect(existsSync(cleaned)).toBe(true);
-  },
-);
+    { signal: caller.signal, grace: 60_000 },
+  );
+  const refused = expect(running).rejects.toMatchObject({ code: 'STOPPED' });
+  expect(await holdsWithin(20_000, () => existsSync(ready))).toBe(true);
+  caller.abort();
+  await refused;
+  expect(existsSync(cleaned)).toBe(true);
+});
 
-test('a command is ended when the caller gives up, or not started if it gave up before', async () => {
+test('a command is stopped when the caller aborts, or not started if it aborted before', async () => {
   const caller = new AbortController();
   const note = join(folder(), 'pid');
   const running = node(
@@ -120,36 +117,33 @@ test('a command is ended when the caller gives up, or not started if it gave up 
   await expect(node('0', { signal: caller.signal })).rejects.toMatchObject({ code: 'STOPPED' });
 });
 
-test('a command is ended when the caller gives up while it is starting', async () => {
+test('a command is stopped when the caller aborts while it is starting', async () => {
   const caller = new AbortController();
   const running = node('setInterval(() => {}, 1000)', { signal: caller.signal });
   caller.abort();
   await expect(running).rejects.toMatchObject({ code: 'STOPPED' });
 });
 
-test('a command that says too much is ended', async () => {
+test('a command with too much output is stopped', async () => {
   await expect(
     node(`setInterval(() => process.stdout.write('x'.repeat(10_000)), 1)`, { maxBytes: 50_000 }),
   ).rejects.toMatchObject({ code: 'COMMAND_OUTPUT' });
 });
 
-test.skipIf(process.platform === 'win32')(
-  'a command that leaves a daemon behind is not waited for longer than it lives',
-  async () => {
-    const script = `
+test.skipIf(process.platform === 'win32')('a daemon left behind by a command is not waited for', async () => {
+  const script = `
     const daemon = require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'], { stdio: 'inherit', detached: true });
     daemon.unref();
     console.log(daemon.pid);`;
-    const { stdout, code } = await node(script);
-    const daemon = Number(stdout);
-    expect(isAlive(daemon)).toBe(true);
-    process.kill(daemon, 'SIGKILL');
-    expect(code).toBe(0);
-  },
-);
+  const { stdout, code } = await node(script);
+  const daemon = Number(stdout);
+  expect(isAlive(daemon)).toBe(true);
+  process.kill(daemon, 'SIGKILL');
+  expect(code).toBe(0);
+});
 
 test.skipIf(process.platform === 'win32')(
-  'nor is a daemon waited for that goes on talking, and what the command itself said counts',
+  'nor is a daemon that keeps writing, and the output of the command itself counts',
   async () => {
     const script = `
     const talk = 'trap "" PIPE; i=0; while [ $i -lt 1000 ]; do echo -; sleep 0.02; i=$((i+1)); done 2>/dev/null';

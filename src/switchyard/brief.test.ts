@@ -60,7 +60,7 @@ function printed(told: Brief): number {
 }
 
 describe('brief', () => {
-  test('of a project in which nothing happened yet tells what is configured, and makes nothing', async () => {
+  test('of a new project shows its configuration, and creates nothing', async () => {
     const shop = yardRepository({ config: configWith(['web', 'api'], '[env]\nlink = [".env"]\n') });
     expect(await brief(open(shop))).toEqual({
       project: 'shop',
@@ -78,7 +78,7 @@ describe('brief', () => {
     expect(existsSync(shop.home)).toBe(false);
   });
 
-  test('tells what runs, what changed and what went wrong, for all branches from the project itself', async () => {
+  test('shows what runs, what changed and what went wrong, for all branches from the project itself', async () => {
     const shop = yardRepository({ config: configWith(['web', 'api']) });
     const { worktree } = await createWorktree(open(shop), { branch: 'feature/x' });
     await start(shop, 'feature/x', 'web', 'ready\nError: no such table\n');
@@ -120,7 +120,7 @@ describe('brief', () => {
     expect(other).toMatchObject({ branch: 'main', changed_files: ['?? new.txt'], recent_errors: [] });
   });
 
-  test('still tells what runs when the worktree was deleted under it', async () => {
+  test('still shows what runs when the worktree was deleted', async () => {
     const shop = yardRepository({ config: configWith(['web', 'api']) });
     const { worktree } = await createWorktree(open(shop), { branch: 'gone' });
     const { worktree: here } = await createWorktree(open(shop), { branch: 'here' });
@@ -132,7 +132,7 @@ describe('brief', () => {
     }
   });
 
-  test('shows no changed files where there is no git', async () => {
+  test('shows no changed files without git', async () => {
     const shop = yardRepository();
     shop.write('new.txt', '');
     const env = { ...shop.env, PATH: shop.folder };
@@ -149,7 +149,7 @@ describe('brief', () => {
     expect((await brief(open(shop))).recent_errors).toEqual([]);
   });
 
-  test('stays below 4 KB for ten running services, however much went wrong and changed', async () => {
+  test('stays below 4 KB for ten running services, with any number of errors and changes', async () => {
     const shop = yardRepository({ config: configWith(SERVICES, '[env]\nlink = [".env", ".env.local"]\n') });
     const trouble = `${'TypeError: cannot read properties of undefined, reading '.repeat(20)}\n`;
     const log = Array.from({ length: 100 }, (_, index) => `${index} ${trouble}`).join('');

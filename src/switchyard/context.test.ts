@@ -64,7 +64,7 @@ describe('the project', () => {
     expect(context.cwd).toBe(join(shop.root, 'src', 'deep'));
   });
 
-  test('is an error with a next step where there is none', () => {
+  test('is an error with a next step if there is none', () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'yard-none-')));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     expect(() => openContext({ cwd: folder, env: { SWITCHYARD_HOME: join(folder, 'home') } })).toThrow(
@@ -75,7 +75,7 @@ describe('the project', () => {
     );
   });
 
-  test('in a worktree is the parent, not the copy that git put there', async () => {
+  test('in a worktree is the parent, not the copy that git checked out there', async () => {
     const shop = yardRepository();
     const worktree = await made(shop, 'feature');
     mkdirSync(join(worktree, 'src'));
@@ -97,7 +97,7 @@ describe('the project', () => {
     expect(open(shop, worktree).config.root).toBe(worktree);
   });
 
-  test('needs no git, and to open it writes nothing', async () => {
+  test('needs no git, and opening it writes nothing', async () => {
     const shop = yardRepository();
     rmSync(join(shop.root, '.git'), { recursive: true });
     const context = openContext({ cwd: shop.root, env: { ...shop.env, PATH: '' } });
@@ -139,7 +139,7 @@ describe('the branch', () => {
     expect(await resolveBranch(context, 'main')).toMatchObject({ worktree: shop.root });
   });
 
-  test('of a worktree that another tool made can be used at once', async () => {
+  test('of a worktree made by another tool can be used immediately', async () => {
     const shop = yardRepository();
     const worktree = theirs(shop, 'feature/x');
     const place = { branch: 'feature/x', slug: 'feature-x', worktree, registered: false };
@@ -149,7 +149,7 @@ describe('the branch', () => {
     expect(await resolveBranch(open(shop, await made(shop, 'y')), 'feature/x')).toEqual(place);
   });
 
-  test('of a worktree on no branch is the name that git gave it, which stays', async () => {
+  test('of a worktree with a detached HEAD is the name that git gave it, which stays', async () => {
     const shop = yardRepository();
     const path = join(shop.folder, 'elsewhere', 'try');
     shop.git('worktree', 'add', '-q', '--detach', path);
@@ -157,7 +157,7 @@ describe('the branch', () => {
     expect(await resolveBranch(open(shop), 'try')).toMatchObject({ branch: 'try', worktree: path });
   });
 
-  test('without a worktree has the place where it would be made', async () => {
+  test('without a worktree has the location where it would be created', async () => {
     const shop = yardRepository();
     const context = open(shop);
     expect(await resolveBranch(context, 'feature/x')).toEqual({
@@ -183,14 +183,14 @@ describe('the branch', () => {
     });
   });
 
-  test('whose directory was deleted keeps its place, so that the reader learns what is missing', async () => {
+  test('whose directory was deleted keeps its location, so that the error names it', async () => {
     const shop = yardRepository();
     const worktree = await made(shop, 'feature');
     renameSync(worktree, `${worktree}-moved`);
     expect(await resolveBranch(open(shop), 'feature')).toMatchObject({ worktree, registered: true });
   });
 
-  test('of a worktree that was switched to another one is the new one, unless services run under the old name', async () => {
+  test('of a worktree switched to another branch is the new one, unless services run under the old name', async () => {
     const shop = yardRepository();
     const worktree = await made(shop, 'old');
     shop.gitIn(worktree, 'switch', '-q', '-c', 'new');
@@ -207,7 +207,7 @@ describe('the branch', () => {
     expect(await resolveBranch(context)).toMatchObject({ branch: 'old', worktree });
   });
 
-  test('of a project below the top of its repository has its place below the top of the worktree', async () => {
+  test('of a project in a subdirectory has its location in the same subdirectory of the worktree', async () => {
     const shop = yardRepository({ below: 'apps/shop' });
     const worktree = await made(shop, 'feature');
     expect(worktree.endsWith('/feature/apps/shop')).toBe(true);
@@ -218,7 +218,7 @@ describe('the branch', () => {
   });
 });
 
-test('the entry of a project is made once and refreshed when its config says something else', async () => {
+test('the record of a project is created once and updated when its config changes', async () => {
   const shop = yardRepository();
   const context = open(shop);
   expect(projectRecord(context)).toBeUndefined();
@@ -238,7 +238,7 @@ test('the entry of a project is made once and refreshed when its config says som
 });
 
 describe('a project whose file is broken or gone', () => {
-  test('is still found by its records, where those will do, and says why', async () => {
+  test('is still found by its records if allowed, with the reason', async () => {
     const shop = yardRepository();
     const worktree = await made(shop, 'feature-x');
     shop.write('switchyard.toml', '[services.web\n');
@@ -254,7 +254,7 @@ describe('a project whose file is broken or gone', () => {
     expect(Object.keys(projectRecord(context)!.worktrees)).toEqual(['feature-x']);
   });
 
-  test('is not invented where nothing is recorded', () => {
+  test('is not invented without records', () => {
     const shop = yardRepository({ config: '[services.web\n' });
     expect(() => openContext({ cwd: shop.root, env: shop.env, orRecorded: true })).toThrow(
       /switchyard\.toml/,

@@ -45,7 +45,7 @@ async function listenOn(port: number): Promise<void> {
 }
 
 describe('doctor', () => {
-  test('tells whether names resolve, as other programs on this machine find it', async () => {
+  test('reports whether names resolve for other programs on this machine', async () => {
     const shop = await yard(PLAIN);
     const resolves = await lookup('web.main.shop.localhost').then(
       () => true,
@@ -59,7 +59,7 @@ describe('doctor', () => {
     );
   });
 
-  test('warns of names that not even a browser can open', async () => {
+  test('warns about names that do not even work in a browser', async () => {
     // RFC 6761: nothing below .invalid ever resolves.
     const shop = await yard(PLAIN, 'tld = "yard.invalid"');
     expect(told(await ask(shop))).toEqual([
@@ -67,7 +67,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('tells what it found of a sound project, and makes nothing', async () => {
+  test('reports a sound project, and creates nothing', async () => {
     const shop = await yard(
       `${PLAIN}[services.api]\ncommand = "node api.js"\n[profiles.small]\nservices = ["web"]\n`,
     );
@@ -87,7 +87,7 @@ describe('doctor', () => {
     expect(existsSync(shop.home)).toBe(false);
   });
 
-  test('tells where there is no project, and what to do', async () => {
+  test('reports a missing project, and what to do', async () => {
     const { env, folder } = yardRepository();
     expect(await doctor({ cwd: folder, env })).toMatchObject({
       ok: false,
@@ -99,7 +99,7 @@ describe('doctor', () => {
     });
   });
 
-  test('tells what is wrong with a configuration that cannot be read', async () => {
+  test('reports what is wrong with an unreadable configuration', async () => {
     const { env, root } = yardRepository({ config: '[services.web]\ncommand = "node x"\nport = "high"\n' });
     expect(await doctor({ cwd: root, env })).toMatchObject({
       ok: false,
@@ -107,7 +107,7 @@ describe('doctor', () => {
     });
   });
 
-  test('warns of keys that mean nothing and of env files that are missing', async () => {
+  test('warns about keys without effect and missing env files', async () => {
     const shop = await yard(`${PLAIN}comand = "x"\n`, '[env]\nlink = [".env"]\ncopy = ["certs"]\n');
     const found = await ask(shop);
     expect(found.ok).toBe(true);
@@ -119,7 +119,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('finds commands that are not there, as the service itself would look for them', async () => {
+  test('finds missing commands, looked up as for the service itself', async () => {
     const shop = await yard(`
 [services.missing]
 command = "no-such-program --port {port}"
@@ -146,7 +146,7 @@ command = "node 'never closed"
     for (const { next } of found.findings) expect(next).not.toBe('');
   });
 
-  test('says once that git is missing, and goes on', async () => {
+  test('reports once that git is missing, and continues', async () => {
     const shop = await yard(PLAIN);
     const bin = join(shop.folder, 'bin');
     mkdirSync(bin);
@@ -156,7 +156,7 @@ command = "node 'never closed"
     expect(told(found)).toEqual([expect.stringContaining('error: git was not found')]);
   });
 
-  test('warns of a project outside git, of an open home and of a dangerous range of ports', async () => {
+  test('warns about a project outside git, a readable home and a dangerous port range', async () => {
     const { context, reopen } = await testYard(`${PLAIN}[ports]\nstart = 20000\nend = 60999\n`);
     makeHome(context.home);
     chmodSync(context.home.root, 0o755);
@@ -167,7 +167,7 @@ command = "node 'never closed"
       expect(found).toContainEqual(expect.stringContaining('outgoing connections'));
   });
 
-  test('tells of a state that cannot be read, and of one that a newer program wrote', async () => {
+  test('reports an unreadable state, and one written by a newer version', async () => {
     const shop = await yard(PLAIN);
     const home = homeOf(shop.env);
     makeHome(home);
@@ -190,7 +190,7 @@ command = "node 'never closed"
     expect(found.findings.find(({ what }) => what.includes('gone'))?.next).toContain('switchyard prune');
   });
 
-  test('tells services that ended from those that run, and of addresses that do not answer', async () => {
+  test('distinguishes exited services from running ones, and reports addresses that do not work', async () => {
     const test = await testYard(
       '[services.web]\ncommand = "node web.js"\n[services.api]\ncommand = "node api.js"\n',
     );
@@ -208,7 +208,7 @@ command = "node 'never closed"
     expect(found.filter((line) => line.includes('web of main was started'))).toEqual([]);
   });
 
-  test('does not take a process for a service without proof', async () => {
+  test('does not treat a process as a service without proof', async () => {
     const { record, reopen } = await testYard(PLAIN);
     await record({ port: 20_001, pid: process.pid });
     const found = await examine(reopen());
@@ -217,7 +217,7 @@ command = "node 'never closed"
     );
   });
 
-  test('finds processes that stand in no record, and leases that nobody uses', async () => {
+  test('finds unrecorded processes and unused leases', async () => {
     const { context, reopen } = await testYard(PLAIN);
     makeHome(context.home);
     const { pid } = await startDetached({
@@ -244,7 +244,7 @@ command = "node 'never closed"
     expect(found).toContainEqual('note: Unused leased ports: 20123.');
   });
 
-  test('tells who holds the proxy port and the canonical ports', async () => {
+  test('reports what holds the proxy port and the canonical ports', async () => {
     const canonical = await freePort();
     const shop = await yard(`[services.web]\ncommand = "node server.js"\nport = ${canonical}\n`);
     await listenOn(shop.proxy);

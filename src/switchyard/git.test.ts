@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { yardRepository } from '../../test/helpers/yard-repository.ts';
 import { changedFiles, changedFilesNow, currentBranch, gitIn, worktreeList } from './git.ts';
 
-test('a failure is told in the words of git, with the hint that belongs to it', async () => {
+test('a failure is reported in the words of git, with its hint', async () => {
   const { root, env } = yardRepository();
   await expect(gitIn(root, env)(['worktree', 'add'], { hint: 'Do it right.' })).rejects.toMatchObject({
     code: 'GIT_FAILED',
@@ -25,7 +25,7 @@ test('without git on the PATH the error says so', async () => {
   });
 });
 
-test('what a hook has set for another repository does not count', async () => {
+test('variables that a hook has set for another repository are ignored', async () => {
   const { root, env, git } = yardRepository();
   const other = yardRepository();
   const misled = {
@@ -40,7 +40,7 @@ test('what a hook has set for another repository does not count', async () => {
   expect((await worktreeList(gitIn(root, misled)))?.map(({ path }) => path)).toEqual([root]);
 });
 
-test('worktrees are listed with what git knows about each, newlines in their paths included', async () => {
+test('worktrees are listed with all details, including newlines in their paths', async () => {
   const { root, env, git, folder } = yardRepository();
   git('worktree', 'add', '-q', '-b', 'feature/ü', join(folder, 'line\nbreak'));
   git('worktree', 'add', '-q', '--detach', join(folder, 'detached'));
@@ -57,7 +57,7 @@ test('worktrees are listed with what git knows about each, newlines in their pat
   expect(list).toHaveLength(3);
 });
 
-test('a git that knows no -z is understood too', async () => {
+test('a git without -z works too', async () => {
   const { root, env, git, folder } = yardRepository();
   git('worktree', 'add', '-q', '-b', 'feature', join(folder, 'feature'));
   const bin = join(folder, 'bin');
@@ -74,13 +74,13 @@ test('a git that knows no -z is understood too', async () => {
   expect(list?.map(({ branch }) => branch)).toEqual(['main', 'feature']);
 });
 
-test('outside of a repository there are no worktrees and no branch', async () => {
+test('outside a repository there are no worktrees and no branch', async () => {
   const { folder, env } = yardRepository();
   expect(await worktreeList(gitIn(folder, env))).toBeUndefined();
   expect(await currentBranch(gitIn(folder, env))).toBeUndefined();
 });
 
-test('the current branch is known before the first commit; without one it is the commit', async () => {
+test('the current branch is known before the first commit; with a detached HEAD it is the commit', async () => {
   const young = yardRepository({ committed: false });
   expect(await currentBranch(gitIn(young.root, young.env))).toBe('main');
   const { root, env, git } = yardRepository();
@@ -89,7 +89,7 @@ test('the current branch is known before the first commit; without one it is the
 });
 
 test.each([{ changed: changedFiles }, { changed: changedFilesNow }])(
-  'changed files are those of git status, umlauts as they are written; elsewhere there are none ($changed.name)',
+  'changed files are those of git status, with umlauts; elsewhere there are none ($changed.name)',
   async ({ changed }) => {
     const { root, env, write, folder } = yardRepository();
     expect(await changed(root, env)).toEqual([]);

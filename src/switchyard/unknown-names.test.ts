@@ -4,7 +4,7 @@ import { yardRepository } from '../../test/helpers/yard-repository.ts';
 import { openContext } from './context.ts';
 import { unknownNames } from './unknown-names.ts';
 
-test('a service that nobody has is told, with the one that was meant or with all', async () => {
+test('an unknown service is reported, with a suggestion or all names', async () => {
   const { context, record } = await testYard();
   await record({ service: 'database', port: 9 });
   expect(await unknownNames(context, { services: ['WEB', 'database'] })).toEqual([]);
@@ -14,7 +14,7 @@ test('a service that nobody has is told, with the one that was meant or with all
   ]);
 });
 
-test('a branch is known by its worktree, by what runs for it, and as that of the project', async () => {
+test('a branch is known by its worktree, its services, and as that of the project', async () => {
   const { root, env, folder, git } = yardRepository();
   git('worktree', 'add', '-q', '-b', 'by/hand', `${folder}/hand`);
   const context = openContext({ cwd: root, env });
@@ -32,7 +32,7 @@ test('a branch is known by its worktree, by what runs for it, and as that of the
   expect(await unknownNames({ ...context, env: { ...env, PATH: '' } }, { branch: 'something' })).toEqual([]);
 });
 
-test('without a repository any branch will do', async () => {
+test('without a repository any branch is accepted', async () => {
   const { context } = await testYard();
   expect(await unknownNames(context, { branch: 'whatever' })).toEqual([]);
 });

@@ -25,7 +25,7 @@ async function stranger(port: number): Promise<void> {
 }
 
 describe('where', () => {
-  test('gives the record of a service, and the process that listens on its port by the word of the kernel', async () => {
+  test('returns the record of a service, and the process on its port according to the kernel', async () => {
     const yard = await testYard(SERVICES(await freePort()));
     const record = await yard.start('main', 'api', SERVER);
     writeFileSync(record.log_file, 'fine\nError: one\n');
@@ -48,7 +48,7 @@ describe('where', () => {
     ]);
   });
 
-  test('tells who answers on the canonical port, a stranger too', async () => {
+  test('reports what responds on the canonical port, also another process', async () => {
     const canonical = await freePort();
     const yard = await testYard(SERVICES(canonical));
     await yard.start('main', 'web', SERVER, canonical);
@@ -60,7 +60,7 @@ describe('where', () => {
     expect(place.proof[1]).toContain(`localhost:${canonical} is not ours: pid ${process.pid}`);
   });
 
-  test('does not believe its own file when somebody else listens on the port', async () => {
+  test('does not trust its own file if another process listens on the port', async () => {
     const yard = await testYard(SERVICES(await freePort()));
     const web = await yard.start('main', 'web', SERVER);
     const api = await yard.start('feature', 'api', SERVER);
@@ -94,7 +94,7 @@ describe('where', () => {
     expect(place.proof[0]).toContain('nothing listens on');
   });
 
-  test('does not take a process for the service without proof', async () => {
+  test('does not treat a process as the service without proof', async () => {
     const yard = await testYard(SERVICES(await freePort()));
     const port = await freePort();
     await stranger(port);
@@ -125,7 +125,7 @@ describe('where', () => {
     });
   });
 
-  test('of a service that is not configured names those that are', async () => {
+  test('of an unknown service names the configured ones', async () => {
     const yard = await testYard(SERVICES(await freePort()));
     await expect(where(yard.context, { service: 'wbe', branch: 'main' })).rejects.toMatchObject({
       code: 'UNKNOWN_SERVICE',

@@ -43,7 +43,7 @@ async function machine(): Promise<Machine> {
   };
 }
 
-test('status --all lists every project with what runs, and down --project ends it, also without its directory', async () => {
+test('status --all lists all projects with their services, and down --project stops them, even if the directory is gone', async () => {
   const yard = await machine();
   const [shop, blog] = [yard.path('shop'), yard.path('blog')];
   expect(await yard.say(yard.elsewhere, 'status', '--all')).toBe('no projects registered\n');
@@ -94,7 +94,7 @@ test('status --all lists every project with what runs, and down --project ends i
   expect(await yard.say(yard.elsewhere, 'prune', '--all')).toBe('nothing to prune\n');
 });
 
-test('down --project takes a path, a service and a branch, and the names of other directories do not count', async () => {
+test('down --project takes a path, a service and a branch, and ignores names of other directories', async () => {
   const yard = await machine();
   const [shop, blog] = [yard.path('shop'), yard.path('blog')];
   await yard.say(shop, 'up');
@@ -110,7 +110,7 @@ test('down --project takes a path, a service and a branch, and the names of othe
   expect(await yard.run(['status', '--all', '--branch', 'x'], { cwd: blog })).toMatchObject({ code: 2 });
 });
 
-test('a project with a broken file is listed with the others', async () => {
+test('a project with a broken file is listed too', async () => {
   const yard = await machine();
   await yard.say(yard.path('shop'), 'up');
   await yard.say(yard.path('blog'), 'up');

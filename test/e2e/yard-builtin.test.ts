@@ -51,7 +51,7 @@ async function story(yard: AgentYard, tools: readonly any[], use: Use): Promise<
   return (await data('up', { branch })).outcomes[0].pid;
 }
 
-test('as a suite it is one tool, and its results come through whole', async () => {
+test('as a suite it is one tool, and its results pass unchanged', async () => {
   const yard = await agentYard();
   const client = gateway(yard, { yard: { builtin: 'switchyard' } });
   const greeting = await client.initialize('2025-11-25');
@@ -73,7 +73,7 @@ test('as a suite it is one tool, and its results come through whole', async () =
   expect(alive(pid)).toBe(true);
 });
 
-test('flat, it has all its tools, and tells how far a start is; in the newer era too', async () => {
+test('flat, it has all its tools and reports the progress of a start; also in the newer protocol version', async () => {
   const yard = await agentYard();
   const client = gateway(yard, {
     yard: {
@@ -122,7 +122,7 @@ test('a compound tool can be made of its tools', async () => {
   expect((await look('switchyard_down')).result).toMatchObject({ isError: true });
 });
 
-test('two projects stand side by side, each confined to its own', async () => {
+test('two projects run side by side, each confined to its own', async () => {
   const yard = await agentYard();
   const other = await agentYard();
   yard.write('switchboard.config.json', {
@@ -217,7 +217,7 @@ function reapersOf(gatewayPid: number): number[] {
     .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('# switchboard reaper'));
 }
 
-test('over HTTP each client has its own; one that gives up an answer disturbs nobody', async () => {
+test('over HTTP each client has its own; one that gives up a response does not disturb others', async () => {
   const yard = await agentYard('[services.slow]\ncommand = "node -e setInterval(()=>0,1000)"\n');
   const servers = { yard: { builtin: 'switchyard', project: yard.dir, exposure: 'flat' } };
   const http = await startHttpGateway(servers as never, { env: yard.env });

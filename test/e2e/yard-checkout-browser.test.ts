@@ -64,7 +64,7 @@ function viteFiles(branch: string): Readonly<Record<string, string>> {
   };
 }
 
-test('Vite: a reload shows the new branch, and an open page reloads by itself', async (context) => {
+test('Vite: a reload shows the new branch, and an open page reloads on its own', async (context) => {
   const vite = join(ROOT, 'node_modules/vite/bin/vite.js');
   const shop = await createShop({
     services: { web: `node ${vite} --port {port} --strictPort --host 127.0.0.1` },

@@ -4,7 +4,7 @@ import type { Era } from '../helpers/eras.ts';
 import { agentYard, speaker } from '../helpers/yard-agent.ts';
 import { createShop, occupy } from '../helpers/yard-shop.ts';
 
-test('a checkout that could not do what was asked for exits 1 and is not ok', async () => {
+test('a checkout that failed in part exits with 1 and is not ok', async () => {
   const shop = await createShop({
     services: { web: 'web', api: 'web' },
     ports: [25_900, 25_949],
@@ -59,7 +59,7 @@ test('a checkout that could not do what was asked for exits 1 and is not ok', as
 });
 
 test.each<Era>(['legacy', 'modern'])(
-  '%s: an agent is told by isError that a checkout has done nothing',
+  '%s: isError tells an agent that a checkout has done nothing',
   async (era) => {
     const yard = await agentYard();
     const agent = yard.agent();

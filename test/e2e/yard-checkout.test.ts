@@ -15,7 +15,7 @@ function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), length, body]);
 }
 
-test('HTTP, events, WebSockets and a database with half-closed connections pass through a usual port', async () => {
+test('HTTP, events, WebSockets and a database with half-closed connections pass through a canonical port', async () => {
   const shop = await createShop({ services: { web: 'web', db: 'database' }, ports: [25_000, 25_099] });
   const { messages } = await shop.ask('up', '--checkout');
   expect(messages.join('\n')).toContain(`checked out web: localhost:${shop.canonical.web!} -> :`);
@@ -92,7 +92,7 @@ function connectInALoop(port: number): Loop {
   };
 }
 
-test('switching to another branch refuses nobody, and from then on only that branch answers', async () => {
+test('switching to another branch refuses no connection, and from then on only that branch responds', async () => {
   const shop = await createShop({ services: { web: 'web' }, ports: [25_100, 25_199], branches: ['next'] });
   await Promise.all([shop.ask('up', 'main', '--checkout'), shop.ask('up', 'next')]);
   const port = shop.canonical.web!;
@@ -120,7 +120,7 @@ test('switching to another branch refuses nobody, and from then on only that bra
   expect(loops.flatMap(({ failures }) => failures)).toEqual([]);
 });
 
-test('on a switch idle connections end, and those with a request in flight after its answer', async () => {
+test('on a switch idle connections end, and those with a pending request after its response', async () => {
   const shop = await createShop({
     services: { web: 'web', db: 'database' },
     ports: [25_200, 25_299],
@@ -168,7 +168,7 @@ test('on a switch idle connections end, and those with a request in flight after
   expect(listenersByProc(db)).toEqual([]);
 });
 
-test('a usual port in the hands of a stranger is left alone, and the stranger is named', async () => {
+test('a canonical port held by another process is left alone, and the process is named', async () => {
   const shop = await createShop({ services: { web: 'web', api: 'web' }, ports: [25_300, 25_399] });
   const port = shop.canonical.web!;
   // The other address of the two is enough to be in the way.
@@ -190,7 +190,7 @@ test('a usual port in the hands of a stranger is left alone, and the stranger is
   expect(listenersByProc(port)).toEqual([process.pid]);
 });
 
-test('where and checkout --verify name the processes that really listen, also when the forwarder was killed', async () => {
+test('where and checkout --verify name the actual listeners, also if the forwarder was killed', async () => {
   const shop = await createShop({
     services: { web: 'web', db: 'database' },
     ports: [25_400, 25_499],
@@ -248,7 +248,7 @@ test('where and checkout --verify name the processes that really listen, also wh
   await prove('main');
 });
 
-test('a stranger behind the usual port after a forwarder was killed is not taken for the branch', async () => {
+test('another process behind the canonical port after a forwarder was killed is not mistaken for the branch', async () => {
   const shop = await createShop({ services: { web: 'web' }, ports: [25_500, 25_599] });
   await shop.ask('up', '--checkout');
   const port = shop.canonical.web!;

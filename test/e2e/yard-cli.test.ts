@@ -22,7 +22,7 @@ const TERMINAL = 'script';
 const ACTION = ['action', 'messages', 'ok'];
 
 describe('with --json', () => {
-  test('every command of a day answers in its shape, in order, with nothing on stderr', async () => {
+  test('every common command returns the expected JSON with sorted keys, and nothing on stderr', async () => {
     const profile = '[profiles.backend]\nservices = ["api"]\n';
     const yard = await createYardWithProxy(
       (await service('web', 'tiny', 'depends_on = ["api"]\n')) + (await service('api', 'tiny')) + profile,
@@ -167,7 +167,7 @@ describe('with --json', () => {
 });
 
 describe('for a person', () => {
-  test('a day reads as a story', async () => {
+  test('the output of a typical day is readable', async () => {
     const usual = await freePort();
     const yard = await createYardWithProxy(
       `[services.web]\ncommand = "${serviceCommand('tiny')}"\nport = ${usual}\nready_timeout = 40\n`,
@@ -243,7 +243,7 @@ describe('for a person', () => {
     expect(await say('proxy', 'stop')).toBe('proxy stopped\n');
   });
 
-  test('a name that nobody has is told, with the one that was meant', async () => {
+  test('an unknown name is reported, with a suggestion', async () => {
     const yard = await createYardWithProxy(await service('web', 'tiny'));
     const text = async (line: string): Promise<string> => {
       const { stdout, stderr } = await yard.run(line.split(' '));
@@ -269,7 +269,7 @@ describe('for a person', () => {
     expect(await text('up nothing')).toContain('Run `switchyard create nothing` first.');
   });
 
-  test('up tells that it waits for what runs and is not ready', async () => {
+  test('up reports that it waits for a running service that is not ready', async () => {
     const yard = await createYardWithProxy('[services.web]\ncommand = "sleep 86400"\nready_timeout = 1\n');
     await yard.ask('up', '--no-wait');
     const { code, stdout, stderr } = await yard.run(['up']);
@@ -281,7 +281,7 @@ describe('for a person', () => {
     expect((await yard.run(['status'])).stdout).toMatch(/^not-listening +main +web /m);
   });
 
-  test('status --watch draws again and again until q, on a terminal', async (context) => {
+  test('status --watch redraws until q, on a terminal', async (context) => {
     if (spawnSync(TERMINAL, ['-qec', 'true', '/dev/null']).status !== 0)
       return context.skip('script(1) is not installed, which gives it a terminal');
     const yard = await createYardWithProxy('[services.web]\ncommand = "sleep 86400"\n');
@@ -336,7 +336,7 @@ async function say(port: number, text: string): Promise<void> {
 }
 
 describe('logs', () => {
-  test('are cut, searched and dated as asked for', async () => {
+  test('are limited, searched and dated as requested', async () => {
     const yard = await createYardWithProxy(await service('web', 'talks'));
     const [{ port }] = (await yard.ask('up')).outcomes;
     const read = async (...args: string[]): Promise<string[]> =>
@@ -365,7 +365,7 @@ describe('logs', () => {
     ]);
   });
 
-  test('go on with --follow until Ctrl-C', async () => {
+  test('continue with --follow until Ctrl-C', async () => {
     const yard = await createYardWithProxy(await service('web', 'talks'));
     const [{ port }] = (await yard.ask('up')).outcomes;
     const child = yard.start(['logs', 'web', '-f', '-n', '1', '--grep', 'hello|red']);
@@ -387,7 +387,7 @@ describe('logs', () => {
   });
 });
 
-test('create that is stopped with Ctrl-C takes git along, and says how to go on', async () => {
+test('create stopped with Ctrl-C also stops git, and says how to continue', async () => {
   const yard = await createYardWithProxy(await service('web', 'talks'));
   const hook = yard.path('.git/hooks/post-checkout');
   const note = yard.path('.git/hook-pid');
@@ -405,7 +405,7 @@ test('create that is stopped with Ctrl-C takes git along, and says how to go on'
   await until(() => !alive(pid), { what: 'the hook to end' });
 });
 
-test('brief --json of ten services is small enough for an agent to read in passing', async () => {
+test('brief --json of ten services is small', async () => {
   const names = ['web', 'api', 'admin', 'worker', 'mailer', 'search', 'database', 'cache', 'queue', 'docs'];
   const tables = names.map((name) => `[services.${name}]\ncommand = "sleep 86400"\n`);
   const yard = await createYardWithProxy(tables.join(''));
@@ -415,7 +415,7 @@ test('brief --json of ten services is small enough for an agent to read in passi
   expect(Buffer.byteLength(stdout)).toBeLessThan(4096);
 });
 
-test('skill shows instructions, and puts them where an agent looks', async () => {
+test('skill shows instructions, and installs them where an agent looks', async () => {
   const yard = createYard({ git: false });
   const { stdout } = await yard.run(['skill', 'show']);
   expect(stdout).toMatch(/^---\nname: switchyard\ndescription: /);
@@ -428,8 +428,8 @@ test('skill shows instructions, and puts them where an agent looks', async () =>
   expect((await yard.run(['skill', 'install', '--force'])).code).toBe(0);
 });
 
-describe('what is wrong is told with the next step:', () => {
-  test('no project at all', async () => {
+describe('problems are reported with the next step:', () => {
+  test('no project', async () => {
     const yard = createYard({ git: false });
     for (const command of ['up', 'status', 'brief', 'list', 'down']) {
       const { code, stdout, stderr } = await yard.run([command]);
@@ -442,7 +442,7 @@ describe('what is wrong is told with the next step:', () => {
     );
   });
 
-  test('a switchyard.toml that is broken, by its line and key, while what runs can still be stopped', async () => {
+  test('a broken switchyard.toml, by its line and key, while services can still be stopped', async () => {
     const yard = await createYardWithProxy('[services.web]\ncommand = "sleep 86400"\n');
     await yard.ask('up', '--no-wait');
     yard.write('switchyard.toml', '[services.web]\ncommand = "sleep 1"\nport = "three"\n');
@@ -461,7 +461,7 @@ describe('what is wrong is told with the next step:', () => {
     expect(yard.living()).toEqual([]);
   });
 
-  test('a key that means nothing, an env file that is not there, a command that is not installed', async () => {
+  test('a key without effect, a missing env file, a command that is not installed', async () => {
     const yard = await createYardWithProxy(
       '[env]\nlink = [".env"]\n[services.web]\ncommand = "no-such-program {port}"\ncolour = "red"\n',
     );
@@ -483,7 +483,7 @@ describe('what is wrong is told with the next step:', () => {
     );
   });
 
-  test('a usual port that a stranger holds', async () => {
+  test('a canonical port held by another process', async () => {
     const usual = await freePort();
     const yard = await createYardWithProxy(
       `[services.web]\ncommand = "${serviceCommand('tiny')}"\nport = ${usual}\nready_timeout = 40\n`,
@@ -517,7 +517,7 @@ describe('what is wrong is told with the next step:', () => {
     expect((await yard.run(['down'], { env })).stdout).toBe('stopped web\n');
   });
 
-  test('a worktree that was deleted under a running service', async () => {
+  test('a worktree that was deleted while its service runs', async () => {
     const yard = await createYardWithProxy(await service('web', 'tiny'));
     const { worktree } = await yard.ask('create', 'gone');
     await yard.ask('up', 'gone');

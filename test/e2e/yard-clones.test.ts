@@ -54,7 +54,7 @@ const url = ({ proxyPort }: Clones, name: string, branch = 'main'): string =>
 const aboutName = ({ what }: { what: string }): boolean => what.includes('is called');
 
 describe('two clones of one name', () => {
-  test('have an address each, which up, where, open and doctor name, and which answers with the right one', async () => {
+  test('have an address each, which up, where, open and doctor name, and which reaches the right one', async () => {
     const yard = await clones();
     const [first, second] = [yard.clone('play/shop'), yard.clone('work/shop')];
     expect(await yard.say(first, 'up')).toContain(url(yard, 'shop'));
@@ -74,9 +74,9 @@ describe('two clones of one name', () => {
       expect(await yard.askIn(clone, 'open', 'web', '--print-only')).toMatchObject({ url: where.url });
       expect((await yard.askIn(clone, 'doctor')).project).toMatchObject({ name, root: clone });
     }
-    expect(await yard.say(second, 'where', 'web')).toContain('shop-work here, because');
+    expect(await yard.say(second, 'where', 'web')).toContain('shop-work on this machine, because');
     expect(await yard.say(second, 'doctor')).toMatch(
-      /note: .*shop-work here, because.*\n.*switchyard rename/,
+      /note: .*shop-work on this machine, because.*\n.*switchyard rename/,
     );
     expect((await yard.askIn(first, 'doctor')).findings.filter(aboutName)).toEqual([]);
 
@@ -91,7 +91,7 @@ describe('two clones of one name', () => {
     expect(await yard.say(second, 'up', 'feature')).toContain(url(yard, 'shop-work', 'feature'));
   });
 
-  test('keep their names when the first one is gone, and a third one takes the name that is free', async () => {
+  test('keep their names when the first one is gone, and a third one takes the free name', async () => {
     const yard = await clones({ name: '' });
     const [first, second] = [yard.clone('play/shop'), yard.clone('work/shop')];
     await yard.say(first, 'up');
@@ -119,7 +119,7 @@ describe('two clones of one name', () => {
     for (const place of places) expect(await yard.pidAt(place.url)).toBe(place.listener.pid);
   });
 
-  test('that run under one address since an earlier version: each gets its own when it is restarted', async () => {
+  test('that share an address since an earlier version: each gets its own when it is restarted', async () => {
     const yard = await clones();
     const [first, second] = [yard.clone('play/shop'), yard.clone('work/shop')];
     await yard.say(first, 'up');
@@ -150,7 +150,7 @@ describe('two clones of one name', () => {
 });
 
 describe('rename', () => {
-  test('chooses the name on this machine; what runs keeps its address until it is restarted', async () => {
+  test('chooses the name on this machine; running services keep their addresses until they are restarted', async () => {
     const yard = await clones();
     const [first, second] = [yard.clone('play/shop'), yard.clone('work/shop')];
     await yard.say(first, 'up');
@@ -182,14 +182,14 @@ describe('rename', () => {
     expect(await yard.say(second, 'restart')).toContain(url(yard, 'store'));
   });
 
-  test('refuses a name that another project has, and one that is none', async () => {
+  test('rejects a name of another project, and an invalid one', async () => {
     const yard = await clones();
     const [first, second] = [yard.clone('play/shop'), yard.clone('work/shop')];
     await yard.say(first, 'up');
     const taken = await yard.run(['rename', 'Shop'], { cwd: second });
     expect(taken).toMatchObject({ code: 1, stdout: '' });
-    expect(taken.stderr).toContain(`${first} is called "shop"`);
-    expect((await yard.run(['rename', '***'], { cwd: second })).stderr).toContain('letters or digits');
+    expect(taken.stderr).toContain(`The name "shop" is already used by ${first}.`);
+    expect((await yard.run(['rename', '***'], { cwd: second })).stderr).toContain('one letter or digit');
     expect(await yard.run(['rename'], { cwd: second })).toMatchObject({ code: 2 });
     expect(await yard.run(['rename', 'x', '--reset'], { cwd: second })).toMatchObject({ code: 2 });
   });

@@ -52,7 +52,7 @@ async function connected(
 }
 
 test.each(CLIENTS)(
-  'an agent (%s) learns, makes a branch, runs it, uses it, and takes it down again',
+  'an agent (%s) reads the guide, creates a branch, runs it, uses it, and stops it again',
   async (_, make, Transport) => {
     const yard = await agentYard();
     const client = await connected(yard, make, Transport);

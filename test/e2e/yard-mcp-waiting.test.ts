@@ -27,7 +27,7 @@ async function waitingUp(client: RawClient, era: Era) {
   return { up, told };
 }
 
-test.each(ERAS)('everything that only looks is answered while services start (%s)', async (era) => {
+test.each(ERAS)('all read-only requests get a response while services start (%s)', async (era) => {
   const yard = await agentYard(SLOW);
   const client = yard.agent();
   const { ask, call } = speaker(client, era);
@@ -80,7 +80,7 @@ test.each(ERAS)('a client that waits for services gets progress, and may stop wa
   expect(exit.code).toBe(0);
 });
 
-test('two calls that change the same project do it one after another', async () => {
+test('two calls that change the same project run one after the other', async () => {
   const yard = await agentYard();
   const client = yard.agent();
   const { call } = speaker(client, 'legacy');

@@ -31,7 +31,7 @@ async function session(
     .map((line) => JSON.parse(line));
 }
 
-test('a session that only looks gives thirteen answers in order, and leaves no state', async () => {
+test('a read-only session gets thirteen responses in order, and leaves no state', async () => {
   const yard = await agentYard();
   const answers = await session(yard, [
     request(1, 'initialize', hello('2025-06-18')),
@@ -86,7 +86,7 @@ test('a session that only looks gives thirteen answers in order, and leaves no s
   expect(existsSync(yard.home)).toBe(false);
 });
 
-test('a session that acts does all of it, one after another, in one piped go', async () => {
+test('a piped session with changes does all of them, one after the other', async () => {
   const yard = await agentYard();
   const branch = 'feature/demo';
   const steps: [string, object][] = [
@@ -132,7 +132,7 @@ test('a session that acts does all of it, one after another, in one piped go', a
 });
 
 test.each(['legacy', 'modern'] as const)(
-  'it is gone soon after its input, with everything answered (%s)',
+  'it exits soon after its input ends, with all responses sent (%s)',
   async (era) => {
     const yard = await agentYard();
     const client = yard.agent();
@@ -170,7 +170,7 @@ test.each([
 });
 
 test.each(['legacy', 'modern'] as const)(
-  'what goes wrong names tools, and commands only where there is no tool (%s)',
+  'errors name tools, and commands only if there is no tool (%s)',
   async (era) => {
     const yard = await agentYard();
     const client = yard.agent();
@@ -212,7 +212,7 @@ test.each(['legacy', 'modern'] as const)(
   },
 );
 
-test('a service that fails to start makes the call an error, with its exit code and last words', async () => {
+test('a service that fails to start makes the call an error, with its exit code and last output', async () => {
   const yard = await agentYard(
     `[services.bad]\ncommand = "node -e \\"console.error('no database'); process.exit(3)\\""\n`,
   );
@@ -227,7 +227,7 @@ test('a service that fails to start makes the call an error, with its exit code 
   expect(new Schemas(await client.listTools()).fault('switchyard_up', result)).toBeUndefined();
 });
 
-test('started in a worktree it means its branch; from outside a registered name leads to the project', async () => {
+test('in a worktree it applies to its branch; elsewhere a registered name selects the project', async () => {
   const yard = await agentYard();
   const { worktree } = await yard.ask('create', 'feature/x');
   await yard.ask('up', 'main');
@@ -259,7 +259,7 @@ test('started in a worktree it means its branch; from outside a registered name 
   expect(byDirectory.json.result.contents[0].text).toContain('"feature/x"');
 });
 
-test('what is wrong with the start is said at once, on stderr', async () => {
+test('problems at the start are reported immediately, on stderr', async () => {
   const yard = createYard();
   const both = await yard.run(['mcp', '--cwd', '.', '--project', 'a']);
   expect([both.code, both.stdout]).toEqual([2, '']);
@@ -275,7 +275,7 @@ test('what is wrong with the start is said at once, on stderr', async () => {
   expect(existsSync(yard.home)).toBe(false);
 });
 
-test('without a project it serves, says what is missing, and finds one that is made later', async () => {
+test('without a project it serves, says what is missing, and finds one that is created later', async () => {
   const yard = await agentYard();
   const empty = yard.path('..', `${yard.dir.split('/').at(-1)}-empty`);
   mkdirSync(empty);
@@ -292,7 +292,7 @@ test('without a project it serves, says what is missing, and finds one that is m
   expect(found.structuredContent).toMatchObject({ project_root: empty, configured_services: ['a'] });
 });
 
-test('a server that is killed leaves the services running, and the next one finds them', async () => {
+test('a killed server leaves the services running, and the next one finds them', async () => {
   const yard = await agentYard();
   const client = yard.agent();
   const up = (await client.call('switchyard_up')).result.structuredContent;
@@ -310,7 +310,7 @@ test('a server that is killed leaves the services running, and the next one find
   await until(() => !alive(pid), { what: 'the service to end' });
 });
 
-test('services are started only in a project that it was installed for', async () => {
+test('services are started only in a registered project', async () => {
   const yard = await agentYard();
   const env = { SWITCHBOARD_ALLOW_PROJECT: undefined };
   const up = async (args: readonly string[] = []): Promise<any> => {

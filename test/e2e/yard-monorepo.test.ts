@@ -100,7 +100,7 @@ describe('in a worktree of a repository with several projects', () => {
     expect((await yard.askIn(join(worktree, 'apps/shop'), 'status')).services).toHaveLength(1);
   });
 
-  test('a project that only this branch has is a project of its own', async () => {
+  test('a project that exists only on this branch is a project of its own', async () => {
     const yard = await monorepo();
     const { worktree } = await yard.askIn(join(yard.top, 'apps/shop'), 'create', 'feature');
     const fresh = join(worktree, '../fresh');

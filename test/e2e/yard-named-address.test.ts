@@ -60,7 +60,7 @@ const VITE_PAGE = '<!doctype html><h1></h1><script type="module" src="/main.js">
 const viteModule = (text: string): string =>
   `document.querySelector('h1').textContent = '${text}';\nimport.meta.hot.accept();\n`;
 
-test('Vite reloads a module over its WebSocket on the named address, without loading the page again', async (context) => {
+test('Vite updates a module over its WebSocket on the named address, without reloading the page', async (context) => {
   const page = await newPage(context);
   const vite = join(ROOT, 'node_modules/vite/bin/vite.js');
   const shop = await createShop({

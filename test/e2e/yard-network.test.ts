@@ -10,7 +10,7 @@ import { freePort } from '../helpers/yard-home.ts';
 import { createShop, occupy } from '../helpers/yard-shop.ts';
 import { exerciseEvents, exerciseWebSocket, serviceCommand, talk, visit } from '../helpers/yard-traffic.ts';
 
-test('a named address leads to its service, whichever way the name is given', async () => {
+test('a named address reaches its service, however the name is given', async () => {
   const shop = await createShop({ services: { web: 'web', api: 'web' }, ports: [24_000, 24_099] });
   const { outcomes } = await shop.ask('up');
   for (const service of ['web', 'api']) {
@@ -29,7 +29,7 @@ test('a named address leads to its service, whichever way the name is given', as
   }
 });
 
-test('bodies, streams, events and WebSockets pass through a named address as they are', async () => {
+test('bodies, streams, events and WebSockets pass through a named address unchanged', async () => {
   const shop = await createShop({ services: { web: 'web' }, ports: [24_100, 24_199] });
   await shop.ask('up');
   const door = shop.named('web');
@@ -53,7 +53,7 @@ test('bodies, streams, events and WebSockets pass through a named address as the
   expect(await exerciseWebSocket(door)).toMatch(/^HTTP\/1.1 101 [^]*s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=/);
 });
 
-test('a name without a service behind it is answered by a page that says what to do', async () => {
+test('a name without a service gets a page that says what to do', async () => {
   const shop = await createShop({ services: { web: 'web', api: 'web' }, ports: [24_200, 24_299] });
   await shop.ask('up');
 
@@ -98,7 +98,7 @@ test('a name without a service behind it is answered by a page that says what to
   expect((await visit(shop.named('web'), '/who')).json.service).toBe('web');
 });
 
-test('a service that listens on ::1 only is ready, found by its name, and on its usual port', async () => {
+test('a service that listens only on ::1 is ready, and found by its name and on its canonical port', async () => {
   const shop = await createShop({
     services: { web: serviceCommand('web', '--host ::1') },
     ports: [24_300, 24_399],
@@ -113,7 +113,7 @@ test('a service that listens on ::1 only is ready, found by its name, and on its
   expect(where.listener).toMatchObject({ pid: who.json.pid, address: '::1', verified: true });
 });
 
-test('a stranger on the port of the proxy is named and left alone', async () => {
+test('another process on the proxy port is named and left alone', async () => {
   const proxyPort = await freePort();
   const { visits } = await occupy(proxyPort);
   const shop = await createShop({ services: { web: 'web' }, ports: [24_400, 24_499], proxyPort });
@@ -132,7 +132,7 @@ test('a stranger on the port of the proxy is named and left alone', async () => 
   expect(readdirSync(join(shop.home, 'ports'))).toEqual([]);
 });
 
-test('the proxy of another home is not used, and not disturbed', async () => {
+test('the proxy of another home is neither used nor disturbed', async () => {
   const one = await createShop({ services: { web: 'web' }, ports: [24_500, 24_549] });
   await one.ask('up');
   const { proxyPort } = one;
@@ -149,7 +149,7 @@ test('the proxy of another home is not used, and not disturbed', async () => {
   expect((await visit(one.named('web'), '/who')).json.service).toBe('web');
 });
 
-test('a proxy that was killed is back with the next up, and no service was touched', async () => {
+test('a killed proxy is restored by the next up, without touching services', async () => {
   const shop = await createShop({ services: { web: 'web' }, ports: [24_600, 24_699] });
   const first = await shop.ask('up');
   expect(first.messages[0]).toContain('started proxy');
@@ -167,7 +167,7 @@ test('a proxy that was killed is back with the next up, and no service was touch
   expect(listenersByProc(shop.proxyPort)).toEqual([]);
 });
 
-test('three branches of three services, started by three commands at once, do not share a port', async () => {
+test('three branches of three services, started by three concurrent commands, do not share a port', async () => {
   const names = ['web', 'api', 'admin'];
   const branches = ['main', 'red', 'blue'];
   // So few that every choice is contested.

@@ -31,7 +31,7 @@ async function answerOf(printed: string): Promise<string> {
 }
 
 describe('init and then up', () => {
-  test('show an address that answers, in a plain Node project', async () => {
+  test('print an address that works, in a plain Node project', async () => {
     const yard = createYard({
       files: {
         'package.json': { name: 'hello', scripts: { dev: 'node server.js' } },
@@ -56,7 +56,7 @@ describe('init and then up', () => {
     expect(yard.living()).toEqual([]);
   });
 
-  test('do so in a Vite project, and a new branch is told to install its packages first', async () => {
+  test('also in a Vite project, and report missing packages in a new branch', async () => {
     const yard = createYard({
       files: {
         'package.json': {
@@ -165,7 +165,7 @@ describe('init', () => {
 });
 
 describe('worktrees', () => {
-  test('get what git does not carry, keep what they have, and go again', async () => {
+  test('get files outside git, keep existing ones, and can be removed again', async () => {
     const yard = await createYardWithProxy(
       '[env]\nlink = [".env"]\ncopy = ["certs", "none"]\n[services.web]\ncommand = "sleep 86400"\n',
       { files: { '.gitignore': '.env\ncerts\n*.secret\n', '.worktreeinclude': '*.secret\n' } },
@@ -202,7 +202,7 @@ describe('worktrees', () => {
     expect(yard.git('branch', '--list', 'feature/x')).toContain('feature/x');
   });
 
-  test('that were made by git itself count like others', async () => {
+  test('made by git itself count like others', async () => {
     const yard = await createYardWithProxy('[services.web]\ncommand = "sleep 86400"\n');
     const path = join(dirname(yard.home), 'by-hand');
     yard.git('worktree', 'add', '-q', '-b', 'by-hand', path);

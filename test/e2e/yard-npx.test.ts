@@ -66,7 +66,7 @@ function npxIn(yard: TestYard, more: Readonly<Record<string, string>> = {}) {
   };
 }
 
-test('an entry that is written through npx starts npx, and names nothing of its cache', async () => {
+test('an entry written through npx starts npx, and names nothing in its cache', async () => {
   const yard = createYard({ toml: TOML });
   mkdirSync(yard.home, { recursive: true });
   const npx = npxIn(yard, { npm_config_registry: await registry(yard) });
@@ -90,7 +90,7 @@ test('an entry that is written through npx starts npx, and names nothing of its 
   expect(JSON.parse(smoke.stdout)).toMatchObject({ ok: true, project: yard.dir });
 });
 
-test('the smoke test does not find what only npx has put on the PATH', async () => {
+test('the smoke test ignores what only npx has put on the PATH', async () => {
   const yard = createYard({ toml: TOML });
   // As a dependency of the project itself, which no agent can start by its name.
   const home = yard.path('node_modules/mcp-switchboard');

@@ -25,7 +25,7 @@ const WEB = `[services.web]\ncommand = "${serviceCommand('plain-http')}"\nready_
 const WEB_AND_API = `${WEB}${WEB.replace('web]', 'api]')}`;
 
 describe('up and down', () => {
-  test('leave nobody of nine shapes of processes, and say who ignored SIGTERM', async () => {
+  test('leave no process of nine shapes, and name those that ignored SIGTERM', async () => {
     const yard = await processYard(shapeServices());
     await shapesComeAndGo(yard);
     expect(readdirSync(join(yard.home, 'ports'))).toEqual([]);
@@ -45,7 +45,7 @@ describe('up and down', () => {
     expect(yard.living()).toEqual([]);
   });
 
-  test('tell of a service that exits at once its code and what it wrote last', async () => {
+  test('report the exit code and last output of a service that exits immediately', async () => {
     const yard = await processYard(`[services.web]\ncommand = "${serviceCommand('dies-at-once', '7')}"\n`);
     const { code, json } = await yard.run(['up', '--json']);
     expect(code).toBe(1);
@@ -59,7 +59,7 @@ describe('up and down', () => {
     expect((await yard.ask('down')).messages[0]).toContain('(exit code 7)');
   });
 
-  test('start each service once when two are asked for at the same time', async () => {
+  test('start each service once if run twice at the same time', async () => {
     const yard = await processYard(WEB_AND_API);
     const ups = await Promise.all([yard.ask('up'), yard.ask('up')]);
     for (const service of ['web', 'api']) {
@@ -74,7 +74,7 @@ describe('up and down', () => {
   });
 });
 
-test('an up that is killed at any moment leaves nobody whom status does not know and down does not end', async () => {
+test('an up killed at any moment leaves no process that status does not know and down does not stop', async () => {
   const yard = await processYard(TEN_SERVICES);
   const began = performance.now();
   await yard.ask('up', '--no-wait');
@@ -173,7 +173,7 @@ test.each([
   ['cut off', (text: string) => text.slice(0, text.length / 2)],
   ['empty', () => ''],
 ])(
-  'a state file that is %s is set aside; up starts nothing twice and down ends all',
+  'a state file that is %s is set aside; up starts nothing twice and down stops all',
   async (_how, damage) => {
     const yard = await processYard(WEB_AND_API);
     await yard.ask('up');

@@ -34,7 +34,7 @@ async function reboot(shop: Shop): Promise<void> {
 const branchAt = async (shop: Shop, service: string): Promise<string> =>
   (await visit(shop.usual(service), '/who')).json.branch;
 
-test('after a reboot, up restores what was checked out, and the proxy', async () => {
+test('after a reboot, up restores the checkouts and the proxy', async () => {
   const shop = await createShop({
     services: { web: 'web', api: 'web' },
     ports: [25_700, 25_749],
@@ -71,7 +71,7 @@ test('after a reboot, up restores what was checked out, and the proxy', async ()
   expect((await shop.ask('up', 'main')).messages.join('\n')).not.toContain('restore');
 });
 
-test('after a reboot, a port that somebody else has taken is not restored, and that is said', async () => {
+test('after a reboot, a port that another process has taken is not restored, which is reported', async () => {
   const shop = await createShop({ services: { web: 'web' }, ports: [25_750, 25_799], branches: ['next'] });
   await shop.ask('up', 'main', '--checkout');
   const port = shop.canonical.web!;
@@ -94,7 +94,7 @@ test('after a reboot, a port that somebody else has taken is not restored, and t
   expect(await branchAt(shop, 'web')).toBe('main');
 });
 
-test('after a reboot, a branch that was checked out meanwhile keeps the port, and that is said', async () => {
+test('after a reboot, a branch that was checked out meanwhile keeps the port, which is reported', async () => {
   const shop = await createShop({ services: { web: 'web' }, ports: [25_800, 25_849], branches: ['next'] });
   await shop.ask('up', 'main', '--checkout');
   await reboot(shop);
@@ -107,7 +107,7 @@ test('after a reboot, a branch that was checked out meanwhile keeps the port, an
   expect(await branchAt(shop, 'web')).toBe('next');
 });
 
-test('a forwarder that was killed is started again by up, with all its ports', async () => {
+test('a killed forwarder is started again by up, with all its ports', async () => {
   const shop = await createShop({
     services: { web: 'web', api: 'web' },
     ports: [25_850, 25_899],

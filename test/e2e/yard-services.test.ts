@@ -38,7 +38,7 @@ describe('cwd', () => {
 });
 
 describe('up tells', () => {
-  test('keys that mean nothing, with their line and what was probably meant', async () => {
+  test('keys without effect, with their line and a suggestion', async () => {
     const yard = await createYardWithProxy('[services.web]\ncommand = "node server.mjs"\ndepend_on = []\n', {
       files: { 'server.mjs': SERVER },
     });
@@ -53,7 +53,7 @@ describe('up tells', () => {
     await yard.ask('down');
   });
 
-  test('how to write a command that is meant for a shell', async () => {
+  test('how to rewrite a command with shell syntax', async () => {
     const yard = await createYardWithProxy(
       '[services.api]\ncommand = "cd packages/api && node server.mjs"\n' +
         '[services.web]\ncommand = "COLOUR=blue node packages/api/server.mjs"\n',
@@ -79,7 +79,7 @@ describe('up tells', () => {
   });
 });
 
-test('env files that are added to the configuration later are linked by create, and missed by up', async () => {
+test('env files added to the configuration later are linked by create, and reported by up', async () => {
   const yard = await createYardWithProxy('[services.web]\ncommand = "node server.mjs"\n', {
     files: { 'server.mjs': SERVER, '.gitignore': '.env\nlocal.json\nextra.txt\n' },
   });

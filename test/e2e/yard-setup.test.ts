@@ -53,7 +53,7 @@ function agent(before?: string): Agent {
 const server = (text: string, name = 'switchyard'): any => (parse(text) as any).mcp_servers?.[name];
 
 describe('mcp config', () => {
-  test('registers the project, and prints an entry without a path of it', async () => {
+  test('registers the project, and prints an entry without a project path', async () => {
     const { yard, run, json, file } = agent();
     const { stdout, code } = await run(['mcp', 'config', '--name', 'shop']);
     expect(code).toBe(0);
@@ -76,7 +76,7 @@ describe('mcp config', () => {
     });
   });
 
-  test('from a worktree and from a directory below, it is the same project', async () => {
+  test('from a worktree or a subdirectory, it is the same project', async () => {
     const { yard, run, json } = agent();
     await yard.ask('create', 'feature-x');
     const { worktrees } = await yard.ask('list');
@@ -86,7 +86,7 @@ describe('mcp config', () => {
     expect(projects.map(({ root }: any) => root)).toEqual([yard.dir, yard.dir]);
   });
 
-  test('a name of another project is kept, unless it is taken by force', async () => {
+  test('a name of another project is kept, unless forced', async () => {
     const one = agent();
     const other = createYard({ toml: TOML });
     const env = { SWITCHYARD_HOME: one.yard.home };
@@ -98,7 +98,7 @@ describe('mcp config', () => {
     expect((await one.json('mcp', 'projects')).projects[0].root).toBe(other.dir);
   });
 
-  test('a bad name and a place without a project are told', async () => {
+  test('an invalid name and a directory without a project are reported', async () => {
     const { yard, run } = agent();
     expect((await run(['mcp', 'config', '--name', 'a b'])).stderr).toContain(
       'letters, numbers, underscores and dashes',
@@ -147,7 +147,7 @@ describe('mcp install', () => {
     expect(removed).toMatchObject({ ok: true, action: 'removed' });
   });
 
-  test('brings its entry up to date, and keeps variables and approvals that were added', async () => {
+  test('updates its entry, and keeps added variables and approvals', async () => {
     const { json, text, yard, write } = agent();
     const stored = join(yard.home, '../stored');
     const before = [
@@ -176,7 +176,7 @@ describe('mcp install', () => {
     expect(there.json.projects).toHaveLength(1);
   });
 
-  test('a file that is no TOML is not touched, and nothing is registered', async () => {
+  test('invalid TOML is not touched, and nothing is registered', async () => {
     const broken = '[mcp_servers\ncommand = 1\n';
     const { run, text, json, file } = agent(broken);
     const { code, stderr } = await run(['mcp', 'install']);
@@ -201,7 +201,7 @@ describe('mcp install', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('the rights of the file stay, and a link is followed', async () => {
+  test('the permissions of the file stay, and a link is followed', async () => {
     const { json, file, write, yard } = agent('');
     const real = join(yard.home, '../real.toml');
     writeFileSync(real, '# mine\n');
@@ -226,7 +226,7 @@ describe('mcp install', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('also those that write an entry in a way of their own', async () => {
+  test('also those with an entry format of their own', async () => {
     const { json } = agent();
     const flags = ['--client', 'opencode', '--name', 'shop'];
     const { config_path: path } = await json('mcp', 'install', ...flags);
@@ -240,7 +240,7 @@ describe('mcp install', () => {
   });
 });
 
-test('the help of each says what it is for, and hides what is for programs', async () => {
+test('the help of each explains it, and hides flags for programs', async () => {
   const { run } = agent();
   const whole = (await run(['mcp', '--help'])).stdout;
   for (const word of [
@@ -263,7 +263,7 @@ test('the help of each says what it is for, and hides what is for programs', asy
 });
 
 describe('mcp smoke', () => {
-  test('passes from a project, a directory below it, and a worktree, and leaves no trace', async () => {
+  test('passes from a project, a subdirectory and a worktree, and leaves no trace', async () => {
     const { yard, run, json } = agent();
     const smoke = await json('mcp', 'smoke');
     expect(smoke).toMatchObject({ ok: true, project: yard.dir, alias: 'switchyard-smoke' });

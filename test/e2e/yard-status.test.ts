@@ -43,7 +43,7 @@ async function kill(pid: number): Promise<void> {
   await until(() => !alive(pid), { what: `pid ${pid} to end` });
 }
 
-test('brief and status tell running from ready and healthy, in text, JSON and over MCP', async () => {
+test('brief and status distinguish running, ready and healthy, in text, JSON and over MCP', async () => {
   const astray = await freePort();
   const yard = await createYardWithProxy(
     service('well', 'health = "/health"\nready_timeout = 40') +
@@ -155,7 +155,7 @@ test('brief and status tell running from ready and healthy, in text, JSON and ov
   );
 });
 
-test('a dead proxy is told by brief, status, where and open, which fall back to the port itself', async () => {
+test('a dead proxy is reported by brief, status, where and open, which fall back to the port itself', async () => {
   const usual = await freePort();
   const yard = await createYardWithProxy(service('web', `port = ${usual}\nready_timeout = 40`), {
     files: { 'server.mjs': SERVER },

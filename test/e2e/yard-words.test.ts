@@ -60,7 +60,7 @@ test('down, restart and logs take a branch, a service, or a branch and services'
   expect(yard.living()).toEqual([]);
 });
 
-test('a name that is a branch and a service is refused; a branch without its worktree is still known', async () => {
+test('a name that is a branch and a service is rejected; a branch without its worktree is still known', async () => {
   const yard = await createYardWithProxy(service('web') + service('twin'));
   await yard.ask('create', 'twin');
   const { worktree } = await yard.ask('create', 'gone');

@@ -43,7 +43,7 @@ async function upAll(shop: Shop, branches: readonly string[]): Promise<Started[]
 }
 
 test(
-  `10 branches of 10 services from 10 processes at once, ${ROUNDS} times: no port twice`,
+  `10 branches of 10 services from 10 concurrent processes, ${ROUNDS} times: no port twice`,
   { timeout: 4 * 3_600_000 },
   async () => {
     const branches = TEN.map((n) => `branch-${n}`);
@@ -111,7 +111,7 @@ function megabytes(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)![1]) / 1024;
 }
 
-test('a gigabyte through a name and through a usual port: all of it, in constant memory', async () => {
+test('a gigabyte through a name and through a canonical port: complete, in constant memory', async () => {
   const shop = await createShop({ program: ownProgram(), services: { web: 'web' }, ports: [26_200, 26_299] });
   await shop.ask('up', '--checkout');
   const expected = expectedSum();

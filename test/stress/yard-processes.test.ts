@@ -36,7 +36,7 @@ test(
 );
 
 test(
-  `${KILLS} kill -9 of up at random moments over ten services: all are known, and down ends all`,
+  `${KILLS} kill -9 of up at random moments over ten services: all are known, and down stops all`,
   async () => {
     const yard = await processYard(TEN_SERVICES);
     const began = performance.now();
@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  `${STALE} records that name a stranger: never signalled`,
+  `${STALE} records that name another process: never signalled`,
   async () => {
     const yard = await processYard(
       `[services.web]\ncommand = "${serviceCommand('plain-http')}"\nready_timeout = 60\n`,

@@ -25,13 +25,13 @@ const api = {
   log_file: '/api.log',
 } as const;
 
-test('sections without anything in them are left out, but services are always told', () => {
+test('empty sections are omitted, except services', () => {
   expect(briefText(empty, plainStyle)).toBe(
     'project: shop (/shop)\nconfigured services:\n- api\n- web\nservices: none\n',
   );
 });
 
-test('services and checkouts say how they are doing and where they are', () => {
+test('services and checkouts show their state and address', () => {
   const text = briefText(
     {
       ...empty,
@@ -53,12 +53,12 @@ test('services and checkouts say how they are doing and where they are', () => {
   expect(text).toContain('recent errors:\n- api: Error: no\n- Error: of the forwarder\n');
 });
 
-test('where several branches are told of, each name has its branch', () => {
+test('names include the branch if there are several', () => {
   const services = [{ ...api, url: 'http://api.main.shop.localhost:7331', port: 20001 }];
   expect(briefText({ ...empty, services }, plainStyle)).toContain('- api (main) [ready]: ');
 });
 
-test('what is wrong with a service and a proxy that is dead are told', () => {
+test('problems of a service and a dead proxy are reported', () => {
   const url = 'http://api.main.shop.localhost:7331';
   const services = [{ ...api, url, port: 20001, state: 'unhealthy', note: 'GET / returned 500' }] as const;
   expect(briefText({ ...empty, services, proxy: 'not-running' }, plainStyle)).toContain(
@@ -67,7 +67,7 @@ test('what is wrong with a service and a proxy that is dead are told', () => {
   );
 });
 
-test('a long list is cut, and what is left out is counted', () => {
+test('a long list is truncated, and the rest is counted', () => {
   const changed_files = Array.from({ length: 25 }, (_, at) => ` M file-${at}`);
   const text = briefText({ ...empty, changed_files }, plainStyle);
   expect(text).toContain('-  M file-19\n  … and 5 more\n');

@@ -34,19 +34,19 @@ async function found(...typed: string[]): Promise<string[]> {
   return lines.map((line) => line.split('\t')[0]!);
 }
 
-test('the first word is a command, and hidden ones are not told', async () => {
+test('the first word is a command, without hidden ones', async () => {
   expect(await found('')).toEqual(expect.arrayContaining(['up', 'down', 'status', 'help']));
   expect(await found('')).not.toContain('forward');
   expect(await found('re')).toEqual(['restart', 'remove', 'rename']);
   expect(await found('help', 'br')).toEqual(['brief']);
 });
 
-test('each candidate comes with what it means', async () => {
+test('each candidate has a description', async () => {
   expect(await candidates(['where', 'wo'], { cwd: project, env })).toEqual(['worker\tnode worker.mjs']);
   expect(await candidates(['dow'], { cwd: project, env })).toEqual(['down\tstop services']);
 });
 
-test('what may be a branch or a service offers both, then services only, and none twice', async () => {
+test('an argument that may be a branch or a service offers both, then only services, each once', async () => {
   expect((await found('up', '')).sort()).toEqual(['api', 'feature/x', 'main', 'web', 'worker']);
   expect(await found('up', 'feature/x', 'w')).toEqual(['web', 'worker']);
   expect(await found('up', 'feature/x', 'web', 'w')).toEqual(['worker']);
@@ -59,7 +59,7 @@ test('what may be a branch or a service offers both, then services only, and non
   expect(await found('where', 'web', 'main', '')).toEqual([]);
 });
 
-test('a new worktree is offered every branch', async () => {
+test('create offers all branches', async () => {
   expect((await found('create', '')).sort()).toEqual(['feature/x', 'idle', 'main']);
 });
 
@@ -72,7 +72,7 @@ test('flags are completed, each once, and so are their values', async () => {
   expect(await found('--v')).toEqual(['--version']);
 });
 
-test('a value behind the sign is completed as the shell wants it', async () => {
+test('a value after the equals sign is completed as the shell expects', async () => {
   expect(await found('up', '--branch=f')).toEqual(['--branch=feature/x']);
   // bash hands over three words.
   expect(await found('up', '--branch', '=', 'f')).toEqual(['feature/x']);
@@ -83,11 +83,11 @@ test('directories are left to the shell', async () => {
   expect(await found('create', 'b', '--path', '/tm')).toEqual([':directories']);
 });
 
-test('words of a command are completed where they are fixed', async () => {
+test('fixed arguments of a command are completed', async () => {
   expect(await found('completion', '')).toEqual(['bash', 'zsh', 'fish']);
   expect(await found('skill', 'in')).toEqual(['install']);
 });
 
-test('nothing is offered for a command that does not exist', async () => {
+test('an unknown command has no candidates', async () => {
   expect(await found('nonsense', '')).toEqual([]);
 });

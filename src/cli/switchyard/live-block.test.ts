@@ -30,7 +30,7 @@ function createScreen(columns: number, rows: number) {
   };
 }
 
-test('a block is drawn again in its place, also when it grows and shrinks', () => {
+test('a block is redrawn in place, also when it grows and shrinks', () => {
   const screen = createScreen(40, 10);
   screen.write('$ before\n');
   const block = createLiveBlock(screen.stream, (text) => screen.write(text));
@@ -43,14 +43,14 @@ test('a block is drawn again in its place, also when it grows and shrinks', () =
   expect(screen.shown()).toEqual(['$ before', '']);
 });
 
-test('lines are cut to the terminal, and no more are drawn than it has', () => {
+test('lines are truncated to the terminal, and no more are drawn than fit', () => {
   const screen = createScreen(12, 4);
   const block = createLiveBlock(screen.stream, (text) => screen.write(text));
   block.draw(['a line that is long', '2', '3', '4', '5']);
   expect(screen.shown()).toEqual(['a line tha…', '2', '… and 3 mo…']);
 });
 
-test('a terminal that has become narrower is cleared of the lines it has broken', () => {
+test('a terminal that was made narrower is cleared of wrapped lines', () => {
   const screen = createScreen(30, 10);
   screen.write('$ before\n');
   const block = createLiveBlock(screen.stream, (text) => screen.write(text));

@@ -9,11 +9,11 @@ const known = {
 
 const up = (words: string[], branch?: string) => ({ command: 'up', words, branch });
 
-test('without words everything of the branch we stand in is meant', async () => {
+test('without words, everything of the current branch is selected', async () => {
   expect(await parseTarget(up([]), known)).toEqual({ branch: undefined, services: [] });
 });
 
-test('a first word that is a service is no branch', async () => {
+test('a first word that is a service is not treated as a branch', async () => {
   expect(await parseTarget(up(['api']), known)).toEqual({ branch: undefined, services: ['api'] });
   expect(await parseTarget(up(['API', 'web']), known)).toEqual({
     branch: undefined,
@@ -21,7 +21,7 @@ test('a first word that is a service is no branch', async () => {
   });
 });
 
-test('a first word that is a branch leaves the services to the others', async () => {
+test('after a branch, the other words are services', async () => {
   expect(await parseTarget(up(['feature/x', 'web']), known)).toEqual({
     branch: 'feature/x',
     services: ['web'],
@@ -35,7 +35,7 @@ test('with --branch every word is a service', async () => {
   });
 });
 
-test('a word that is both is refused, and --branch is named', async () => {
+test('a word that is both is rejected with a hint about --branch', async () => {
   await expect(parseTarget(up(['web', 'api']), known)).rejects.toMatchObject({
     code: 'USAGE',
     message: '"web" is both a branch and a service.',
@@ -43,27 +43,27 @@ test('a word that is both is refused, and --branch is named', async () => {
   });
 });
 
-test('a slip of the finger is not taken for a branch', async () => {
+test('a typo is not treated as a branch', async () => {
   await expect(parseTarget(up(['wbe']), known)).rejects.toMatchObject({
     code: 'USAGE',
     hint: expect.stringContaining('"web"'),
   });
 });
 
-test('a word that is like nothing is a branch, about which others say more', async () => {
+test('a word that resembles nothing is a branch, which others report on', async () => {
   expect(await parseTarget(up(['something-else']), known)).toEqual({
     branch: 'something-else',
     services: [],
   });
 });
 
-test('a branch whose worktree was deleted is that branch, not a slip of the finger', async () => {
+test('a branch whose worktree was deleted is that branch, not a typo', async () => {
   const gone = { ...known, hasBranch: () => Promise.resolve(false) };
   for (const [branch = ''] of [await known.branches()])
     expect(await parseTarget(up([branch]), gone)).toEqual({ branch, services: [] });
 });
 
-test('commands other than up refuse a word that nobody knows, and list the names there are', async () => {
+test('commands other than up reject an unknown word and list the known names', async () => {
   for (const [word, guess] of [
     ['wbe', 'Did you mean "web"? '],
     ['something-else', ''],

@@ -54,12 +54,12 @@ function run(args: readonly string[], cwd = project) {
   return { status, stdout, stderr };
 }
 
-test('it says its name and version', () => {
+test('it prints its name and version', () => {
   expect(run(['--version'])).toEqual({ status: 0, stdout: 'switchyard 1.2.3\n', stderr: '' });
   expect(run(['-v']).stdout).toBe('switchyard 1.2.3\n');
 });
 
-test('alone it teaches how it is used, on one screen', () => {
+test('without arguments it prints the help, on one screen', () => {
   const { status, stdout, stderr } = run([]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toBe(run(['--help']).stdout);
@@ -85,7 +85,7 @@ describe('each command explains itself, with examples', () => {
   }
 });
 
-test('a mistyped command is guessed, and the exit code is 2', () => {
+test('a mistyped command gets a suggestion, and the exit code is 2', () => {
   expect(run(['stauts'])).toEqual({
     status: 2,
     stdout: '',
@@ -93,7 +93,7 @@ test('a mistyped command is guessed, and the exit code is 2', () => {
   });
 });
 
-test('with --json an error is JSON on stdout, its keys in order, and stderr stays empty', () => {
+test('with --json an error is JSON on stdout with sorted keys, and stderr stays empty', () => {
   const { status, stdout, stderr } = run(['stauts', '--json']);
   expect({ status, stderr }).toEqual({ status: 2, stderr: '' });
   expect(stdout).toBe(
@@ -101,7 +101,7 @@ test('with --json an error is JSON on stdout, its keys in order, and stderr stay
   );
 });
 
-test('a word too many, a flag that does not exist and a missing word are told before anything is done', () => {
+test('extra words, unknown flags and missing words are reported before anything is done', () => {
   expect(run(['status', 'web']).stderr).toContain('status takes no arguments');
   expect(run(['create']).stderr).toContain('create needs a branch.');
   expect(run(['up', '--profil', 'x']).stderr).toContain('Did you mean "--profile"?');
@@ -116,20 +116,20 @@ test('a word too many, a flag that does not exist and a missing word are told be
   expect(existsSync(join(base, 'home'))).toBe(false);
 });
 
-test('without a switchyard.toml the way to one is named, and the exit code is 1', () => {
+test('without a switchyard.toml the next step is named, and the exit code is 1', () => {
   const { status, stderr } = run(['status'], tmpdir());
   expect(status).toBe(1);
   expect(stderr).toMatch(/^error: No switchyard\.toml was found in .*\nhint: .*switchyard init/);
 });
 
-test('a directory that was removed under the shell is told as that', () => {
+test('a current directory that was deleted is reported', () => {
   const line = 'mkdir gone && cd gone && rmdir ../gone && switchyard status';
   const { status, stderr } = spawnSync('sh', ['-c', line], { cwd: base, env, encoding: 'utf8' });
   expect(status).toBe(1);
   expect(stderr).toContain('error: The current directory no longer exists.');
 });
 
-test('a reader that goes away is a quiet end', () => {
+test('a closed stdout is not an error', () => {
   const { status, stderr } = spawnSync(
     'sh',
     ['-c', 'switchyard --help | head -n 1; switchyard help up | :'],
@@ -181,7 +181,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (shell) => {
 
 const hasBash = spawnSync('bash', ['-c', 'true']).status === 0;
 
-test.skipIf(!hasBash)('a branch that is called like a command is quoted where bash would run it', () => {
+test.skipIf(!hasBash)('a branch named like a command is quoted where bash would run it', () => {
   const script =
     `source <(switchyard completion bash); switchyard() { printf '%s\\t%s\\n' 'x$(id);y' 'in a worktree'; }; ` +
     `COMP_WORDS=(switchyard up x); COMP_CWORD=2; _switchyard switchyard; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -189,7 +189,7 @@ test.skipIf(!hasBash)('a branch that is called like a command is quoted where ba
   expect(stdout).toBe('x\\$\\(id\\)\\;y\n');
 });
 
-test('completion in a place without a project is silent', () => {
+test('completion outside a project is silent', () => {
   expect(run(['__complete', 'down', ''], tmpdir())).toEqual({ status: 0, stdout: '', stderr: '' });
   expect(run(['__complete'])).toMatchObject({ status: 0, stderr: '' });
 });

@@ -40,7 +40,7 @@ test('services are shown as a table of state, branch, service, port, url and pid
   ]);
 });
 
-test('a column for notes appears when one of them needs it', () => {
+test('a column for notes appears if there is one', () => {
   const lines = shown([
     web,
     { ...web, state: 'exited', note: 'exited with code 3' },
@@ -51,7 +51,7 @@ test('a column for notes appears when one of them needs it', () => {
   expect(lines[4]).toMatch(/^unverified .* - {5}nothing proves it$/);
 });
 
-test('usual ports are shown with where they lead, and whether they do', () => {
+test('canonical ports are shown with their targets, and whether they work', () => {
   const checkout = {
     service: 'web',
     branch: 'feature/x',
@@ -77,7 +77,7 @@ test('usual ports are shown with where they lead, and whether they do', () => {
   ]);
 });
 
-test('good and bad have their colours, and what comes from outside cannot move the cursor', () => {
+test('states are colored, and foreign text cannot move the cursor', () => {
   const style = createStyle({ isTTY: true }, {});
   const services = [web, { ...web, state: 'exited', branch: 'a\x1b[2J' }] as const;
   const [, , ready, exited] = shown(services, {}, style);
@@ -86,6 +86,6 @@ test('good and bad have their colours, and what comes from outside cannot move t
   expect(exited).toContain('a\\x1b[2J');
 });
 
-test('without services it says so', () => {
+test('without services, that is reported', () => {
   expect(shown([])).toEqual(['no services registered']);
 });

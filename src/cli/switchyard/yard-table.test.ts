@@ -4,7 +4,7 @@ import { truncateLine, displayWidth, yardTable } from './yard-table.ts';
 
 const style = createStyle({ isTTY: true }, {});
 
-test('a table has titles, dashes under them, and columns that are two blanks apart', () => {
+test('a table has titles, dashes below them, and columns two spaces apart', () => {
   expect(
     yardTable(
       ['status', 'port'],
@@ -16,7 +16,7 @@ test('a table has titles, dashes under them, and columns that are two blanks apa
   ).toEqual(['status   port', '-------  -----', 'running  20001', 'stale']);
 });
 
-test('colours do not move the columns', () => {
+test('colors do not affect the columns', () => {
   const plain = yardTable(
     ['status', 'port'],
     [
@@ -35,7 +35,7 @@ test('colours do not move the columns', () => {
   expect(painted.map((line) => line.replaceAll(/\x1b\[\d+m/g, ''))).toEqual(plain);
 });
 
-test('signs that take two columns are counted as two', () => {
+test('wide characters count as two columns', () => {
   expect(
     yardTable(
       ['a', 'b'],
@@ -47,7 +47,7 @@ test('signs that take two columns are counted as two', () => {
   ).toEqual(['a     b', '----  -', '日本  x', 'y     z']);
 });
 
-test('a line that is too long is cut, and its colours end with it', () => {
+test('a line that is too long is truncated, and its color is reset', () => {
   expect(truncateLine('short', 5)).toBe('short');
   expect(truncateLine('too long', 5)).toBe('too …');
   const cut = truncateLine(`ab${style.bad('cdefgh')}ij`, 5);
@@ -55,12 +55,12 @@ test('a line that is too long is cut, and its colours end with it', () => {
   expect(displayWidth(cut)).toBe(5);
 });
 
-test('a painted line that fits stays as it is', () => {
+test('a colored line that fits is unchanged', () => {
   const line = style.good('ready');
   expect(truncateLine(line, 5)).toBe(line);
 });
 
-test('lines are cut where a terminal ends', () => {
+test('lines are truncated at the width of the terminal', () => {
   const lines = yardTable(['name', 'path'], [['a', '/very/long/path']], 10);
   expect(lines).toEqual(['name  path', '----  ---…', 'a     /ve…']);
 });

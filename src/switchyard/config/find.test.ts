@@ -30,7 +30,7 @@ it('finds the nearest file upwards, from a directory or from a file', () => {
   expect(findConfig(join(root, 'a/b'))).toBe(join(root, 'a/switchyard.toml'));
 });
 
-it('goes by where a directory really is', () => {
+it('uses the real path of a directory', () => {
   mkdirSync(join(root, 'real/inside'), { recursive: true });
   writeFileSync(join(root, 'real/switchyard.toml'), '');
   mkdirSync(join(root, 'other'));
@@ -38,12 +38,12 @@ it('goes by where a directory really is', () => {
   expect(findConfig(join(root, 'other/link'))).toBe(join(root, 'real/switchyard.toml'));
 });
 
-it('does not take a directory for the file', () => {
+it('ignores a directory with the name of the file', () => {
   mkdirSync(join(root, 'a/switchyard.toml'), { recursive: true });
   expect(findConfig(join(root, 'a'))).toBeUndefined();
 });
 
-it('looks above a directory that has been deleted', () => {
+it('searches above a directory that has been deleted', () => {
   writeFileSync(join(root, 'switchyard.toml'), '');
   expect(findConfig(join(root, 'gone/deeper'))).toBe(join(root, 'switchyard.toml'));
 });
@@ -68,21 +68,21 @@ describe('in the worktrees of a bare repository', () => {
   }
   const fileIn = (branch: string): string => join(top, branch, CONFIG_FILE);
 
-  it('takes the file of the one on the branch that the repository is on', () => {
+  it('uses the file of the worktree on the default branch', () => {
     const { at } = bare('a', 'main', 'z');
     for (const place of ['a', 'main', 'z', 'bare.git', 'bare.git/refs'])
       expect(at(place)).toBe(fileIn('main'));
     expect(at('shop')).toBe(fileIn('shop'));
   });
 
-  it('takes the first by name where none is on that branch', () => {
+  it('uses the first by name if none is on that branch', () => {
     const { at } = bare('z', 'a');
     for (const place of ['a', 'z', 'bare.git']) expect(at(place)).toBe(fileIn('a'));
     rmSync(fileIn('a'));
     for (const place of ['a', 'z', 'bare.git']) expect(at(place)).toBe(fileIn('z'));
   });
 
-  it('stays with the one that is on record', () => {
+  it('stays with the recorded one', () => {
     const { at, state } = bare('a', 'main');
     const record = ensureProject(state, { name: 'shop', root: join(top, 'a'), file: fileIn('a') });
     for (const place of ['a', 'main', 'bare.git']) expect(at(place)).toBe(fileIn('a'));
@@ -95,7 +95,7 @@ describe('in the worktrees of a bare repository', () => {
     expect(at('bare.git')).toBe(fileIn('main'));
   });
 
-  it('takes a file that only one of them has', () => {
+  it('uses a file that only one of them has', () => {
     const { at } = bare('a', 'main');
     mkdirSync(join(top, 'a/new'));
     writeFileSync(join(top, 'a/new', CONFIG_FILE), '');
@@ -105,7 +105,7 @@ describe('in the worktrees of a bare repository', () => {
 });
 
 describe('in a worktree', () => {
-  it('that is recorded counts the file of its project, also where git keeps the repository elsewhere', () => {
+  it('that is recorded uses the file of its project, also if git keeps the repository elsewhere', () => {
     const { folder, git, root: shop } = yardRepository();
     const gitDirectory = join(folder, 'kept-elsewhere');
     git('init', '-q', '--separate-git-dir', gitDirectory);
@@ -117,7 +117,7 @@ describe('in a worktree', () => {
     expect(findYardConfig(state, join(folder, 'feature'))).toBe(join(shop, CONFIG_FILE));
   });
 
-  it('above all projects, that of the only one it was made for counts', () => {
+  it('above all projects uses that of the only one it was made for', () => {
     const { folder, git, root: shop } = yardRepository({ below: 'apps/shop' });
     const path = join(folder, 'feature');
     git('worktree', 'add', '-q', '-b', 'feature', path);

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { asLoopback, connectHost, LOOPBACK_HOSTS } from './loopback.ts';
 
-it('takes the three names of this machine, with blanks around them', () => {
+it('accepts the three loopback hosts, with surrounding spaces', () => {
   for (const host of LOOPBACK_HOSTS) expect(asLoopback(` ${host} `)).toBe(host);
 });
 
-it('takes nothing else, however close', () => {
+it('accepts nothing else, however similar', () => {
   for (const host of [
     '',
     '0.0.0.0',
@@ -21,6 +21,6 @@ it('takes nothing else, however close', () => {
   }
 });
 
-it('never asks anybody what localhost means', () => {
+it('never resolves localhost', () => {
   expect(LOOPBACK_HOSTS.map(connectHost)).toEqual(['127.0.0.1', '127.0.0.1', '::1']);
 });

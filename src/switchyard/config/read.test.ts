@@ -73,11 +73,11 @@ describe('a file with one service and nothing else', () => {
     });
   });
 
-  it('may begin with a byte order mark and end its lines as on Windows', () => {
+  it('may start with a byte order mark and have Windows line endings', () => {
     expect(read('\ufeff[services.web]\r\ncommand = "a"\r\n').services[0]!.command).toBe('a');
   });
 
-  it('belongs to the directory in which it really stands', () => {
+  it('belongs to its real directory', () => {
     mkdirSync(join(root, 'real'));
     symlinkSync(join(root, 'real'), join(root, 'link'));
     writeFileSync(join(root, 'real/switchyard.toml'), '[services.web]\ncommand = "a"\n');
@@ -87,7 +87,7 @@ describe('a file with one service and nothing else', () => {
 });
 
 describe('a full file', () => {
-  it('is read as it says', () => {
+  it('is read completely', () => {
     const config = read(`
 [project]
 name = "My Shop"
@@ -149,7 +149,7 @@ env.POSTGRES_PORT = 5432
     ]);
   });
 
-  it('keeps the order of its services, also of those that are numbers', () => {
+  it('keeps the order of its services, including numeric names', () => {
     const text = ['web', '10', 'api', '2'].map((name) => `[services.${name}]\ncommand = "a"\n`).join('');
     expect(read(text).services.map((service) => service.name)).toEqual(['web', '10', 'api', '2']);
   });
@@ -167,7 +167,7 @@ env.POSTGRES_PORT = 5432
   });
 });
 
-describe('what is wrong is told with line, key, value and rule:', () => {
+describe('errors have line, key, value and rule:', () => {
   it.each([
     [
       '[services.web]\ncommand = "a"\nport = "80a"',
@@ -328,7 +328,7 @@ describe('what is wrong is told with line, key, value and rule:', () => {
     }
   });
 
-  it('a circle of dependencies, with its way round', () => {
+  it('a dependency cycle, with its path', () => {
     const text = ['a', 'b', 'c', 'd']
       .map((name, index) => `[services.${name}]\ncommand = "x"\ndepends_on = ["${'bcdb'[index]!}"]\n`)
       .join('');
@@ -337,7 +337,7 @@ describe('what is wrong is told with line, key, value and rule:', () => {
     );
   });
 
-  it('TOML that cannot be read, with the line itself', () => {
+  it('invalid TOML, with the line itself', () => {
     const { message, hint } = complaint('[services.web]\ncommand = npm run dev\n');
     expect(message).toBe(
       'switchyard.toml:2: this is not valid TOML, at column 11 (invalid value): command = npm run dev.',
@@ -345,7 +345,7 @@ describe('what is wrong is told with line, key, value and rule:', () => {
     expect(hint).toContain('Put text in quotes');
   });
 
-  it('a key that stands twice', () => {
+  it('a duplicate key', () => {
     const { message, hint } = complaint('[services.web]\ncommand = "a"\ncommand = "b"\n');
     expect(message).toContain('switchyard.toml:3: ');
     expect(hint).toContain('defined twice');
@@ -359,7 +359,7 @@ describe('the next step', () => {
     );
   });
 
-  it('guesses the key that was meant', () => {
+  it('suggests the intended key', () => {
     expect(complaint('[services.web]\ncomand = "a"').hint).toContain(
       'Is "comand" a misspelling of "command"?',
     );
@@ -368,7 +368,7 @@ describe('the next step', () => {
     );
   });
 
-  it('guesses the service that was meant', () => {
+  it('suggests the intended service', () => {
     const hints = [
       complaint('[services.web]\ncommand = "a"\n[services.api]\ncommand = "a"\ndepends_on = ["wep"]').hint,
       complaint('[services.web]\ncommand = "a"\n[profiles.x]\nservices = ["wep"]').hint,
@@ -377,8 +377,8 @@ describe('the next step', () => {
   });
 });
 
-describe('what means nothing', () => {
-  it('is a warning, with its line and what was probably meant', () => {
+describe('settings without effect', () => {
+  it('are a warning, with the line and a suggestion', () => {
     const { warnings } = read(
       '[services.web]\ncommand = "a"\nready-timeout = 5\n\n[procy]\nport = 1\n[env]\nlinks = []\nzzz = 1\n',
     );
@@ -399,7 +399,7 @@ describe('what means nothing', () => {
     ]);
   });
 
-  it('includes what only a shell would understand in a command', () => {
+  it('include shell syntax in a command', () => {
     expect(read('[services.web]\nport = 80\ncommand = "cd api && npm start"\n').warnings).toEqual([
       {
         kind: 'shell syntax',
@@ -411,13 +411,13 @@ describe('what means nothing', () => {
     ]);
   });
 
-  it('includes a port that two services want', () => {
+  it('include a port shared by two services', () => {
     const text = '[services.a]\ncommand = "x"\nport = 80\n[services.b]\ncommand = "x"\nport = 80\n';
     expect(read(text).warnings).toMatchObject([{ key: 'services.b.port', line: 6 }]);
   });
 });
 
-describe('a file that is none', () => {
+describe('an unreadable file', () => {
   it('is missing', () => {
     expect(() => readConfig(file)).toThrow(
       expect.objectContaining({
@@ -443,7 +443,7 @@ describe('a file that is none', () => {
   });
 });
 
-describe('whatever stands in the file', () => {
+describe('any content', () => {
   const outcome = (text: string): void => {
     writeFileSync(file, text);
     try {
@@ -455,11 +455,11 @@ describe('whatever stands in the file', () => {
     }
   };
 
-  it('gives a configuration or an explanation: any text', () => {
+  it('yields a configuration or an error: any text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), outcome), { numRuns: 200 });
   });
 
-  it('gives a configuration or an explanation: any values', () => {
+  it('yields a configuration or an error: any values', () => {
     const name = fc.oneof(
       fc.constantFrom('web', 'api', '1', '__proto__', 'constructor', '""', '"a b"'),
       fc.stringMatching(/^[\w-]{1,5}$/),
@@ -526,7 +526,7 @@ describe('whatever stands in the file', () => {
     );
   });
 
-  it('takes a deep and a long file in its stride', () => {
+  it('handles a deep and a long file', () => {
     outcome(`a = ${'['.repeat(5000)}`);
     const chain = Array.from(
       { length: 3000 },

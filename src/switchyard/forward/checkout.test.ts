@@ -58,7 +58,7 @@ async function answerOn(port: number, host = '127.0.0.1'): Promise<string> {
   return text(connect(port, host));
 }
 
-test('a checkout leads the canonical port to the branch, says so, and ends with its last port', async () => {
+test('a checkout points the canonical port to the branch, reports it, and the forwarder exits with its last port', async () => {
   const { context, start, web } = await openShop();
   const { port } = await start('feature/x', 'web', SAYS_BRANCH, web);
   const done = await checkout(context, { branch: 'feature-x', services: [], program });
@@ -97,7 +97,7 @@ test('a checkout leads the canonical port to the branch, says so, and ends with 
   expect((await uncheckout(context, { services: [] })).messages).toEqual(['no matching checkouts']);
 });
 
-test('what cannot be checked out is told and makes it not ok, and the rest is done', async () => {
+test('failures of a checkout are reported and make it not ok, and the rest is done', async () => {
   const { context, start, record, web, api } = await openShop();
   const outcome = async (...services: string[]): Promise<unknown[]> => {
     const { ok, messages } = await checkout(context, { branch: 'main', services, program });
@@ -137,7 +137,7 @@ test('what cannot be checked out is told and makes it not ok, and the rest is do
   expect(await outcome('api', 'job')).toEqual([false, 'job has no canonical port configured', already]);
 });
 
-test('a stranger on the canonical port is named and left alone', async () => {
+test('another process on the canonical port is named and left alone', async () => {
   const { context, start, web } = await openShop();
   const stranger = createServer((_, response) => response.end('mine'));
   stranger.listen(web, '127.0.0.1');
@@ -154,7 +154,7 @@ test('a stranger on the canonical port is named and left alone', async () => {
   ]);
 });
 
-test('another branch is switched to without a refused connection, and open connections end', async () => {
+test('switching to another branch refuses no connection, and open connections end', async () => {
   const { context, start, web } = await openShop();
   const echo =
     "require('net').createServer((s) => s.on('error', () => 0).on('data', (d) => s.write(process.env.SWITCHYARD_BRANCH))).listen(process.env.PORT, '127.0.0.1')";
@@ -195,7 +195,7 @@ test('another branch is switched to without a refused connection, and open conne
   expect(observeCheckouts(context)).toMatchObject([{ branch: 'main', status: 'running' }]);
 });
 
-test('as long as a connection leads to the branch before, verify is not content', async () => {
+test('verify fails while a connection leads to the previous branch', async () => {
   const { context, start, web } = await openShop();
   const silent =
     "require('net').createServer((s) => s.on('error', () => 0)).listen(process.env.PORT, '127.0.0.1')";
@@ -222,7 +222,7 @@ test('as long as a connection leads to the branch before, verify is not content'
   await closed;
 });
 
-test('a forwarder that was killed is seen as gone, and the next checkout brings all its ports back', async () => {
+test('a killed forwarder is noticed, and the next checkout restores all its ports', async () => {
   const { context, start, web, api } = await openShop();
   const one = await start('main', 'web', SAYS_BRANCH, web);
   await start('main', 'api', SAYS_BRANCH, api);
@@ -247,7 +247,7 @@ test('a forwarder that was killed is seen as gone, and the next checkout brings 
   ]);
 });
 
-test('a forwarder that does not answer any more is replaced', async () => {
+test('a forwarder that does not respond is replaced', async () => {
   const { context, start, web, api } = await openShop();
   await start('main', 'web', SAYS_BRANCH, web);
   await start('main', 'api', SAYS_BRANCH, api);
@@ -300,7 +300,7 @@ test('a forwarder that is older than the command is replaced, with all its ports
   expect(await verify(context, { services: [] })).toMatchObject([{ ok: true }, { ok: true }]);
 });
 
-test('what runs is found again when the records are lost', async () => {
+test('running checkouts are recovered when the records are lost', async () => {
   const { context, reopen, start, web } = await openShop();
   const service = await start('main', 'web', SAYS_BRANCH, web);
   await take(context, 'main');
@@ -324,7 +324,7 @@ test('what runs is found again when the records are lost', async () => {
   expect(service.port).not.toBe(web);
 });
 
-test('many checkouts at once, of two projects in one home, end with one forwarder and all ports', async () => {
+test('many concurrent checkouts of two projects in one home end with one forwarder and all ports', async () => {
   const first = await openShop();
   const [web] = [await freePort()];
   const second = await testYard(`[services.web]\ncommand = "x"\nport = ${web}\n`, first.context.home.root);
@@ -353,7 +353,7 @@ test('many checkouts at once, of two projects in one home, end with one forwarde
   expect(await answerOn(web)).toBe('theirs');
 });
 
-test('a checkout that is killed at any moment opens nothing that is not on record', async () => {
+test('a checkout killed at any moment leaves no unrecorded open port', async () => {
   const { context, start, web, api } = await openShop();
   await start('main', 'web', SAYS_BRANCH, web);
   await start('main', 'api', SAYS_BRANCH, api);
@@ -379,7 +379,7 @@ test('a checkout that is killed at any moment opens nothing that is not on recor
   expect(await Promise.all([answerOn(web), answerOn(api)])).toEqual(['main', 'main']);
 });
 
-test('verify says by the kernel which process of which branch answers', async () => {
+test('verify asks the kernel which process of which branch responds', async () => {
   const { context, start, web, api } = await openShop();
   const { port, pid } = await start('feature/x', 'web', SAYS_BRANCH, web);
   await take(context, 'feature/x');

@@ -82,7 +82,7 @@ function feed(
 
 const sizes = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 12 });
 
-test('one request after the other: busy until the last byte of each answer, however it is cut', () => {
+test('one request after the other: busy until the last byte of each response, however it is split', () => {
   fc.assert(
     fc.property(fc.array(exchange, { minLength: 1, maxLength: 4 }), sizes, (exchanges, cut) => {
       const activity = trackActivity();
@@ -97,7 +97,7 @@ test('one request after the other: busy until the last byte of each answer, howe
   );
 });
 
-test('pipelined requests: busy until the last byte of the last answer', () => {
+test('pipelined requests: busy until the last byte of the last response', () => {
   fc.assert(
     fc.property(fc.array(exchange, { minLength: 2, maxLength: 5 }), sizes, (exchanges, cut) => {
       const activity = trackActivity();
@@ -111,7 +111,7 @@ test('pipelined requests: busy until the last byte of the last answer', () => {
   );
 });
 
-test('whatever the bytes are, it does not throw', () => {
+test('it never throws, whatever the bytes', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 400 }).map((each) => Buffer.from(each)),
     fc.string({ maxLength: 200 }).map(text),

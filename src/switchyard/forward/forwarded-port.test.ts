@@ -88,7 +88,7 @@ function connectTo(port: number, request = ''): Client {
 
 const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-test('idle connections end at once, and the next ones lead to the new service', async () => {
+test('idle connections end immediately, and new ones reach the new service', async () => {
   const forwardedPort = await open(await http((_, response) => response.end('old')));
   const clients = [
     connectTo(forwardedPort.port, GET),
@@ -105,7 +105,7 @@ test('idle connections end at once, and the next ones lead to the new service', 
   await until(() => next.text.endsWith('new'));
 });
 
-test('a connection that nobody has used yet is not ended: it leads to the new service', async () => {
+test('an unused connection is not ended: it reaches the new service', async () => {
   let accepted = 0;
   const forwardedPort = await open(await tcp(() => accepted++));
   const client = connectTo(forwardedPort.port);
@@ -116,7 +116,7 @@ test('a connection that nobody has used yet is not ended: it leads to the new se
   expect(forwardedPort).toMatchObject({ connections: 1, elsewhere: 0 });
 });
 
-test('an answer that is outstanding or under way arrives whole, then the connection ends', async () => {
+test('a pending or partial response arrives completely, then the connection ends', async () => {
   const pending: (() => void)[] = [];
   const body = 'x'.repeat(300_000);
   const forwardedPort = await open(
@@ -141,7 +141,7 @@ test('an answer that is outstanding or under way arrives whole, then the connect
   await until(() => forwardedPort.elsewhere === 0);
 });
 
-test('a client that reads slowly gets all of an answer that was complete', async () => {
+test('a client that reads slowly gets all of a complete response', async () => {
   const body = 'x'.repeat(20e6);
   const forwardedPort = await open(await http((_, response) => response.end(body)));
   const client = connectTo(forwardedPort.port, GET);
@@ -153,7 +153,7 @@ test('a client that reads slowly gets all of an answer that was complete', async
   expect(client.text.length).toBeGreaterThan(body.length);
 });
 
-test('an answer that takes too long is cut off, and does not look complete', async () => {
+test('a response that takes too long is cut off, and does not look complete', async () => {
   // No length: for such an answer the end of the connection is its end.
   const forwardedPort = await open(
     await tcp((socket) => socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\npart'))),
@@ -167,7 +167,7 @@ test('an answer that takes too long is cut off, and does not look complete', asy
   expect(forwardedPort).toMatchObject({ connections: 0, elsewhere: 0 });
 });
 
-test('WebSockets and event streams end at once', async () => {
+test('WebSockets and event streams end immediately', async () => {
   const forwardedPort = await open(
     await http((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -184,7 +184,7 @@ test('WebSockets and event streams end at once', async () => {
   expect(await Promise.all([events.over, socket.over])).toEqual(['end', 'end']);
 });
 
-test('other protocols: idle when the service spoke last, and an answer in several parts arrives whole', async () => {
+test('other protocols: idle when the service sent last, and a response in several parts arrives completely', async () => {
   const answers: (() => void)[] = [];
   const forwardedPort = await open(
     await tcp((socket) => {
@@ -207,7 +207,7 @@ test('other protocols: idle when the service spoke last, and an answer in severa
   expect(asking.text).toBe('hello\npart part ');
 });
 
-test('a request that has arrived when the port is switched is answered', async () => {
+test('a request that has arrived when the port is switched gets its response', async () => {
   const forwardedPort = await open(await http((_, response) => response.end('first')));
   const client = connectTo(forwardedPort.port, GET);
   await until(() => client.text.endsWith('first'));

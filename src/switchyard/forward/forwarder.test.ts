@@ -43,7 +43,7 @@ async function exchange(port: number, bytes: string, host = '127.0.0.1'): Promis
 
 const says = (word: string) => (socket: Socket) => void socket.end(word);
 
-test('ports cannot lead to each other', async () => {
+test('ports cannot point to each other', async () => {
   const forwarder = open();
   const [one, other] = [await freePort(), await freePort()];
   await forwarder.handle({ op: 'map', mapping: mapping(one, other) });
@@ -54,7 +54,7 @@ test('ports cannot lead to each other', async () => {
   expect(forwarder.size).toBe(1);
 });
 
-test('a mapped port leads to its target on both loopback addresses', async () => {
+test('a mapped port reaches its target on both loopback addresses', async () => {
   const forwarder = open();
   const port = await freePort();
   const target = await backend(says('hello'));
@@ -71,14 +71,14 @@ test('a mapped port leads to its target on both loopback addresses', async () =>
   });
 });
 
-test('a target that listens on the other address only is found', async () => {
+test('a target that listens only on the other address is found', async () => {
   const forwarder = open();
   const port = await freePort();
   await forwarder.handle({ op: 'map', mapping: mapping(port, await backend(says('six'), '::1')) });
   expect(await exchange(port, '')).toBe('six');
 });
 
-test('a direction that has ended leaves the other one open, as database clients want it', async () => {
+test('a direction that has ended leaves the other one open, as database clients need', async () => {
   const forwarder = open();
   const port = await freePort();
   // Answers the length of what came only when the client has ended its side.
@@ -114,7 +114,7 @@ test('a direction that has ended leaves the other one open, as database clients 
   await until(() => heard === 'still here');
 });
 
-test('HTTP passes as it is: the Host stays, a WebSocket opens, events arrive one by one', async () => {
+test('HTTP passes unchanged: the Host stays, a WebSocket opens, events arrive one by one', async () => {
   const forwarder = open();
   const port = await freePort();
   let push: (event: string) => void = () => undefined;
@@ -155,7 +155,7 @@ test('HTTP passes as it is: the Host stays, a WebSocket opens, events arrive one
   await until(() => tunnel.text.endsWith(bytes.toString()));
 });
 
-test('a broken connection does not look like one that has ended well', async () => {
+test('a broken connection does not look like a clean end', async () => {
   const forwarder = open();
   const port = await freePort();
   const target = await backend((socket) => socket.write('part', () => socket.resetAndDestroy()));
@@ -163,7 +163,7 @@ test('a broken connection does not look like one that has ended well', async () 
   await expect(exchange(port, 'x')).rejects.toThrow('ECONNRESET');
 });
 
-test('a side that does not read holds the other one back', async () => {
+test('a side that does not read slows down the other one', async () => {
   const forwarder = open();
   const port = await freePort();
   let written = 0;
@@ -193,7 +193,7 @@ test('a side that does not read holds the other one back', async () => {
   expect(written).toBeLessThan(50e6);
 });
 
-test('switching leads new connections elsewhere and refuses none', async () => {
+test('a switch sends new connections elsewhere and refuses none', async () => {
   const forwarder = open();
   const port = await freePort();
   const targets = [await backend(says('A')), await backend(says('B'))];
@@ -220,7 +220,7 @@ test('switching leads new connections elsewhere and refuses none', async () => {
   expect([...seen].sort()).toEqual(['A', 'B']);
 });
 
-test('a port that somebody else holds on either address is taken on neither', async () => {
+test('a port that another process holds on either address is taken on neither', async () => {
   const forwarder = open();
   const target = await backend(says('x'));
   for (const held of ['127.0.0.1', '::1', '0.0.0.0', '::']) {
@@ -236,7 +236,7 @@ test('a port that somebody else holds on either address is taken on neither', as
   expect(forwarder.size).toBe(0);
 });
 
-test('unmapping frees the port and cuts the connections through it', async () => {
+test('unmapping frees the port and closes its connections', async () => {
   const forwarder = open();
   const port = await freePort();
   await forwarder.handle({
@@ -254,7 +254,7 @@ test('unmapping frees the port and cuts the connections through it', async () =>
   expect(await forwarder.handle({ op: 'unmap', port })).toMatchObject({ kind: 'unknown' });
 });
 
-test('who speaks HTTP to a service that is gone gets a 502, who speaks anything else is cut off', async () => {
+test('an HTTP client gets a 502 if the service is gone, other clients are disconnected', async () => {
   const forwarder = open();
   const port = await freePort();
   await forwarder.handle({ op: 'map', mapping: mapping(port, await freePort(), 'feature/x') });
@@ -264,7 +264,7 @@ test('who speaks HTTP to a service that is gone gets a 502, who speaks anything 
   await expect(exchange(port, '\0\0\0\x08')).rejects.toThrow('ECONNRESET');
 });
 
-test('a mapping to another machine, or of a port to itself, is refused', async () => {
+test('a mapping to another machine, or of a port to itself, is rejected', async () => {
   const forwarder = open();
   const port = await freePort();
   const away = { ...mapping(port, 80), target_host: '192.0.2.1' };

@@ -37,7 +37,7 @@ const owner = {
   target_host: '127.0.0.1',
 };
 
-test('it answers on a socket that only its owner can reach, and ends with its last port', async () => {
+test('it listens on a socket that only its owner can reach, and exits with its last port', async () => {
   const home = await openHome();
   const { ended } = await serve(home);
   expect(statSync(home.run).mode & 0o777).toBe(0o700);
@@ -66,7 +66,7 @@ test('the signal ends it, with its ports', async () => {
   await expect(once(socket, 'connect')).rejects.toThrow('ECONNREFUSED');
 });
 
-test('questions that are none are answered, and an endless one is cut off', async () => {
+test('invalid requests get an error, and an endless one is disconnected', async () => {
   const home = await openHome();
   await serve(home);
   const socket = connect(controlSocket(home));
@@ -87,7 +87,7 @@ test('questions that are none are answered, and an endless one is cut off', asyn
   expect(await callForwarder(home).ping()).toMatchObject({ pid: process.pid });
 });
 
-test('a home with a path too long for a socket has its socket elsewhere', async () => {
+test('a home whose path is too long for a socket has its socket elsewhere', async () => {
   const outer = await openHome();
   const home = await openHome(join(outer.root, 'x'.repeat(120)));
   expect(controlSocket(home).length).toBeLessThan(100);

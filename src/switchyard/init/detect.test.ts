@@ -44,7 +44,7 @@ describe('a package manager', () => {
     expect(detect({ 'package.json': scripts({ dev: 'vite' }), ...lockfile }).command).toBe(command);
   });
 
-  it('is the one that package.json asks for, whatever else lies around', () => {
+  it('is the one requested in package.json, whatever lockfiles exist', () => {
     const manifest = scripts({ dev: 'node server.js' }, { packageManager: 'pnpm@10.1.0+sha512.abc' });
     expect(detect({ 'package.json': manifest, 'yarn.lock': '' }).command).toBe('pnpm run dev');
   });
@@ -93,7 +93,7 @@ describe('a script', () => {
     });
   });
 
-  it('that fixes PORT itself is told so', () => {
+  it('that sets PORT itself gets a note', () => {
     expect(detect({ 'package.json': scripts({ dev: 'PORT=4000 node server.js' }) })).toMatchObject({
       command: 'npm run dev',
       port: 4000,
@@ -101,7 +101,7 @@ describe('a script', () => {
     });
   });
 
-  it('of Astro that has a port is left aside: Astro forgets both when it gets two', () => {
+  it('of Astro that has a port is skipped: Astro ignores both if it gets two', () => {
     const files = {
       'package.json': scripts({ dev: 'astro dev --port 4000 --host --open' }),
       'pnpm-lock.yaml': '',
@@ -124,7 +124,7 @@ describe('a script', () => {
     ['^4.0.0', '4.11.0', false],
     ['latest', '5.0.0', false],
   ])(
-    'of webpack-dev-server %s, installed as %s, is asked by its own address: %s',
+    'of webpack-dev-server %s, installed as %s, gets a rewritten Host: %s',
     (asked, version, refusesNames) => {
       const more = { devDependencies: { 'webpack-dev-server': asked } };
       const files = { 'package.json': scripts({ start: 'webpack serve' }, more) };
@@ -135,7 +135,7 @@ describe('a script', () => {
     },
   );
 
-  it('called dev counts before start and serve', () => {
+  it('called dev takes precedence over start and serve', () => {
     const all = { serve: 'c', start: 'b', dev: 'a' };
     expect(detect({ 'package.json': scripts(all) }).command).toBe('npm run dev');
     expect(detect({ 'package.json': scripts({ serve: 'c', start: 'b' }) }).command).toBe('npm run start');
@@ -149,12 +149,12 @@ describe('a script', () => {
 });
 
 describe('a plain Node project', () => {
-  it('is started by its main file', () => {
+  it('is started with its main file', () => {
     const files = { 'package.json': '{"main":"./lib/server.js"}', 'lib/server.js': '', 'index.js': '' };
     expect(detect(files)).toMatchObject({ command: 'node lib/server.js', port: 3000 });
   });
 
-  it('is started by a file with a usual name when main is missing or gone', () => {
+  it('is started with a usual file if main is missing', () => {
     expect(detect({ 'package.json': '{"main":"gone.js"}', 'index.js': '' }).command).toBe('node index.js');
   });
 
@@ -169,7 +169,7 @@ describe('a plain Node project', () => {
     },
   );
 
-  it('is not started by a file whose name would break the command', () => {
+  it('is not started with a file whose name would break the command', () => {
     const files = { 'package.json': '{"main":"my server.js"}', 'my server.js': '' };
     expect(detect(files).command).toContain('http.server');
   });
@@ -179,7 +179,7 @@ describe('Python', () => {
   const django = { 'manage.py': 'from django.core.management import execute_from_command_line' };
   const fastapi = { 'requirements.txt': 'fastapi[standard]==0.115\n' };
 
-  it('runs Django, and lets its output through at once', () => {
+  it('runs Django with unbuffered output', () => {
     expect(detect(django)).toMatchObject({
       command: 'python3 manage.py runserver {host}:{port}',
       port: 8000,
@@ -195,7 +195,7 @@ describe('Python', () => {
     expect(detect({ ...django, ...files }).command).toBe(`${python} manage.py runserver {host}:{port}`);
   });
 
-  it('is taken from the virtual environment, which worktrees then need too', () => {
+  it('uses the virtual environment, which worktrees then need too', () => {
     expect(detect({ ...django, '.venv/bin/python': '' })).toMatchObject({
       command: '.venv/bin/python manage.py runserver {host}:{port}',
       link: ['.venv'],
@@ -213,7 +213,7 @@ describe('Python', () => {
     });
   });
 
-  it('does not take a test or a mention for an application', () => {
+  it('does not treat a test or a mention as an application', () => {
     const files = { 'tests/main.py': 'app = FastAPI()', 'main.py': '# app = FastAPI()\nx = NotFastAPI()\n' };
     expect(detect({ ...fastapi, ...files }).command).toContain('http.server');
   });
@@ -249,14 +249,14 @@ describe('Go', () => {
     });
   });
 
-  it('runs the one below cmd, or the one that is called like a server', () => {
+  it('runs the program below cmd, or the one named like a server', () => {
     expect(detect({ 'go.mod': 'module x', 'lib.go': 'package x', 'cmd/shop/main.go': main }).command).toBe(
       'go run ./cmd/shop',
     );
     expect(detect({ 'cmd/server/main.go': main }).command).toBe('go run ./cmd/server');
   });
 
-  it('is not guessed among several, nor from a library', () => {
+  it('does not guess among several programs, nor for a library', () => {
     const files = {
       'go.mod': 'module x',
       'cmd/one/main.go': main,
@@ -275,13 +275,13 @@ describe('a directory of files', () => {
     });
   });
 
-  it('is served from where its index is', () => {
+  it('is served from the directory of its index', () => {
     expect(detect({ 'public/index.html': '' }).command).toBe(
       'python3 -m http.server {port} --bind {host} --directory public',
     );
   });
 
-  it('says so when there is no Python', () => {
+  it('says so if Python is missing', () => {
     rmSync(path, { recursive: true });
     expect(detect({})).toMatchObject({
       command: 'python3 -m http.server {port} --bind {host}',
@@ -290,7 +290,7 @@ describe('a directory of files', () => {
   });
 });
 
-it('odd files in odd places are no reason to fail', () => {
+it('unusual files do not cause a failure', () => {
   put('bin', 'a file');
   put('cmd', 'a file');
   mkdirSync(join(root, 'package.json'));

@@ -40,7 +40,7 @@ describe('in a git repository', () => {
     git('init', '-q', '-b', 'main');
   });
 
-  it('says that an old webpack-dev-server is asked by its own address', async () => {
+  it('rewrites the Host for an old webpack-dev-server', async () => {
     const devDependencies = { 'webpack-dev-server': '^3.11.3' };
     put('package.json', JSON.stringify({ scripts: { start: 'webpack serve' }, devDependencies }));
     const { config } = await initProject({ cwd: root });
@@ -52,7 +52,7 @@ describe('in a git repository', () => {
     });
   });
 
-  it('writes a file at the top that reads back without a warning', async () => {
+  it('writes a file at the top that is read without a warning', async () => {
     put('package.json', JSON.stringify({ scripts: { dev: 'vite' } }));
     put('.env', 'A=1');
     mkdirSync(join(root, 'src'));
@@ -93,13 +93,13 @@ describe('in a git repository', () => {
     });
   });
 
-  it('leaves nothing for git to see but the file itself', async () => {
+  it('leaves only the file itself visible to git', async () => {
     await initProject({ cwd: root });
     expect(git('status', '--short', '--untracked-files=all')).toBe('?? switchyard.toml\n');
     expect(readFileSync(join(root, '.switchyard/.gitignore'), 'utf8')).toBe('*\n!.gitignore\n');
   });
 
-  it('adds to the excluded files once, and keeps what is there', async () => {
+  it('adds to the excluded files once, and keeps existing ones', async () => {
     const exclude = join(root, '.git/info/exclude');
     mkdirSync(join(root, '.git/info'), { recursive: true });
     writeFileSync(exclude, 'mine');
@@ -115,7 +115,7 @@ describe('in a git repository', () => {
     });
   });
 
-  it('of which this is a worktree, writes there and excludes in the repository', async () => {
+  it('writes to the worktree and excludes in the repository', async () => {
     put('a.txt');
     git('add', '.');
     git('commit', '-q', '-m', 'first');
@@ -126,25 +126,25 @@ describe('in a git repository', () => {
   });
 });
 
-it('without a repository the directory itself is the project', async () => {
+it('without a repository, the directory itself is the project', async () => {
   const done = await initProject({ cwd: root });
   expect(done).toMatchObject({ root, would_update_git_exclude: false });
   expect(existsSync(done.config)).toBe(true);
 });
 
-it('without git on the PATH the directory itself is the project', async () => {
+it('without git on the PATH, the directory itself is the project', async () => {
   git('init', '-q');
   mkdirSync(join(root, 'inside'));
   const done = await initProject({ cwd: join(root, 'inside'), env: { PATH: join(base, 'nothing') } });
   expect(done.root).toBe(join(root, 'inside'));
 });
 
-describe('a file that is there', () => {
+describe('an existing file', () => {
   beforeEach(() => {
     put('switchyard.toml', 'mine');
   });
 
-  it('is not overwritten, and the way to do it is named', async () => {
+  it('is not overwritten, and the error says how to', async () => {
     await expect(initProject({ cwd: root })).rejects.toMatchObject({
       code: 'YARD_EXISTS',
       message: expect.stringContaining('already exists; pass --force to overwrite') as string,
@@ -164,7 +164,7 @@ describe('a file that is there', () => {
     expect(readConfig(done.config).services).toHaveLength(1);
   });
 
-  it('is what a dry run tells about', async () => {
+  it('is reported by a dry run', async () => {
     expect(await initProject({ cwd: root, dryRun: true })).toMatchObject({
       ok: true,
       written: false,
@@ -197,7 +197,7 @@ it('a dry run writes nothing', async () => {
   expect(readFileSync(join(root, '.git/info/exclude'), 'utf8')).toBe('mine\n');
 });
 
-it('a file in the way of its directory is named', async () => {
+it('a file in place of its directory is named', async () => {
   put('.switchyard', 'a file');
   await expect(initProject({ cwd: root })).rejects.toMatchObject({ code: 'YARD_INIT' });
   expect(existsSync(join(root, 'switchyard.toml'))).toBe(false);

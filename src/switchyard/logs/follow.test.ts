@@ -41,21 +41,21 @@ async function until(lines: readonly string[]): Promise<void> {
 }
 
 describe('followLogs', () => {
-  it('tells only what is added, without colours', async () => {
+  it('reports only what is added, without colors', async () => {
     writeFileSync(web, 'old\n');
     follow();
     appendFileSync(web, '\u001b[32mnew\u001b[0m\nnewer\n');
     await until(['w new', 'w newer']);
   });
 
-  it('tells the last lines first when asked to, each line once', async () => {
+  it('reports the last lines first if requested, each line once', async () => {
     writeFileSync(web, 'one\ntwo\nthree\nbegu');
     follow({ lines: 2 });
     appendFileSync(web, 'n\nafter\n');
     await until(['w two', 'w three', 'w begun', 'w after']);
   });
 
-  it('follows several logs, and one that is not there yet', async () => {
+  it('follows several logs, including one that does not exist yet', async () => {
     writeFileSync(web, '');
     follow({ files: [web, api] });
     appendFileSync(web, 'first\n');
@@ -64,7 +64,7 @@ describe('followLogs', () => {
     await until(['w first', 'a second']);
   });
 
-  it('waits for a directory that is not there yet', async () => {
+  it('waits for a directory that does not exist yet', async () => {
     rmSync(directory, { recursive: true });
     follow();
     const { mkdirSync } = await import('node:fs');
@@ -73,7 +73,7 @@ describe('followLogs', () => {
     await until(['w first']);
   });
 
-  it('goes on with the log of a new run, after the last words of the old one', async () => {
+  it('continues with the log of a new run, after the end of the old one', async () => {
     writeFileSync(web, 'run 1\n');
     follow();
     appendFileSync(web, 'bye\nno newline');
@@ -94,7 +94,7 @@ describe('followLogs', () => {
     await until(['w last', 'w x']);
   });
 
-  it('reads on while a log is away', async () => {
+  it('continues while a log is missing', async () => {
     writeFileSync(web, '');
     follow();
     const away = join(directory, 'away.log');
@@ -103,7 +103,7 @@ describe('followLogs', () => {
     await until(['w still here']);
   });
 
-  it('tells a line without an end once it stays as it is, and its rest as another', async () => {
+  it('reports an incomplete line once it stops growing, and its rest as another line', async () => {
     writeFileSync(web, '');
     follow();
     appendFileSync(web, 'Continue? ');
@@ -112,7 +112,7 @@ describe('followLogs', () => {
     await until(['w Continue? ', 'w yes', 'w done']);
   });
 
-  it('does not invent an empty line when only the end of such a line comes', async () => {
+  it('reports no empty line when only the end of such a line arrives', async () => {
     writeFileSync(web, '');
     follow();
     appendFileSync(web, 'Continue? ');
@@ -121,14 +121,14 @@ describe('followLogs', () => {
     await until(['w Continue? ', 'w ', 'w done']);
   });
 
-  it('tells only lines with the pattern', async () => {
+  it('reports only lines that match the pattern', async () => {
     writeFileSync(web, 'error before\nfine before\n');
     follow({ lines: 10, grep: 'error' });
     appendFileSync(web, 'fine\nan error\n');
     await until(['w error before', 'w an error']);
   });
 
-  it('tells every line of a flood once and in order, and a character in two halves as one', async () => {
+  it('reports every line of a flood once and in order, with characters intact', async () => {
     writeFileSync(web, '');
     const lines = Array.from({ length: 50_000 }, (_, index) => `é ${index}`);
     // So long that a pause in the middle of a line is not taken for its end, however busy the machine is.
@@ -142,7 +142,7 @@ describe('followLogs', () => {
     expect(told).toEqual(lines.map((line) => `w ${line}`));
   });
 
-  it('cuts a line that never ends, and goes on behind it', async () => {
+  it('truncates a line that never ends, and continues after it', async () => {
     writeFileSync(web, '');
     follow();
     appendFileSync(web, `${'x'.repeat(3_000_000)}\nnext\n`);
@@ -151,7 +151,7 @@ describe('followLogs', () => {
     expect(told[0]).toMatch(/^w x{16384}…$/);
   });
 
-  it('reads nothing more while the listener is busy, and ends at once when aborted', async () => {
+  it('reads nothing while the listener is busy, and ends immediately when aborted', async () => {
     writeFileSync(web, '');
     let release!: () => void;
     const busy = new Promise<void>((resolve) => (release = resolve));

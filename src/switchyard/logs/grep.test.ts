@@ -15,12 +15,12 @@ describe('createMatcher', () => {
     expect(createMatcher(pattern).matching(LINES)).toEqual(found);
   });
 
-  it('takes the pattern as plain text when told so', () => {
+  it('treats the pattern as plain text if requested', () => {
     expect(createMatcher('3.5', { fixed: true }).matching(['3x5', '3.5'])).toEqual(['3.5']);
     expect(createMatcher('[', { fixed: true }).matching(['a[b', 'ab'])).toEqual(['a[b']);
   });
 
-  it('gives up on an expression that would take for ever', () => {
+  it('gives up on an expression that would take forever', () => {
     const matcher = createMatcher('^(a+)+$', { timeoutMs: 200 });
     expect(() => matcher.matching([`${'a'.repeat(60)}b`])).toThrow(
       expect.objectContaining({ code: 'GREP_TIMEOUT', hint: expect.stringContaining('--fixed') }),

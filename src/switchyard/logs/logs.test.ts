@@ -47,7 +47,7 @@ describe('logs', () => {
     });
   });
 
-  test('without a branch are those of the one we stand in', async () => {
+  test('without a branch are those of the current one', async () => {
     const { context } = await testYard(SERVICES);
     // The project is no repository: its one branch is called current.
     write(context, 'current', 'web.log', 'here\n');
@@ -64,7 +64,7 @@ describe('logs', () => {
     ]);
   });
 
-  test('of an earlier run are asked for by its number', async () => {
+  test('of an earlier run are selected by its number', async () => {
     const { context } = await testYard(SERVICES);
     write(context, 'main', 'web.log', 'now\n');
     write(context, 'main', 'web.1.log', 'before\n');
@@ -76,7 +76,7 @@ describe('logs', () => {
     await expect(lines(4)).rejects.toMatchObject({ code: 'USAGE' });
   });
 
-  test('that are not there are an error with the next step', async () => {
+  test('that do not exist are an error with the next step', async () => {
     const { context } = await testYard(SERVICES);
     await expect(logs(context, { branch: 'main', service: 'web' })).rejects.toMatchObject({
       code: 'NO_LOGS',
@@ -85,7 +85,7 @@ describe('logs', () => {
     });
   });
 
-  test('are refused for a number of lines that makes no sense', async () => {
+  test('are rejected for an invalid number of lines', async () => {
     const { context } = await testYard(SERVICES);
     for (const lines of [0, -1, 1.5]) {
       await expect(logs(context, { lines })).rejects.toMatchObject({
@@ -116,7 +116,7 @@ describe('logs', () => {
     await expect(logs(context, { branch: 'main' })).rejects.toMatchObject(refused);
   });
 
-  test('share the bytes that they may take together', async () => {
+  test('share the maximum size', async () => {
     const { context } = await testYard(SERVICES);
     write(context, 'main', 'web.log', 'short\n');
     write(context, 'main', 'api.log', 'a long line of text\n'.repeat(50));
@@ -127,7 +127,7 @@ describe('logs', () => {
     ]);
   });
 
-  test('since a moment go by when the run began, and say when they could not', async () => {
+  test('since a time use the start of the run, and report when they cannot', async () => {
     const { context, record } = await testYard(SERVICES);
     const web = write(context, 'main', 'web.log', 'a\nb\n');
     const started = (ago: number): string => timestamp(new Date(Date.now() - ago));

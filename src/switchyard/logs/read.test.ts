@@ -19,18 +19,18 @@ function logOf(lines: readonly string[]): string {
 const whole = { truncated: false, undated: false };
 
 describe('readLog', () => {
-  it('gives everything when nothing else is asked, and nothing of a file that does not exist', () => {
+  it('returns everything by default, and nothing for a missing file', () => {
     expect(readLog(logOf(['a', 'b']))).toEqual({ lines: ['a', 'b'], ...whole });
     expect(readLog(join(directory, 'nothing.log'))).toEqual({ lines: [], ...whole });
   });
 
-  it('says whether there was more', () => {
+  it('reports whether there was more', () => {
     const file = logOf(['a', 'b', 'c']);
     expect(readLog(file, { lines: 2 })).toEqual({ lines: ['b', 'c'], ...whole, truncated: true });
     expect(readLog(file, { lines: 3 })).toEqual({ lines: ['a', 'b', 'c'], ...whole });
   });
 
-  it('looks for a pattern in the whole log, not only in its last lines', () => {
+  it('searches the whole log, not only its last lines', () => {
     const lines = Array.from({ length: 5000 }, (_, index) => `line ${index}`);
     const file = logOf(lines);
     expect(readLog(file, { grep: '^line 1$', lines: 80 })).toEqual({ lines: ['line 1'], ...whole });
@@ -41,7 +41,7 @@ describe('readLog', () => {
     });
   });
 
-  it('looks for the pattern in what is shown, not in the colours', () => {
+  it('searches the visible text, not the color codes', () => {
     const file = logOf(['\u001b[31m31 errors\u001b[0m', '\u001b[31mred\u001b[0m']);
     expect(readLog(file, { grep: '31' }).lines).toEqual(['31 errors']);
   });
@@ -50,20 +50,20 @@ describe('readLog', () => {
     const since = Date.parse('2026-03-04T12:00:00Z');
     const before = since - 60_000;
 
-    it('gives the whole of a run that began after it', () => {
+    it('returns all of a run that began after it', () => {
       expect(readLog(logOf(['a', 'b']), { since, began: since + 1 })).toEqual({
         lines: ['a', 'b'],
         ...whole,
       });
     });
 
-    it('gives nothing of a log that was not written to after it', () => {
+    it('returns nothing of a log that was not written after it', () => {
       const file = logOf(['a']);
       utimesSync(file, new Date(before), new Date(before));
       expect(readLog(file, { since, began: before })).toEqual({ lines: [], ...whole });
     });
 
-    it('goes by the times that lines begin with; what follows such a line belongs to it', () => {
+    it('uses the timestamps of lines; the lines after one belong to it', () => {
       const file = logOf([
         'banner',
         '2026-03-04T11:59:59Z old',
@@ -79,12 +79,12 @@ describe('readLog', () => {
       expect(readLog(file, { since, began: before, grep: 'trace' }).lines).toEqual(['  trace of new']);
     });
 
-    it('leaves out what stands before the first time when the run began earlier', () => {
+    it('omits lines before the first timestamp if the run began earlier', () => {
       const file = logOf(['banner', '2026-03-04T12:00:00Z new']);
       expect(readLog(file, { since, began: before }).lines).toEqual(['2026-03-04T12:00:00Z new']);
     });
 
-    it('gives everything, and says so, when no line tells its time', () => {
+    it('returns everything, and says so, if no line has a timestamp', () => {
       const file = logOf(['a', 'b', 'c']);
       expect(readLog(file, { since, began: before, lines: 2 })).toEqual({
         lines: ['b', 'c'],
@@ -94,7 +94,7 @@ describe('readLog', () => {
     });
   });
 
-  it('keeps within the bytes it may take, whatever the lines, and says when it left something out', () => {
+  it('respects the maximum size for any lines, and reports omissions', () => {
     const lines = fc.array(fc.string({ unit: fc.constantFrom('a', 'é', '🚀', ' ') }), { maxLength: 20 });
     fc.assert(
       fc.property(lines, fc.integer({ min: 4, max: 200 }), (content, maxBytes) => {
@@ -120,13 +120,13 @@ describe('lastThatFit', () => {
 });
 
 describe('shareOut', () => {
-  it('gives to those who need more what the others leave', () => {
+  it('gives the unused share of some to the others', () => {
     expect(shareOut([10, 100, 100], 110)).toEqual([10, 50, 50]);
     expect(shareOut([100, 1, 1], 30)).toEqual([28, 1, 1]);
     expect(shareOut([1, 2], Infinity)).toEqual([1, 2]);
   });
 
-  it('never gives more than there is or than is needed', () => {
+  it('never gives more than available or needed', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { minLength: 1, maxLength: 10 }), fc.nat(3000), (needs, bytes) => {
         const shares = shareOut(needs, bytes);

@@ -15,7 +15,7 @@ function errorsOf(lines: readonly string[], options?: Parameters<typeof recentEr
 }
 
 describe('recentErrors', () => {
-  it('picks the lines that look like trouble, in any case and colour', () => {
+  it('selects the lines that look like errors, in any case and color', () => {
     const trouble = [
       'TypeError: x is not a function',
       'Unhandled EXCEPTION',
@@ -28,7 +28,7 @@ describe('recentErrors', () => {
     expect(errorsOf(lines)).toEqual(trouble);
   });
 
-  it('does not take a count of none for an error', () => {
+  it('ignores a count of zero errors', () => {
     expect(
       errorsOf([
         'Found 0 errors. Watching for file changes.',
@@ -48,7 +48,7 @@ describe('recentErrors', () => {
     expect(errorsOf(['error early', ...Array<string>(200).fill('fine')])).toEqual([]);
   });
 
-  it('cuts long lines, never in the middle of a character', () => {
+  it('truncates long lines, never in the middle of a character', () => {
     const [line] = errorsOf([`error ${'🚀'.repeat(300)}`], { width: 20 });
     expect(line).toBe(`error ${'🚀'.repeat(6)}…`);
   });

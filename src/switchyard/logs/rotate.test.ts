@@ -31,7 +31,7 @@ function contents(): Record<string, string> {
 }
 
 describe('rotateForRun', () => {
-  it('keeps the logs of the three runs before', () => {
+  it('keeps the logs of the three previous runs', () => {
     for (let run = 1; run <= 6; run++) {
       rotateForRun(file);
       writeFileSync(file, `run ${run}\n`);
@@ -44,7 +44,7 @@ describe('rotateForRun', () => {
     });
   });
 
-  it('moves the earlier part of a long run along with it, and only with it', () => {
+  it('moves the earlier part of a long run along with it', () => {
     writeFileSync(file, 'run 1, end\n');
     writeFileSync(join(directory, 'web.earlier.log'), 'run 1, beginning\n');
     rotateForRun(file);
@@ -57,7 +57,7 @@ describe('rotateForRun', () => {
     });
   });
 
-  it('does nothing for the first run, nor for one that said nothing', () => {
+  it('does nothing for the first run, nor for one without output', () => {
     rotateForRun(file);
     expect(contents()).toEqual({});
     writeFileSync(join(directory, 'web.1.log'), 'run 1\n');
@@ -66,7 +66,7 @@ describe('rotateForRun', () => {
     expect(contents()).toEqual({ 'web.1.log': 'run 1\n', 'web.log': '' });
   });
 
-  it('lets a process that is still writing go on in the log of its own run', () => {
+  it('lets a process that still writes continue in the log of its own run', () => {
     const writer = openSync(file, 'a');
     writeSync(writer, 'old\n');
     rotateForRun(file);

@@ -16,7 +16,7 @@ describe('parseSince', () => {
     expect(parseSince(text, NOW)).toBe(NOW - ago);
   });
 
-  it('takes an ISO time with or without a zone, and a day as its local beginning', () => {
+  it('accepts an ISO time with or without a zone, and a date as its local beginning', () => {
     expect(parseSince('2026-03-04T11:00:00Z', NOW)).toBe(NOW - 3_600_000);
     expect(parseSince('2026-03-04T13:00+02:00', NOW)).toBe(NOW - 3_600_000);
     expect(parseSince('2026-03-04 11:30', NOW)).toBe(new Date(2026, 2, 4, 11, 30).getTime());
@@ -24,7 +24,7 @@ describe('parseSince', () => {
   });
 
   it.each(['', 'yesterday', '10', '-5m', '10 minutes', '2026-13-45', '2026-01-01Tnoon'])(
-    'refuses "%s" and shows what it takes',
+    'rejects "%s" and shows what is valid',
     (text) => {
       expect(() => parseSince(text, NOW)).toThrow(
         expect.objectContaining({ code: 'USAGE', hint: expect.stringContaining('10m') }),

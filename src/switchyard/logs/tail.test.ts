@@ -35,7 +35,7 @@ const text = fc
   .map((parts) => parts.join(''));
 
 describe('tailLog', () => {
-  it('gives the last lines of any text, whatever the blocks in which it is read', () => {
+  it('returns the last lines of any text, for any block size', () => {
     fc.assert(
       fc.property(
         text,
@@ -49,7 +49,7 @@ describe('tailLog', () => {
     );
   });
 
-  it('reads a log that was cut in two as one, wherever the cut is', () => {
+  it('reads a log in two parts as one, wherever the cut is', () => {
     fc.assert(
       fc.property(text, fc.nat(), fc.integer({ min: 1, max: 16 }), (content, where, blockSize) => {
         const bytes = Buffer.from(content);
@@ -62,7 +62,7 @@ describe('tailLog', () => {
     );
   });
 
-  it('stops where it is told that the log ends', () => {
+  it('stops at the given end of the log', () => {
     fc.assert(
       fc.property(text, fc.nat(), (content, where) => {
         const bytes = Buffer.from(content);
@@ -73,11 +73,11 @@ describe('tailLog', () => {
     );
   });
 
-  it('replaces bytes that are no UTF-8', () => {
+  it('replaces invalid UTF-8', () => {
     expect(tailLog(fileWith(Buffer.from([0x61, 0xff, 0x62, 0x0a, 0xc3])), 5)).toEqual(['a\ufffdb', '\ufffd']);
   });
 
-  it('shows the beginning of a line that never ends, with whole characters', () => {
+  it('truncates a line that never ends, at a whole character', () => {
     const [line, ...others] = tailLog(fileWith(`first\n${'é'.repeat(500_000)}`), 1);
     expect(others).toEqual([]);
     expect(line).toMatch(/^é+…$/u);
@@ -87,11 +87,11 @@ describe('tailLog', () => {
     ).toEqual(['first', 'xéééé', 'last']);
   });
 
-  it('gives no lines of a file that does not exist', () => {
+  it('returns no lines for a missing file', () => {
     expect(tailLog(join(directory, 'nothing.log'), 5)).toEqual([]);
   });
 
-  it('reads no further back than it has to', () => {
+  it('reads no further back than necessary', () => {
     const file = fileWith(Buffer.alloc(40 * 1024 * 1024, 'line\n'));
     const started = performance.now();
     for (let round = 0; round < 100; round++) expect(tailLog(file, 3)).toEqual(['line', 'line', 'line']);

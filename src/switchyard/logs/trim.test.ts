@@ -33,14 +33,14 @@ function numbered(count: number): string {
 }
 
 describe('trimLog', () => {
-  it('leaves a log alone that is not too long, or not there', () => {
+  it('leaves a log alone that is short or missing', () => {
     expect(trimLog(file, 100)).toBe(false);
     writeFileSync(file, 'short\n');
     expect(trimLog(file, 100)).toBe(false);
     expect(readdirSync(directory)).toEqual(['web.log']);
   });
 
-  it('keeps the end of a long one beside it, from a whole line on, for its owner only', () => {
+  it('keeps the end of a long log next to it, from a whole line on, for its owner only', () => {
     const text = numbered(1000);
     writeFileSync(file, text);
     expect(trimLog(file, 1000)).toBe(true);
@@ -64,13 +64,13 @@ describe('trimLog', () => {
     expect(readdirSync(directory).sort()).toEqual(['elsewhere', 'web.log']);
   });
 
-  it('keeps half of a line that is longer than all it may keep', () => {
+  it('keeps half of a line that is longer than the limit', () => {
     writeFileSync(file, 'x'.repeat(5000));
     expect(trimLog(file, 1000)).toBe(true);
     expect(readFileSync(earlier, 'utf8')).toBe('x'.repeat(500));
   });
 
-  it('leaves the work to another process that has begun it, unless that one died over it', () => {
+  it('leaves the work to another process, unless that one died', () => {
     writeFileSync(file, numbered(1000));
     const begun = `${earlier}.new`;
     writeFileSync(begun, '');
@@ -83,7 +83,7 @@ describe('trimLog', () => {
     expect(trimLog(file, 1000)).toBe(true);
   });
 
-  it('lets a service write on in a clean file: whole lines in order, no hole', async () => {
+  it('lets a service keep writing to a clean file: whole lines in order, no gap', async () => {
     const log = openSync(file, 'a', 0o600);
     const script = `
       const { writeSync } = require('node:fs');

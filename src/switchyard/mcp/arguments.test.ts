@@ -8,7 +8,7 @@ const KNOWN: ArgumentSpecs = {
   lines: { kind: 'number', least: 1, most: 300, usual: 80, description: 'How many.' },
 };
 
-test('what is given can be read, and what is not is what it usually is', () => {
+test('given arguments are read, and missing ones have their default', () => {
   const given = readArguments({ service: 'web', services: ['a'], force_env: true, lines: 3 }, KNOWN);
   expect([
     given.text('service'),
@@ -20,7 +20,7 @@ test('what is given can be read, and what is not is what it usually is', () => {
   expect([less.texts('services'), less.flag('force_env'), less.number('lines')]).toEqual([[], false, 80]);
 });
 
-test('an empty text and null count as not given', () => {
+test('an empty string and null count as missing', () => {
   const given = readArguments({ service: 'web', services: null, lines: null, force_env: null }, KNOWN);
   expect([given.texts('services'), given.number('lines')]).toEqual([[], 80]);
   expect(() => readArguments({ service: '' }, KNOWN)).toThrow('service is required');
@@ -43,7 +43,7 @@ test.each([
   expect(() => readArguments(given, KNOWN)).toThrow(message);
 });
 
-test('names that nobody knows are refused before anything else, with the one that was meant', () => {
+test('unknown names are rejected first, with a suggestion', () => {
   expect(() => readArguments({ servce: 1, x: 2 }, KNOWN)).toThrow(
     expect.objectContaining({
       message: 'unexpected argument(s): servce, x',
@@ -52,7 +52,7 @@ test('names that nobody knows are refused before anything else, with the one tha
   );
 });
 
-test('the schema says the same', () => {
+test('the schema is consistent with that', () => {
   expect(schemaOf(KNOWN)).toEqual({
     type: 'object',
     properties: {

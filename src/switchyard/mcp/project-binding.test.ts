@@ -19,7 +19,7 @@ async function register(yard: YardRepository, alias: string, root: string): Prom
   });
 }
 
-test('a server that is started anywhere in a project is for its root', () => {
+test('a server started anywhere in a project serves its root', () => {
   const yard = yardRepository();
   yard.write('packages/web/a.txt', '');
   const bound = bindProject({ directory: join(yard.root, 'packages/web') }, yard.env);
@@ -27,7 +27,7 @@ test('a server that is started anywhere in a project is for its root', () => {
   expect(existsSync(yard.home)).toBe(false);
 });
 
-test('in a worktree it is for the project, and calls are made in the worktree', async () => {
+test('in a worktree it serves the project, and calls default to the worktree', async () => {
   const yard = yardRepository();
   const worktree = await worktreeOf(yard, 'feature/x');
   expect(bindProject({ directory: worktree }, yard.env)).toEqual({
@@ -37,7 +37,7 @@ test('in a worktree it is for the project, and calls are made in the worktree', 
   });
 });
 
-test('a worktree that another tool has made counts as well', () => {
+test('a worktree made by another tool counts too', () => {
   const yard = yardRepository();
   const elsewhere = join(yard.folder, 'elsewhere');
   yard.git('worktree', 'add', '-q', '-b', 'other', elsewhere);
@@ -58,7 +58,7 @@ test('a directory that only claims to be a worktree is outside', () => {
   );
 });
 
-test('without a project the calls fail, until there is one', () => {
+test('without a project calls fail, until there is one', () => {
   const yard = yardRepository();
   const empty = join(yard.folder, 'empty');
   mkdirSync(empty);
@@ -69,14 +69,14 @@ test('without a project the calls fail, until there is one', () => {
   expect(bindProject({ directory: empty }, yard.env).found).toBe(true);
 });
 
-test('a worktree whose project is gone is no project of its own', async () => {
+test('a worktree whose project is gone is not a project', async () => {
   const yard = yardRepository();
   const worktree = await worktreeOf(yard, 'x');
   rmSync(join(yard.root, 'switchyard.toml'));
   expect(() => bindProject({ directory: worktree }, yard.env)).toThrow('no longer has switchyard.toml');
 });
 
-test('a registered name leads to its project from anywhere', async () => {
+test('a registered name selects its project from anywhere', async () => {
   const yard = yardRepository();
   const worktree = await worktreeOf(yard, 'x');
   await register(yard, 'shop', yard.root);
@@ -85,7 +85,7 @@ test('a registered name leads to its project from anywhere', async () => {
   expect(at(worktree)).toEqual({ root: yard.root, cwd: worktree, found: true });
 });
 
-test('a registered name must be one, be known, and lead to a directory that has the file itself', async () => {
+test('a registered name must be valid, known, and point to a directory with the file', async () => {
   const yard = yardRepository();
   await register(yard, 'below', join(yard.root, 'below'));
   const at = (alias: string) => () => bindProject({ directory: yard.root, alias }, yard.env);
@@ -95,7 +95,7 @@ test('a registered name must be one, be known, and lead to a directory that has 
   expect(at('below')).toThrow('no longer has switchyard.toml; rerun');
 });
 
-test('what a configuration names is a path where there is one, and else a registered name', async () => {
+test('a configured project is a path if it exists, otherwise a registered name', async () => {
   const yard = yardRepository();
   await register(yard, 'shop', yard.root);
   const named = (project: string) => bindProject({ directory: yard.folder, project }, yard.env);
@@ -108,7 +108,7 @@ test('what a configuration names is a path where there is one, and else a regist
   expect(() => named('./nothing')).toThrow(`Directory not found: ${join(yard.folder, 'nothing')}`);
 });
 
-test('calls stay in the project and its worktrees', async () => {
+test('calls are confined to the project and its worktrees', async () => {
   const yard = yardRepository();
   const worktree = await worktreeOf(yard, 'feature/x');
   yard.write('web/a.txt', '');
@@ -124,7 +124,7 @@ test('calls stay in the project and its worktrees', async () => {
   expect(() => cwd('nothing')).toThrow('cwd is not a directory');
 });
 
-test('a file further down never replaces that of the project', () => {
+test('a file in a subdirectory never replaces that of the project', () => {
   const yard = yardRepository();
   yard.write('nested/switchyard.toml', '[project]\nname = "nested"\n[services.a]\ncommand = "a"\n');
   const bound = bindProject({ directory: yard.root }, yard.env);

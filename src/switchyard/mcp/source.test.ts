@@ -35,7 +35,7 @@ function caller(source: Source) {
   };
 }
 
-test('it lists eleven tools, three resources and two prompts, and says what each tool may do', async () => {
+test('it lists eleven tools with annotations, three resources and two prompts', async () => {
   const yard = yardRepository();
   const source = sourceAt(yard.root, yard.env);
   const tools = (await source.list('tools')).components.map(({ value }) => value as any);
@@ -77,7 +77,7 @@ test('it lists eleven tools, three resources and two prompts, and says what each
   expect((await source.list('resourceTemplates')).components).toEqual([]);
 });
 
-test('the instructions name everything an agent should know of', () => {
+test('the instructions name everything an agent should know', () => {
   const text = sourceAt('/', {}).about()?.instructions;
   for (const word of [
     ...['switchyard://project/brief', 'configured_services', 'configured_profiles', 'env_warnings'],
@@ -86,7 +86,7 @@ test('the instructions name everything an agent should know of', () => {
     expect(text).toContain(word);
 });
 
-test('looking at a project makes no state, whatever is looked at', async () => {
+test('read-only tools create no state', async () => {
   const yard = yardRepository();
   const source = sourceAt(yard.root, yard.env);
   const { call, ask } = caller(source);
@@ -110,7 +110,7 @@ test('looking at a project makes no state, whatever is looked at', async () => {
   expect(existsSync(yard.home)).toBe(false);
 });
 
-test('what looking tools return fits their schemas', async () => {
+test('the results of read-only tools match their schemas', async () => {
   const yard = await testYard();
   const { context } = yard;
   await yard.start(
@@ -146,7 +146,7 @@ test('what looking tools return fits their schemas', async () => {
   expect(logs.content[0].text).toBe('an error line');
 });
 
-test('what goes wrong in a tool is a result that says so, and has nothing that a schema could refuse', async () => {
+test('a failed tool call is a result without structured content', async () => {
   const yard = yardRepository();
   const { call } = caller(sourceAt(yard.root, yard.env));
   const refused = async (name: string, args: object): Promise<string> => {
@@ -171,7 +171,7 @@ test('what goes wrong in a tool is a result that says so, and has nothing that a
   expect(existsSync(yard.home)).toBe(false);
 });
 
-test('a request that is wrong in itself is an error, not a result', async () => {
+test('an invalid request is an error, not a result', async () => {
   const yard = yardRepository();
   const { call, ask } = caller(sourceAt(yard.root, yard.env));
   await expect(call('nothing')).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' });
@@ -186,7 +186,7 @@ test('a request that is wrong in itself is an error, not a result', async () => 
   });
 });
 
-test('a project that cannot be read fails each call with the reason, and works once it is corrected', async () => {
+test('an unreadable project fails each call with the reason, and works once it is fixed', async () => {
   const yard = yardRepository({ config: '[project\n' });
   const { call, ask } = caller(sourceAt(yard.root, yard.env));
   expect((await call('brief')).content[0].text).toContain('switchyard.toml:1');
@@ -198,7 +198,7 @@ test('a project that cannot be read fails each call with the reason, and works o
   expect((await call('brief')).structuredContent.configured_services).toEqual(['web']);
 });
 
-test('with a broken file, what runs can still be seen and stopped, and the answer says so', async () => {
+test('with a broken file, running services can still be seen and stopped, with a warning', async () => {
   const yard = await testYard();
   const { config, env } = yard.context;
   await yard.start('current', 'web', 'require("http").createServer().listen(+process.env.PORT, "127.0.0.1")');
@@ -217,7 +217,7 @@ test('with a broken file, what runs can still be seen and stopped, and the answe
   expect((await call('status')).structuredContent.services).toEqual([]);
 });
 
-test('a log that a tampered record names elsewhere is not read', async () => {
+test('a log outside the log directory in a tampered record is not read', async () => {
   const yard = await testYard();
   const secret = join(yard.context.config.root, 'secret.txt');
   writeFileSync(secret, 'an error that is a secret\n');
@@ -246,7 +246,7 @@ test('made in a worktree and listed, twice without harm', async () => {
   expect((await inside.call('brief')).structuredContent.branch).toBe('feature/x');
 });
 
-test('nothing about a branch that does not exist comes with a word about that', async () => {
+test('an empty result for an unknown branch says that the branch does not exist', async () => {
   const yard = yardRepository();
   const { call } = caller(sourceAt(yard.root, yard.env));
   for (const name of ['status', 'brief']) {
@@ -257,7 +257,7 @@ test('nothing about a branch that does not exist comes with a word about that', 
   }
 });
 
-test('it runs from the beginning, without a process, until it is closed', async () => {
+test('it runs from the start, without a process, until it is closed', async () => {
   const yard = yardRepository();
   const source = sourceAt(yard.root, yard.env);
   expect(source.state).toMatchObject({ kind: 'running', pid: undefined });

@@ -41,7 +41,7 @@ test.each([
   expect(inToolWords(text)).toBe(text);
 });
 
-test('what services wrote stays as they wrote it', () => {
+test('output of services is unchanged', () => {
   const line = 'try `switchyard up`';
   const log = { lines: [line], recent_errors: [line], command: line };
   expect(dataInToolWords({ messages: [line], logs: [log], pid: null })).toEqual({
@@ -72,7 +72,7 @@ function textsOf(file: string): string[] {
   return texts;
 }
 
-test('every command in our texts is one that can be told to an agent', () => {
+test('every command in our texts can be shown to an agent', () => {
   const files = readdirSync(SWITCHYARD, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
     .filter((path) => !ELSEWHERE.some((place) => path.startsWith(place)));

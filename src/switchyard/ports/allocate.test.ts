@@ -31,7 +31,7 @@ async function listen(port: number): Promise<Server> {
 }
 
 describe('ports', () => {
-  test('are the same for the same service every time, and within the range', async () => {
+  test('are the same for the same service every time, within the range', async () => {
     const ports = await allocatePorts([wish('main::web'), wish('main::api')], rules);
     expect(ports.get('main::web')).toBe(preferred('main::web'));
     expect(readLease(home, preferred('main::web'))).toMatchObject({
@@ -49,7 +49,7 @@ describe('ports', () => {
     );
   });
 
-  test('walk on from one that is avoided, leased, or listened on', async () => {
+  test('skip those that are avoided, leased, or in use', async () => {
     const first = preferred('web');
     makeHome(home);
     await listen(first);
@@ -59,7 +59,7 @@ describe('ports', () => {
     expect(ports.get('web')).toBe(next(next(next(first))));
   });
 
-  test('are first the one that the service had before', async () => {
+  test('prefer the previous one of the service', async () => {
     const before = next(next(preferred('web')));
     expect((await allocatePorts([wish('web', before)], rules)).get('web')).toBe(before);
     // Another service does not take it meanwhile.
@@ -86,7 +86,7 @@ describe('ports', () => {
     expect(asked).toEqual(['gone']);
   });
 
-  test('that run out are an error, and nothing stays leased', async () => {
+  test('are an error if none is left, and nothing stays leased', async () => {
     const wishes = Array.from({ length: 11 }, (_, index) => wish(`s${index}`));
     await expect(allocatePorts(wishes, rules)).rejects.toThrow(
       `no free TCP ports found in ${range.start}-${range.end}`,
@@ -94,7 +94,7 @@ describe('ports', () => {
     expect(readdirSync(home.ports)).toEqual([]);
   });
 
-  test('are never given twice to those who ask at once', async () => {
+  test('are never given twice to concurrent requests', async () => {
     const given = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         allocatePorts([wish('web')], { ...rules, root: `/project${index}` }),

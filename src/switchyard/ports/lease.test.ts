@@ -17,14 +17,14 @@ beforeEach(() => {
 const lease = (cookie: string) => ({ key: 'main::web', root: '/shop', cookie, holder: ownIdentity(), at: 1 });
 
 describe('a lease', () => {
-  test('is taken by one only, and says whose it is', () => {
+  test('is taken only once, and identifies its holder', () => {
     expect(takeLease(home, 20_001, lease('a'))).toBe(true);
     expect(takeLease(home, 20_001, lease('b'))).toBe(false);
     expect(readLease(home, 20_001)).toEqual(lease('a'));
     expect(statSync(join(home.ports, '20001')).mode & 0o777).toBe(0o600);
   });
 
-  test('is given back by the start that has it, and by nobody else', () => {
+  test('is released only by the start that holds it', () => {
     takeLease(home, 20_001, lease('a'));
     releaseLease(home, 20_001, 'b');
     releaseLease(home, 20_001, undefined);
@@ -35,7 +35,7 @@ describe('a lease', () => {
   });
 
   test.each(['', '{"key":', 'null', '[]', '{"key":"a","root":"b","cookie":"c"}', '{"key":1}'])(
-    'of which only %j was written is broken',
+    'with the content %j is broken',
     (text) => {
       writeFileSync(join(home.ports, '20001'), text);
       expect(readLease(home, 20_001)).toBe('broken');

@@ -22,7 +22,7 @@ describe('a port', () => {
     expect(await isPortFree(await listen(host))).toBe(false);
   });
 
-  test('is free when nobody listens, and stays free after it was asked about', async () => {
+  test('is free if nothing listens, and stays free after the check', async () => {
     const port = await listen('127.0.0.1');
     await new Promise((done) => open.pop()!.close(done));
     expect(await isPortFree(port)).toBe(true);

@@ -62,7 +62,7 @@ test('it is started once, serves names on both addresses, and can be stopped', a
   expect(await stopProxy(context)).toEqual({ text: 'proxy is not running' });
 });
 
-test('ten commands at once start one', async () => {
+test('ten concurrent commands start one proxy', async () => {
   const { context, reopen } = await openYard();
   const all = await Promise.all(Array.from({ length: 10 }, () => ensureProxy(reopen(), { program })));
   expect(all.filter(({ started }) => started)).toHaveLength(1);
@@ -85,7 +85,7 @@ test('a killed proxy is started again, and its record leads to no signal', async
   expect(await ensureProxy(context, { program })).toMatchObject({ started: true });
 });
 
-test('one that is not on record any more is found and can be stopped', async () => {
+test('an unrecorded proxy is found and can be stopped', async () => {
   const { context } = await openYard();
   const { port } = context.config.proxy;
   await ensureProxy(context, { program });
@@ -97,7 +97,7 @@ test('one that is not on record any more is found and can be stopped', async () 
   expect(portHolders([port])).toEqual([]);
 });
 
-test('one that does not answer any more is replaced', async () => {
+test('a proxy that does not respond is replaced', async () => {
   const { context } = await openYard();
   const { port } = context.config.proxy;
   await ensureProxy(context, { program });
@@ -107,7 +107,7 @@ test('one that does not answer any more is replaced', async () => {
   expect(context.registry.read().proxies[String(port)]!.pid).not.toBe(pid);
 });
 
-test('a stranger on the port is named, and so is the proxy of another home', async () => {
+test('another process on the port is named, and so is the proxy of another home', async () => {
   const { context } = await openYard();
   const { port } = context.config.proxy;
   const stranger = createServer((_, response) => response.end('<html>'));
@@ -136,7 +136,7 @@ test('a stranger on the port is named, and so is the proxy of another home', asy
   });
 });
 
-test('one that cannot be started is an error that says where to look', async () => {
+test('a proxy that cannot be started is an error that names the log', async () => {
   const { context } = await openYard();
   const broken = [process.execPath, '-e', 'process.exit(3)'];
   await expect(ensureProxy(context, { program: broken })).rejects.toMatchObject({

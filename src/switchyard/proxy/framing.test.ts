@@ -154,7 +154,7 @@ async function sendAll(method: string, port: number, arrived: readonly Arrived[]
   line.socket.destroy();
 }
 
-test('every method arrives once, with its body and trailers and at most one header about their length', async () => {
+test('every method arrives once, with its body and trailers and at most one framing header', async () => {
   const { yard, port } = await openProxy();
   const backend = await recorder();
   await yard.record({ port: backend.port });
@@ -164,7 +164,7 @@ test('every method arrives once, with its body and trailers and at most one head
   expect(backend.arrived).toHaveLength(methods.length * Object.keys(KINDS).length);
 });
 
-test('a request that says two things about its body reaches nobody', async () => {
+test('a request with contradictory framing reaches no service', async () => {
   const { yard, port } = await openProxy();
   const backend = await recorder();
   await yard.record({ port: backend.port });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { testYard } from '../../../test/helpers/yard-home.ts';
 import { hostOf, openRoutes } from './routes.ts';
 
-test('the host is the name in the header, in small letters, without its port and last dot', () => {
+test('the host is the name in the header, in lower case, without port and trailing dot', () => {
   expect(hostOf('Web.Main.shop.localhost:7331')).toBe('web.main.shop.localhost');
   expect(hostOf('web.main.shop.localhost.')).toBe('web.main.shop.localhost');
   expect(hostOf('[::1]:7331')).toBe('[::1]');
@@ -25,7 +25,7 @@ test('the host is the name in the header, in small letters, without its port and
   }
 });
 
-test('of two projects that give a service the same name, the one that was started last has it', async () => {
+test('if two projects have a service of the same name, the one started last has it', async () => {
   const yard = await testYard();
   const { registry, home } = yard.context;
   const twin = await testYard(undefined, home.root);
@@ -37,7 +37,7 @@ test('of two projects that give a service the same name, the one that was starte
   expect(routes.find('web.main.shop.localhost')?.port).toBe(1003);
 });
 
-test('a name is our own below localhost and below what projects have chosen instead', async () => {
+test('names below localhost and below configured domains are our own', async () => {
   const yard = await testYard();
   const routes = openRoutes(yard.context.registry);
   for (const host of ['localhost', '127.0.0.1', '[::1]', 'web.main.shop.localhost']) {

@@ -59,7 +59,7 @@ async function raw(port: number, bytes: string): Promise<string> {
   return text(socket);
 }
 
-test('a request goes to the service whose name is in its Host, with the headers that say where it came from', async () => {
+test('a request reaches the service in its Host, with headers about its origin', async () => {
   const { yard, port } = await openProxy();
   const seen: Record<string, unknown>[] = [];
   const one = await backend((request, response) => {
@@ -97,7 +97,7 @@ test('a request goes to the service whose name is in its Host, with the headers 
   expect(await get(port)).toMatchObject({ status: 200, body: 'two' });
 });
 
-test('a service that wants its own address gets it as Host, and as Origin of its own pages', async () => {
+test('with rewrite, a service gets its own address as Host, and as Origin of its own pages', async () => {
   const { yard, port } = await openProxy();
   const seen: string[] = [];
   const at = await backend(({ headers }, response) => {
@@ -121,7 +121,7 @@ test('a service that wants its own address gets it as Host, and as Origin of its
   ]);
 });
 
-test('a record that appears, moves or goes while the proxy runs counts from the next request on', async () => {
+test('records that appear, move or disappear take effect with the next request', async () => {
   const { yard, port } = await openProxy();
   expect((await get(port)).status).toBe(502);
   await yard.record({ port: await backend((_, response) => response.end('first')) });
@@ -134,7 +134,7 @@ test('a record that appears, moves or goes while the proxy runs counts from the 
   expect((await get(port)).status).toBe(502);
 });
 
-test('its health names the home, but not to a name from outside that was pointed at this machine', async () => {
+test('the health check names the home, but not for a foreign name that points to this machine', async () => {
   const { yard, port } = await openProxy();
   const health = async (host: string) =>
     JSON.parse((await get(port, { host, path: '/__switchyard/health' })).body);
@@ -148,7 +148,7 @@ test('its health names the home, but not to a name from outside that was pointed
   expect(await health('evil.example')).toEqual({ ok: true, name: 'switchyard-proxy' });
 });
 
-test('a service that the project does not have is told apart from one that does not run', async () => {
+test('an unknown service is distinguished from one that does not run', async () => {
   const { yard, port } = await openProxy();
   await yard.record({ port: 9, branch: 'main' });
   const { body, status } = await get(port, { host: 'wbe.main.shop.localhost' });
@@ -161,7 +161,7 @@ test('a service that the project does not have is told apart from one that does 
   expect((await get(port, { host: 'wbe.main.shop.localhost' })).body).toContain('sy up main wbe');
 });
 
-test('an unknown name is refused with the known ones, as text or as a page', async () => {
+test('an unknown name is rejected with the known ones, as text or HTML', async () => {
   const { yard, port } = await openProxy();
   const record = await yard.record({ port: 9, branch: 'main' });
   const plain = await get(port, { host: 'web.other.shop.localhost' });
@@ -175,7 +175,7 @@ test('an unknown name is refused with the known ones, as text or as a page', asy
   expect(page.body).toContain(`<a href="${record.url}">`);
 });
 
-test('a name from outside is told nothing, whatever it asks', async () => {
+test('a foreign name gets no information', async () => {
   const { yard, port } = await openProxy();
   await yard.record({ port: await backend((_, response) => response.end('secret')) });
   for (const host of [
@@ -191,7 +191,7 @@ test('a name from outside is told nothing, whatever it asks', async () => {
   }
 });
 
-test('a target with a host of its own is served only when it is the host of the Host header', async () => {
+test('an absolute target is served only if its host is that of the Host header', async () => {
   const { yard, port } = await openProxy();
   await yard.record({
     port: await backend((request, response) => response.end(`path ${request.url ?? ''}`)),
@@ -216,7 +216,7 @@ test('a target with a host of its own is served only when it is the host of the 
   expect((await get(port)).body).toBe('path /');
 });
 
-test('a record that leads to another machine is refused', async () => {
+test('a record that points to another machine is rejected', async () => {
   const { yard, port } = await openProxy();
   await yard.record({ port: 80, backend_host: '192.0.2.1' });
   const answer = await get(port);
@@ -224,7 +224,7 @@ test('a record that leads to another machine is refused', async () => {
   expect(answer.body).toContain('refused non-loopback backend route');
 });
 
-test('records that cannot be read or used cost one answer, not the proxy', async () => {
+test('unreadable or invalid records fail one request, not the proxy', async () => {
   const { yard, port } = await openProxy();
   const at = await backend((_, response) => response.end('fine'));
   await yard.record({ port: at, branch: '\ud800' });
@@ -241,7 +241,7 @@ test('records that cannot be read or used cost one answer, not the proxy', async
   expect((await get(port)).body).toBe('fine');
 });
 
-test('a service that does not answer is named, with what to do', async () => {
+test('a service that does not respond is named, with the next step', async () => {
   const { yard, port } = await openProxy();
   const closed = createServer();
   const gone = await listening(closed);
@@ -287,7 +287,7 @@ test('bodies flow both ways before either is complete', async () => {
   await once(answer, 'end');
 });
 
-test('an event stream arrives event by event, its headers before the first one', async () => {
+test('an event stream arrives event by event, with its headers first', async () => {
   const { yard, port } = await openProxy();
   let push: (text: string) => void = () => undefined;
   const closed = new Promise<void>((resolve) => {
@@ -311,7 +311,7 @@ test('an event stream arrives event by event, its headers before the first one',
   await closed;
 });
 
-test('an answer to HEAD keeps its length and has no body; other lengths, codes and trailers stay as they are', async () => {
+test('a HEAD response keeps its length and has no body; other lengths, codes and trailers are unchanged', async () => {
   const { yard, port } = await openProxy();
   const at = await backend((request, response) => {
     if (request.method === 'HEAD') response.writeHead(200, { 'content-length': '1234' }).end();
@@ -339,7 +339,7 @@ test('an answer to HEAD keeps its length and has no body; other lengths, codes a
   expect(answer.trailers).toEqual({ 'x-sum': '4' });
 });
 
-test('a client that waits for "100 Continue" gets it from the service, or its refusal', async () => {
+test('a client that waits for "100 Continue" gets it from the service, or its rejection', async () => {
   const { yard, port } = await openProxy();
   const server = createServer();
   server.on('checkContinue', (request: IncomingMessage, response) => {
@@ -395,7 +395,7 @@ test('a client that is still sending a large body gets an early response and can
   expect(await upload('/')).toEqual(['HTTP/1.1 413', 'too much', 'HTTP/1.1 200', 'switchyard-proxy']);
 });
 
-test('an answer that breaks off does not look complete', async () => {
+test('a response that breaks off does not look complete', async () => {
   const { yard, port } = await openProxy();
   const at = await backend((request, response) => {
     response.writeHead(200, request.url === '/sized' ? { 'content-length': '1000' } : {});
@@ -417,7 +417,7 @@ const BAD_ANSWERS: Record<string, string> = {
   header: `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
 };
 
-test('an answer that may not be passed on is a 502, and the proxy lives', async () => {
+test('a response that must not be forwarded is a 502, and the proxy survives', async () => {
   const { yard, port } = await openProxy();
   const server = createTcpServer((socket) => {
     socket.on('error', () => undefined);
@@ -432,7 +432,7 @@ test('an answer that may not be passed on is a 502, and the proxy lives', async 
     expect((await get(port, { path: `/${name}` })).status).toBe(502);
 });
 
-test('connections to a service are used again, and one that it closes at that moment costs no request', async () => {
+test('connections to a service are reused, and one closed at that moment fails no request', async () => {
   const { yard, port } = await openProxy();
   const requests = new Map<Socket, number>();
   let cut = false;
@@ -451,7 +451,7 @@ test('connections to a service are used again, and one that it closes at that mo
   for (let n = 0; n < 5; n++) expect((await get(port, { method: 'POST', body: 'x' })).body).toBe('POST');
 });
 
-test('a connection that the service ended while nobody used it is not used again', async () => {
+test('an idle connection that the service ended is not reused', async () => {
   const { yard, port } = await openProxy();
   let socket: Socket | undefined;
   await yard.record({
@@ -469,7 +469,7 @@ test('a connection that the service ended while nobody used it is not used again
   }
 });
 
-test('a client that does not read holds its service back', async () => {
+test('a client that does not read slows down its service', async () => {
   const { yard, port } = await openProxy();
   let written = 0;
   const at = await backend((_, response) => {
@@ -498,7 +498,7 @@ test('a client that does not read holds its service back', async () => {
   request.destroy();
 });
 
-test('three hundred requests at once are all answered with their own answer', async () => {
+test('three hundred concurrent requests all get their own response', async () => {
   const { yard, port } = await openProxy();
   await yard.record({
     port: await backend((request, response) => {
@@ -570,7 +570,7 @@ test('a WebSocket is opened and carries frames both ways', async () => {
   }
 });
 
-test('an upgrade that the service declines is answered by the service, one without a service by a 502', async () => {
+test('a declined upgrade gets the response of the service, one without a service a 502', async () => {
   const { yard, port } = await openProxy();
   await yard.record({ port: await backend((_, response) => response.writeHead(403).end('no sockets')) });
   const asked = (host: string, upgrade: string, body = '') =>

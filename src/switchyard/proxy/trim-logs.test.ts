@@ -5,7 +5,7 @@ import { until } from '../../../test/helpers/until.ts';
 import { testYard } from '../../../test/helpers/yard-home.ts';
 import { keepLogsShort } from './trim-logs.ts';
 
-test('logs that have become too long are shortened, wherever they stand; the others are left alone', async () => {
+test('logs that are too long are trimmed in all directories; others are left alone', async () => {
   const { home } = (await testYard()).context;
   const folder = join(home.logs, 'shop-12345678', 'main');
   mkdirSync(folder, { recursive: true });

@@ -39,7 +39,7 @@ async function resultOf(child: ChildProcess): Promise<UpResult> {
 }
 
 describe('many commands at once', () => {
-  test('for several branches of two projects in one home give every service a port of its own', async () => {
+  test('for several branches of two projects in one home give every service its own port', async () => {
     const { start, end } = await freeRange(100);
     const range = `[ports]\nstart = ${start}\nend = ${end}\n`;
     const one = await runningYard(`${range}${TOML}`);

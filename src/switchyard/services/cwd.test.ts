@@ -7,7 +7,7 @@ import { doctor } from '../doctor.ts';
 const API = '[services.api]\ncommand = "./serve.sh"\ncwd = "./packages/api/"\n';
 
 describe('cwd of a service', () => {
-  test('is where its command runs, and where its program is looked for', async () => {
+  test('is where its command runs, and where its program is looked up', async () => {
     const yard = await runningYard(`${API}[services.web]\ncommand = "node server.mjs"\n`);
     const directory = join(yard.root, 'packages/api');
     mkdirSync(directory, { recursive: true });
@@ -20,7 +20,7 @@ describe('cwd of a service', () => {
     expect(yard.services()['current::api']).toMatchObject({ cwd: directory, worktree: yard.root });
   });
 
-  test('that is missing is told by its service, and the others start', async () => {
+  test('that is missing is reported for its service, and the others start', async () => {
     const yard = await runningYard(`${API}[services.web]\ncommand = "node server.mjs"\n`);
     const result = await yard.up();
     expect(outcomeOf(result, 'web').result).toBe('ready');
@@ -35,7 +35,7 @@ describe('cwd of a service', () => {
     );
   });
 
-  test('that leads out of the worktree by a link is refused before anything is started', async () => {
+  test('that leaves the worktree through a link is rejected before anything is started', async () => {
     const yard = await runningYard(`${API}[services.web]\ncommand = "node server.mjs"\n`);
     mkdirSync(join(yard.root, 'packages'));
     symlinkSync('/', join(yard.root, 'packages/api'));
@@ -45,7 +45,7 @@ describe('cwd of a service', () => {
     expect((await yard.up({ services: ['web'] })).ok).toBe(true);
   });
 
-  test('of a service that ends for want of packages is where to install them', async () => {
+  test('of a service that exits because packages are missing is where to install them', async () => {
     const yard = await runningYard('[services.api]\ncommand = "node missing.mjs"\ncwd = "api"\n');
     mkdirSync(join(yard.root, 'api'));
     writeFileSync(join(yard.root, 'api/package.json'), '{ "dependencies": { "express": "5" } }');

@@ -29,7 +29,7 @@ const shop = [
 ];
 
 describe('levels', () => {
-  test('start with what depends on nothing, each in the order of the file', () => {
+  test('start with services without dependencies, in the order of the file', () => {
     expect(names(shop, ['web', 'api', 'db', 'cache', 'docs'])).toEqual([
       ['db', 'cache', 'docs'],
       ['api'],
@@ -37,13 +37,13 @@ describe('levels', () => {
     ]);
   });
 
-  test('hold the dependencies of what is wanted, and nothing else', () => {
+  test('contain the dependencies of the wanted services, and nothing else', () => {
     expect(names(shop, ['api'])).toEqual([['db', 'cache'], ['api']]);
     expect(names(shop, ['docs'])).toEqual([['docs']]);
     expect(names(shop, [])).toEqual([]);
   });
 
-  test('put a service behind the deepest of its dependencies', () => {
+  test('put a service after the deepest of its dependencies', () => {
     const all = [service('a', 'b', 'c'), service('b', 'c'), service('c')];
     expect(names(all, ['a'])).toEqual([['c'], ['b'], ['a']]);
   });

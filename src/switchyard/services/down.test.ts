@@ -24,7 +24,7 @@ function stranger(): { pid: number; startTime: number } {
 }
 
 describe('down', () => {
-  test('tells the end of each service when it comes, with its own time', async () => {
+  test('reports the end of each service when it happens, with its duration', async () => {
     const yard = await runningYard(
       `[services.deaf]\ncommand = "node deaf.mjs"\n[services.slow]\ncommand = "node slow.mjs"\n${WEB}`,
     );
@@ -88,7 +88,7 @@ describe('down', () => {
     expect(yard.alive()).toEqual([]);
   }, 90_000);
 
-  test('after up in one process counts no zombie as alive', async () => {
+  test('after up in the same process counts no zombie as alive', async () => {
     const yard = await runningYard(WEB);
     for (let round = 0; round < 3; round++) {
       expect((await yard.up()).ok).toBe(true);
@@ -97,7 +97,7 @@ describe('down', () => {
     }
   });
 
-  test('ends only what it is asked to end', async () => {
+  test('stops only what was requested', async () => {
     const yard = await runningYard(`${WEB}[services.api]\ncommand = "node server.mjs"\n`);
     await yard.up();
     expect((await yard.down({ branch: 'other' })).messages).toEqual(['no matching running services']);
@@ -107,7 +107,7 @@ describe('down', () => {
     expect(yard.alive('web')).not.toEqual([]);
   });
 
-  test('removes the record of one that has ended, and says how it did', async () => {
+  test('removes the record of an exited service, and says how it ended', async () => {
     const yard = await runningYard(`${WEB}[services.api]\ncommand = "node server.mjs --fail 7"\n`);
     const result = await yard.up();
     await yard.kill('web');
@@ -119,7 +119,7 @@ describe('down', () => {
     expect(readdirSync(join(yard.home, 'ports'))).toEqual([]);
   });
 
-  test('never signals a stranger who has the pid of a record, in many trials', async () => {
+  test('never signals another process with the pid of a record, in many trials', async () => {
     const yard = await runningYard(WEB);
     const { pid, startTime } = stranger();
     const base = { port: 21_998, branch: 'current', pid, pgid: pid, boot_id: bootId() ?? null };
@@ -165,7 +165,7 @@ describe('down', () => {
     expect(yard.services()).toEqual({});
   });
 
-  test('ends the service and not the stranger whose pid somebody wrote into its record', async () => {
+  test('stops the service and not another process whose pid was written into its record', async () => {
     const yard = await runningYard(WEB);
     await yard.up();
     const { pid, startTime } = stranger();
@@ -177,7 +177,7 @@ describe('down', () => {
     expect(yard.alive()).toEqual([]);
   });
 
-  test('forgets what was written down in another boot, and signals nobody', async () => {
+  test('forgets records from another boot, and signals no process', async () => {
     const yard = await runningYard(WEB);
     const { pid, startTime } = stranger();
     const cookie = `${yard.context.home.hash}.0123456789abcdef0123456789abcdef`;
@@ -188,7 +188,7 @@ describe('down', () => {
     expect(isAlive(pid)).toBe(true);
   });
 
-  test('ends ten obedient services in the time of one', async () => {
+  test('stops ten cooperative services in the time of one', async () => {
     const names = Array.from({ length: 10 }, (_, index) => `s${index}`);
     const yard = await runningYard(
       names.map((name) => `[services.${name}]\ncommand = "node server.mjs"\n`).join(''),

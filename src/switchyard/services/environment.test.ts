@@ -4,7 +4,7 @@ import { composeEnvironment } from './environment.ts';
 const nothing = { inherited: {}, profile: {}, service: {}, own: {}, peers: [] };
 
 describe('the environment of a service', () => {
-  test('takes from the profile what was inherited, from the service what the profile says, and from us before all', () => {
+  test('overrides the inherited variables by those of the profile, then of the service, then ours', () => {
     const env = composeEnvironment({
       ...nothing,
       inherited: { A: 'inherited', B: 'inherited', C: 'inherited', PORT: 'inherited', GONE: undefined },
@@ -15,7 +15,7 @@ describe('the environment of a service', () => {
     expect(env).toEqual({ A: 'inherited', B: 'profile', C: 'service', PORT: '20000' });
   });
 
-  test('knows where its peers are', () => {
+  test('has the addresses of its peers', () => {
     const peers = [{ service: 'db-main', host: '::1', port: 5, publicUrl: 'http://db' }] as const;
     expect(composeEnvironment({ ...nothing, peers })).toEqual({
       SWITCHYARD_DB_MAIN_URL: 'http://[::1]:5',
@@ -25,7 +25,7 @@ describe('the environment of a service', () => {
     });
   });
 
-  test('holds nothing that an outer service was told about itself, nor the mark of a gateway', () => {
+  test('has no variables of an outer service, nor the mark of a gateway', () => {
     const inherited = {
       SWITCHYARD: '1',
       SWITCHYARD_COOKIE: 'outer',

@@ -48,7 +48,7 @@ describe('an up that is killed', () => {
     expect(readdirSync(join(yard.home, 'ports'))).toEqual([]);
   }, 90_000);
 
-  test('between its intent and the pids is put right by the next up', async () => {
+  test('between its intent and the pids is repaired by the next up', async () => {
     const yard = await runningYard(FIVE);
     await yard.up({ services: ['a'] });
     await yard.down();

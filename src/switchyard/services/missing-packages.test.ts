@@ -15,7 +15,7 @@ function write(name: string, content: unknown): void {
   writeFileSync(join(worktree, name), JSON.stringify(content));
 }
 
-test('packages that were not installed are told, with the command that does it', () => {
+test('missing packages are reported, with the install command', () => {
   write('package.json', { devDependencies: { vite: '*' } });
   expect(missingPackages(worktree)).toEqual([
     `${worktree} has no node_modules; run \`npm install\` there, then run this command again.`,
@@ -26,7 +26,7 @@ test('packages that were not installed are told, with the command that does it',
   expect(missingPackages(worktree)[0]).toContain('`yarn install`');
 });
 
-test('nothing is said where they are there, above, kept in another way, or not needed', () => {
+test('nothing is reported if they are installed, in a parent, stored differently, or not needed', () => {
   expect(missingPackages(worktree)).toEqual([]);
   write('package.json', { dependencies: {} });
   expect(missingPackages(worktree)).toEqual([]);

@@ -9,7 +9,7 @@ import { observeServices } from './observe.ts';
 const WEB = '[services.web]\ncommand = "node server.mjs"\n';
 
 describe('observing services', () => {
-  test('finds all processes of a running one, whatever is missing from its record', async () => {
+  test('finds all processes of a running service, whatever its record lacks', async () => {
     const yard = await runningYard(WEB);
     await yard.up();
     const record = yard.services()['current::web']!;
@@ -30,7 +30,7 @@ describe('observing services', () => {
     }
   });
 
-  test('does not believe a pid without a cookie, nor a cookie that nobody carries', async () => {
+  test('does not trust a pid without a cookie, nor a cookie without a carrier', async () => {
     const yard = await runningYard(WEB);
     await yard.up();
     const { cookie, ...record } = yard.services()['current::web']!;
@@ -45,7 +45,7 @@ describe('observing services', () => {
     expect(life({ pid: null })).toBe('stale');
   });
 
-  test('does not take one for gone that was started in another container, where it sees nobody', async () => {
+  test('does not consider a service gone that was started in another container', async () => {
     const yard = await runningYard(WEB);
     await yard.up();
     await yard.kill('web');
@@ -57,7 +57,7 @@ describe('observing services', () => {
     expect(life({ pid_namespace: 'pid:[1]', boot_id: 'another' })).toBe('stale');
   });
 
-  test('knows a service whose first process is gone', async () => {
+  test('finds a service whose first process is gone', async () => {
     const yard = await runningYard(
       `[services.web]\ncommand = "node ${shapeProgram} setsid-orphan -- node server.mjs"\n`,
     );
@@ -69,7 +69,7 @@ describe('observing services', () => {
     expect(observed!.leader?.pid).toBe(observed!.pids[0]);
   });
 
-  test('tells the services of a stopped one and of a running one apart in one look', async () => {
+  test('distinguishes the services of a stopped and a running branch in one snapshot', async () => {
     const yard = await runningYard(`${WEB}[services.api]\ncommand = "node server.mjs"\n`);
     await yard.up();
     await yard.kill('api');

@@ -110,7 +110,7 @@ describe('services reach each other by the variables', () => {
     }
   }
 
-  test('that start at the same time or later, where they are told to listen', async () => {
+  test('that start at the same time or later, at their configured address', async () => {
     const yard = await runningYard(`
 [services.web]
 command = "node server.mjs {api_url} {api_host} {api_port} {named_url} {api_public_url}"
@@ -142,7 +142,7 @@ depends_on = ["web"]
     });
   });
 
-  test.runIf(hasIpv6)('that ran before, where they really listen', async () => {
+  test.runIf(hasIpv6)('that ran before, at their actual address', async () => {
     const yard = await runningYard(
       '[services.six]\ncommand = "node server.mjs --host ::1"\n[services.web]\ncommand = "node server.mjs"\n',
     );

@@ -33,7 +33,7 @@ async function seen(port: number, waiting: ReturnType<PortWatch['add']>): Promis
 }
 
 test.runIf(tells).each(['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::1', '::'] : [])])(
-  'tells that somebody has begun to listen on %s',
+  'reports a new listener on %s',
   async (host) => {
     const portWatch = open();
     const port = await freePort();
@@ -45,7 +45,7 @@ test.runIf(tells).each(['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::1', '::'] : []
   },
 );
 
-test.runIf(tells)('tells each of those who wait of its own port alone', async () => {
+test.runIf(tells)('reports to each waiter only its own port', async () => {
   const portWatch = open();
   const ports = [await freePort(), await freePort(), await freePort()];
   portWatch.reset();
@@ -60,7 +60,7 @@ test.runIf(tells)('tells each of those who wait of its own port alone', async ()
   expect(await seen(second!.port, second!.waiting)).toBe('127.0.0.1');
 });
 
-test.runIf(tells)('is not misled by one who has listened all along, nor by those who go', async () => {
+test.runIf(tells)('ignores existing listeners and sockets that close', async () => {
   const portWatch = open();
   const there = await freePort();
   const port = await freePort();
@@ -76,7 +76,7 @@ test.runIf(tells)('is not misled by one who has listened all along, nor by those
   expect(await address).toBe('127.0.0.1');
 });
 
-test('ends after the longest time when nobody comes, where the kernel tells, else after the least', async () => {
+test('ends after the longest time without a listener, or after the shortest without socket counts', async () => {
   const portWatch = open();
   expect(portWatch.isSupported).toBe(tells);
   const waiting = portWatch.add(await freePort(), true);
@@ -85,7 +85,7 @@ test('ends after the longest time when nobody comes, where the kernel tells, els
   expect(performance.now() - began).toBeGreaterThan(tells ? 290 : 10);
 });
 
-test('is ended at once by news, and by the signal', async () => {
+test('is ended immediately by wake, and by the signal', async () => {
   const controller = new AbortController();
   const portWatch = open(controller.signal);
   const [one, two] = [portWatch.add(await freePort(), true), portWatch.add(await freePort(), true)];

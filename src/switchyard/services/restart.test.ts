@@ -18,7 +18,7 @@ const again = (yard: RunningYard, options: Partial<RestartOptions> = {}) =>
   restart(yard.context, { services: [], program: daemonProgram(), ...options });
 
 describe('restart', () => {
-  test('ends what runs and starts it again, on the same port and with the same profile', async () => {
+  test('stops running services and starts them again, on the same port and with the same profile', async () => {
     const yard = await runningYard(TWO);
     const first = await yard.up({ profile: 'test' });
     const result = await again(yard, { services: ['web'] });
@@ -35,7 +35,7 @@ describe('restart', () => {
     expect(existsSync(after.log_file!.replace('.log', '.1.log'))).toBe(true);
   });
 
-  test('without names is about all that are known, also those that have ended', async () => {
+  test('without names applies to all recorded services, including exited ones', async () => {
     const yard = await runningYard(TWO);
     await yard.up();
     await yard.kill('web');
@@ -46,7 +46,7 @@ describe('restart', () => {
     ]);
   });
 
-  test('starts one that is named and does not run, and says so when nothing is known', async () => {
+  test('starts a named service that does not run, and reports if there is none', async () => {
     const yard = await runningYard(TWO);
     expect((await again(yard)).messages).toEqual(['no matching running services']);
     expect(outcomeOf(await again(yard, { services: ['api'] }), 'api').result).toBe('ready');

@@ -28,7 +28,7 @@ describe('the services a command applies to', () => {
     expect(selectServices(config, names, profile)).toMatchObject({ requested, wanted });
   });
 
-  test('that do not exist are all named, with a guess', () => {
+  test('that do not exist are all named, with a suggestion', () => {
     expect(() => selectServices(config, ['wep', 'web', 'x'])).toThrow(
       expect.objectContaining({ message: 'unknown service(s): wep, x', hint: 'Did you mean "web"?' }),
     );

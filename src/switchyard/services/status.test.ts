@@ -7,7 +7,7 @@ import { outcomeOf, runningYard } from '../../../test/helpers/yard-services.ts';
 import { status } from './status.ts';
 
 describe('status', () => {
-  test('tells what runs, who listens, how it is, and how what has ended did', async () => {
+  test('reports what runs, its listener and health, and how exited services ended', async () => {
     const astray = await freePort();
     const yard = await runningYard(`
 [services.web]
@@ -67,7 +67,7 @@ ready_timeout = 4
     expect(dead).not.toHaveProperty('ready');
   });
 
-  test('does not call a service ready on whose port somebody else listens', async () => {
+  test('does not call a service ready if another process listens on its port', async () => {
     const yard = await runningYard(
       '[services.web]\ncommand = "node server.mjs --delay 60000"\nhealth = "/"\nready_timeout = 0.2\n',
     );
@@ -87,7 +87,7 @@ ready_timeout = 4
     ]);
   });
 
-  test('knows nothing of a branch that has none, reads no log outside, and makes no home', async () => {
+  test('of an unknown branch is empty, reads no log outside, and creates no home', async () => {
     const yard = await runningYard('[services.web]\ncommand = "node server.mjs"\n');
     expect(await status(yard.context, {})).toMatchObject({ services: [], checkouts: [] });
     expect(existsSync(yard.home)).toBe(false);

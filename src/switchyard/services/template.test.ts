@@ -5,7 +5,7 @@ const render = (template: string, values: Record<string, string> = {}) =>
   renderCommand('web', template, new Map(Object.entries(values)));
 
 describe('the command of a service', () => {
-  test('has its placeholders filled in, in quotes and within words too', () => {
+  test('has its placeholders filled in, also in quotes and within words', () => {
     const { argv, unknown } = render(`vite --port={port} '--host={host}' "{url}/x"`, {
       port: '20000',
       host: '::1',
@@ -16,7 +16,7 @@ describe('the command of a service', () => {
   });
 
   test.each(['feature/demo; touch owned', `a' "b`, 'a\\ b', '$(id)', '{port}', ''])(
-    'keeps its words whatever the value: %j',
+    'keeps its words for any value: %j',
     (branch) => {
       expect(render('dev --branch {branch}', { branch, port: '1' }).argv).toEqual([
         'dev',
@@ -26,13 +26,13 @@ describe('the command of a service', () => {
     },
   );
 
-  test('keeps what stands for nothing, and names it once', () => {
+  test('keeps unknown placeholders, and reports each once', () => {
     const { argv, unknown } = render('a {db_url} {db_url} {"x": {y}} {} { port }');
     expect(argv).toEqual(['a', '{db_url}', '{db_url}', '{x:', '{y}}', '{}', '{', 'port', '}']);
     expect(unknown).toEqual(['{db_url}', '{y}']);
   });
 
-  test('that cannot be split is refused by the name of the service', () => {
+  test('that cannot be split is rejected with the name of the service', () => {
     expect(() => render(`dev 'x`)).toThrow(
       /The command of web cannot be split into words\. The ' at character 5/,
     );

@@ -37,7 +37,7 @@ function logOf(yard: RunningYard): string {
 }
 
 describe('up', () => {
-  test('starts a service on a port of its own and returns when it answers', async () => {
+  test('starts a service on its own port and returns when it is ready', async () => {
     const yard = await runningYard(`${WEB}port = 3000\nenv = { COLOUR = "blue", PORT = "1" }\n`);
     const result = await yard.up();
     const web = outcomeOf(result, 'web');
@@ -90,7 +90,7 @@ describe('up', () => {
     expect(yard.events.map(({ kind }) => kind)).toEqual(['proxy', 'starting', 'ready']);
   });
 
-  test('leaves alone what runs, and starts what does not on the port it had before', async () => {
+  test('leaves running services alone, and starts others on their previous port', async () => {
     const yard = await runningYard(`${WEB}[services.api]\ncommand = "node server.mjs"\n`);
     const first = await yard.up();
     const { port } = outcomeOf(first, 'api');
@@ -106,7 +106,7 @@ describe('up', () => {
     expect(second.messages[0]).toBe('proxy already running');
   });
 
-  test('tells services where their peers are, those that start later and those that run too', async () => {
+  test('gives services the addresses of their peers, including later and running ones', async () => {
     const yard = await runningYard(`
 [services.web]
 command = "node server.mjs {db_main_url} {db-main_port} {api_port} {branch} {missing}"
@@ -140,7 +140,7 @@ command = "node server.mjs"
     expect(early.env['SWITCHYARD_WEB_PORT']).toBe(String(outcomeOf(result, 'web').port));
   });
 
-  test('gives a profile to the environment and to the command, and starts what it names', async () => {
+  test('applies a profile to environment and command, and starts its services', async () => {
     const yard = await runningYard(`
 [services.web]
 command = "node server.mjs {postgres_port}"
@@ -159,7 +159,7 @@ env = { POSTGRES_PORT = 5433, A = "profile", B = "profile" }
     expect(env).toMatchObject({ POSTGRES_PORT: '5433', A: 'profile', B: 'service' });
   });
 
-  test('refuses what it cannot do before anything has happened', async () => {
+  test('rejects invalid requests before anything is done', async () => {
     const yard = await runningYard(`${WEB}[services.bad]\ncommand = "node 'x"\n`);
     await expect(yard.up({ services: ['wep'] })).rejects.toThrow('unknown service(s): wep');
     await expect(yard.up({ profile: 'x' })).rejects.toThrow('unknown profile: x');
@@ -170,7 +170,7 @@ env = { POSTGRES_PORT = 5433, A = "profile", B = "profile" }
     expect(existsSync(yard.home)).toBe(false);
   });
 
-  test('refuses a proxy port that somebody else has, and starts nothing', async () => {
+  test('rejects a proxy port in use, and starts nothing', async () => {
     const yard = await runningYard(WEB);
     await listen(yard.context.config.proxy.port, '127.0.0.1');
     await expect(yard.up()).rejects.toThrow(`pid ${process.pid}`);
@@ -178,7 +178,7 @@ env = { POSTGRES_PORT = 5433, A = "profile", B = "profile" }
     expect(readdirSync(join(yard.home, 'ports'))).toEqual([]);
   });
 
-  test('starts by levels: a service waits until what it depends on is ready', async () => {
+  test('starts by levels: a service waits until its dependencies are ready', async () => {
     const yard = await runningYard(`
 [services.web]
 command = "node server.mjs"
@@ -198,7 +198,7 @@ command = "node server.mjs --delay 400"
     ]);
   });
 
-  test('reports one that exits at once with its code and the end of its log; the others go on', async () => {
+  test('reports a service that exits immediately with its code and log; the others continue', async () => {
     const yard = await runningYard(`
 [services.web]
 command = "node server.mjs --fail 3"
@@ -245,7 +245,7 @@ depends_on = ["worker", "api"]
     expect(readdirSync(join(yard.home, 'ports'))).toHaveLength(1);
   });
 
-  test('does not take somebody else who answers on the port for the service', async () => {
+  test('does not mistake another process on the port for the service', async () => {
     const yard = await runningYard(`[services.web]\ncommand = "node late.mjs"\nready_timeout = 5\n`);
     // Nobody has the port when it is chosen. The service gives it to a stranger, and never listens itself.
     writeFileSync(
@@ -268,7 +268,7 @@ depends_on = ["worker", "api"]
     expect(isAlive(web.pid!)).toBe(true);
   });
 
-  test('says who has the port when the service finds it taken', async () => {
+  test('names the process that holds the port of the service', async () => {
     const yard = await runningYard(`[services.web]\ncommand = "node wait.mjs"\n`);
     writeFileSync(
       join(yard.root, 'wait.mjs'),
@@ -292,7 +292,7 @@ depends_on = ["worker", "api"]
 
   // Only Linux has all of 127.0.0.0/8 without further ado.
   test.runIf(process.platform === 'linux')(
-    'tells when a service listens on an address where nobody looks for it',
+    'reports a service that listens on an unreachable address',
     async () => {
       const yard = await runningYard(`[services.web]\ncommand = "node elsewhere.mjs"\nready_timeout = 2\n`);
       writeFileSync(
@@ -307,7 +307,7 @@ depends_on = ["worker", "api"]
     },
   );
 
-  test('tells when a service listens on another port than it was given', async () => {
+  test('reports a service that listens on another port', async () => {
     const other = await freePort();
     const yard = await runningYard(
       `[services.web]\ncommand = "node server.mjs --port ${other}"\nready_timeout = 4\n`,
@@ -318,7 +318,7 @@ depends_on = ["worker", "api"]
     );
   });
 
-  test('does not wait for one that says it listens nowhere, and starts what depends on it', async () => {
+  test('does not wait for a service without a port, and starts its dependents', async () => {
     const yard = await runningYard(
       `[services.queue]\ncommand = "node -e 'setInterval(() => {}, 1000)'"\nready_timeout = 0\n` +
         `${WEB}depends_on = ["queue"]\n`,
@@ -329,7 +329,7 @@ depends_on = ["worker", "api"]
     expect(result.ok).toBe(true);
   });
 
-  test('waits no longer than the time of the service, and leaves it running', async () => {
+  test('waits no longer than the timeout of the service, and leaves it running', async () => {
     const yard = await runningYard(`${WEB.replace('.mjs', '.mjs --delay 60000')}ready_timeout = 0.5\n`);
     const result = await yard.up();
     const web = outcomeOf(result, 'web');
@@ -354,7 +354,7 @@ depends_on = ["worker", "api"]
     expect((await ask(web.port, '::1')).cwd).toBe(yard.root);
   });
 
-  test('finds a service ready that goes on in the background under another process', async () => {
+  test('recognizes a service that continues in the background in another process', async () => {
     const yard = await runningYard(`[services.web]\ncommand = "node daemon.mjs"\n`);
     writeFileSync(
       join(yard.root, 'daemon.mjs'),
@@ -369,7 +369,7 @@ depends_on = ["worker", "api"]
     expect(isAlive(pid)).toBe(false);
   });
 
-  test('waits until the service says that it is healthy', async () => {
+  test('waits until the health check of the service succeeds', async () => {
     const yard = await runningYard(`
 [services.web]
 command = "node server.mjs --sick 600"
@@ -389,7 +389,7 @@ ready_timeout = 4
     });
   });
 
-  test('stops waiting when it is told to, and never stops the service', async () => {
+  test('stops waiting when aborted, and never stops the service', async () => {
     const yard = await runningYard(`
 [services.web]
 command = "node server.mjs --delay 60000"
@@ -409,7 +409,7 @@ depends_on = ["web"]
     expect(isAlive(web.pid!)).toBe(true);
   });
 
-  test('lets go of the project while it waits: another command can stop what hangs', async () => {
+  test('releases the project lock while it waits: another command can stop a hanging service', async () => {
     const yard = await runningYard(WEB.replace('.mjs', '.mjs --delay 60000'));
     const pending = yard.up();
     await until(() => logOf(yard) === 'waiting\n');
@@ -420,7 +420,7 @@ depends_on = ["web"]
     });
   });
 
-  test('twice at once starts each service once, and both return when it is ready', async () => {
+  test('run twice at once starts each service once, and both return when it is ready', async () => {
     const yard = await runningYard(`${WEB}[services.api]\ncommand = "node server.mjs --delay 300"\n`);
     const results = await Promise.all([yard.up(), yard.up(), yard.up()]);
     expect(results.map(({ ok }) => ok)).toEqual([true, true, true]);
@@ -437,7 +437,7 @@ depends_on = ["web"]
     expect(yard.alive()).toHaveLength(4);
   });
 
-  test('keeps a port from another project of the same home', async () => {
+  test('reserves ports across projects of the same home', async () => {
     const { start, end } = await freeRange(3);
     const range = `[ports]\nstart = ${start}\nend = ${end}\n`;
     const one = await runningYard(`${range}${WEB}`);
@@ -453,7 +453,7 @@ depends_on = ["web"]
     ]);
   });
 
-  test('takes over a port whose lease nobody will ever use, and keeps off one whose command still runs', async () => {
+  test('takes over an abandoned lease, and respects one whose command still runs', async () => {
     const { start, end } = await freeRange(2);
     const yard = await runningYard(`[ports]\nstart = ${start}\nend = ${end}\n${WEB}`);
     const { home } = yard.context;
@@ -477,7 +477,7 @@ depends_on = ["web"]
     expect((await yard.up()).ok).toBe(true);
   });
 
-  test('leads the canonical port to a service when it is asked to; a restart keeps it, down gives it back', async () => {
+  test('points the canonical port to a service if requested; restart keeps it, down releases it', async () => {
     const canonical = await freePort();
     const yard = await runningYard(`${WEB}port = ${canonical}\n`);
     const result = await yard.up({ checkout: true });
@@ -502,7 +502,7 @@ depends_on = ["web"]
     await expect(ask(canonical)).rejects.toThrow();
   });
 
-  test('says that two branches have one name after slugging, and starts nothing for the second', async () => {
+  test('rejects two branches with the same slug, and starts nothing for the second', async () => {
     const yard = await runningYard(WEB);
     await yard.up();
     const { 'current::web': record } = yard.services();
@@ -510,7 +510,7 @@ depends_on = ["web"]
     await expect(yard.up()).rejects.toThrow('branch names collide after slugging: Current and current');
   });
 
-  test('does not start a second one beside a process that may be the service', async () => {
+  test('does not start a second process if one may already be the service', async () => {
     const yard = await runningYard(WEB);
     await yard.record({ port: 21_999, branch: 'current', pid: process.pid });
     const result = await yard.up();

@@ -40,7 +40,7 @@ describe('the skill', () => {
 });
 
 describe('installing it', () => {
-  it('writes all its files into a directory of its own, which may have to be made', () => {
+  it('writes all its files into its own directory, creating it if necessary', () => {
     const deep = join(target, 'not', 'yet');
     const done = installSkill({ target: deep });
     expect(done).toEqual({
@@ -53,7 +53,7 @@ describe('installing it', () => {
     expect(readdirSync(deep)).toEqual(['switchyard']);
   });
 
-  it('refuses to replace what is there, and touches nothing', () => {
+  it('refuses to replace an existing skill, and touches nothing', () => {
     mkdirSync(join(target, 'switchyard'));
     writeFileSync(join(target, 'switchyard', 'mine.md'), 'mine');
     expect(() => installSkill({ target })).toThrow(
@@ -70,7 +70,7 @@ describe('installing it', () => {
     expect(readdirSync(target)).toEqual(['switchyard']);
   });
 
-  it('replaces a link, and leaves alone what it leads to', () => {
+  it('replaces a link, and leaves its target alone', () => {
     const elsewhere = join(target, 'elsewhere');
     mkdirSync(elsewhere);
     writeFileSync(join(elsewhere, 'mine.md'), 'mine');
@@ -80,14 +80,14 @@ describe('installing it', () => {
     expect(existsSync(join(target, 'switchyard', 'SKILL.md'))).toBe(true);
   });
 
-  it('says so when the target is no directory', () => {
+  it('reports a target that is not a directory', () => {
     const file = join(target, 'file');
     writeFileSync(file, '');
     expect(() => installSkill({ target: file })).toThrow(expect.objectContaining({ code: 'SKILL_INSTALL' }));
   });
 
   it.skipIf(process.platform === 'win32')(
-    'takes ~ for the home directory, in which Codex has its skills',
+    'expands ~ to the home directory, where Codex has its skills',
     () => {
       vi.stubEnv('HOME', target);
       expect(installSkill({ target: '~/skills' }).path).toBe(join(target, 'skills', 'switchyard'));
@@ -95,7 +95,7 @@ describe('installing it', () => {
     },
   );
 
-  it('puts the old one back when the new one cannot be put in its place', () => {
+  it('restores the old one if the new one cannot be moved into place', () => {
     const path = join(target, 'switchyard');
     mkdirSync(path);
     writeFileSync(join(path, 'mine.md'), 'mine');

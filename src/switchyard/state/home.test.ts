@@ -19,7 +19,7 @@ test('the home is ~/.switchyard unless SWITCHYARD_HOME names another, in which ~
   expect(homeOf({ SWITCHYARD_HOME: join(folder, 'a') }).root).toBe(join(folder, 'a'));
 });
 
-test('to ask for a home makes nothing', () => {
+test('determining the home creates nothing', () => {
   homeOf({ SWITCHYARD_HOME: join(folder, 'a') });
   expect(existsSync(join(folder, 'a'))).toBe(false);
 });
@@ -31,7 +31,7 @@ test('all directories of a home are for their owner only', () => {
     expect(modeOf(path)).toBe(0o700);
 });
 
-test('a home reached through a link is the same home, before and after it is made', () => {
+test('a home reached through a link is the same home, before and after it is created', () => {
   mkdirSync(join(folder, 'real'));
   symlinkSync(join(folder, 'real'), join(folder, 'link'));
   const before = homeOf({ SWITCHYARD_HOME: join(folder, 'link', 'home') });
@@ -45,7 +45,7 @@ test('a home reached through a link is the same home, before and after it is mad
   );
 });
 
-test('projects of one name have different directories', () => {
+test('projects of the same name have different directories', () => {
   const home = homeOf({ SWITCHYARD_HOME: folder });
   const a = { name: 'Shop', root: '/a/shop' };
   const b = { name: 'Shop', root: '/b/shop' };
@@ -56,7 +56,7 @@ test('projects of one name have different directories', () => {
   expect(worktreeOf(home, a, 'main')).not.toBe(worktreeOf(home, b, 'main'));
 });
 
-test('the directory of a branch with a very long name can be made, and differs from that of its neighbour', () => {
+test('the directory of a branch with a very long name is valid and unique', () => {
   const home = homeOf({ SWITCHYARD_HOME: folder });
   const long = 'part-of-a-name/'.repeat(30);
   const [one, two] = ['1', '2'].map((end) => worktreeOf(home, { name: 'shop', root: '/shop' }, long + end));
@@ -65,7 +65,7 @@ test('the directory of a branch with a very long name can be made, and differs f
   expect(one).not.toBe(two);
 });
 
-test('only what lies in the log directory once links are followed counts as a log', () => {
+test('only paths inside the log directory after following links count as logs', () => {
   const home = homeOf({ SWITCHYARD_HOME: join(folder, 'home') });
   makeHome(home);
   writeFileSync(join(folder, 'secret'), '');
@@ -88,7 +88,7 @@ test('only what lies in the log directory once links are followed counts as a lo
   expect(insideLogs(home, 'web.log')).toBe(false);
 });
 
-test('a home that cannot be made says so, and what to do', () => {
+test('a home that cannot be created is an error with the next step', () => {
   writeFileSync(join(folder, 'file'), '');
   const home = homeOf({ SWITCHYARD_HOME: join(folder, 'file') });
   expect(() => makeHome(home)).toThrow(

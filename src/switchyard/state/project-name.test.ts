@@ -31,7 +31,7 @@ function run(path: string, project: string): void {
   record(path).services['main::web'] = service;
 }
 
-test('a second project is called after the directory that tells it from the first', () => {
+test('a second project is named after the directory that distinguishes it', () => {
   expect(add('play/shop')).toBe('shop');
   expect(add('work/shop')).toBe('shop-work');
   expect(add('work/shop-copy')).toBe('shop-copy');
@@ -39,7 +39,7 @@ test('a second project is called after the directory that tells it from the firs
   expect(add('b/mono/apps/web', 'Web App')).toBe('web-app-b');
 });
 
-test('where no directory tells, it gets a number', () => {
+test('otherwise it gets a number', () => {
   add('one/shop');
   expect(add('team/shop')).toBe('shop-team');
   expect(add('deeper/team/shop')).toBe('shop-2');
@@ -47,13 +47,13 @@ test('where no directory tells, it gets a number', () => {
   expect(add(`${'a'.repeat(40)}/shop`)).toBe('shop-4');
 });
 
-test('names that are one name in an address are one name', () => {
+test('names with the same slug count as the same', () => {
   add('a/x', 'My Shop');
   expect(add('b/x', 'my-shop')).toBe('my-shop-b');
   expect(add('c/x', 'Shöp')).toBe('Shöp');
 });
 
-test('a name lasts, and one that was not chosen goes when the file says something else', () => {
+test('a name lasts, and an automatic one is dropped when the file changes', () => {
   add('play/shop');
   add('work/shop');
   Reflect.deleteProperty(state.projects, join(folder, 'play/shop'));
@@ -70,14 +70,14 @@ test('a project that changes its name does not take that of another one', () => 
   expect(add('play/shop')).toBe('shop');
 });
 
-test('services that run under a name keep it from others', () => {
+test('services that run under a name reserve it', () => {
   add('play/shop');
   run('play/shop', 'shop');
   expect(add('play/shop', 'kiosk')).toBe('kiosk');
   expect(add('work/shop')).toBe('shop-work');
 });
 
-test('of two that an earlier version gave one name, the one that runs keeps it, then the older one', () => {
+test('of two projects with the same name from an earlier version, the running one keeps it, then the older one', () => {
   for (const path of ['play/shop', 'work/shop']) {
     add(path);
     Object.assign(record(path), { name: 'shop', slug: 'shop', local_name: undefined });
@@ -89,7 +89,7 @@ test('of two that an earlier version gave one name, the one that runs keeps it, 
   expect([named('play/shop'), named('work/shop')]).toEqual(['shop-play', 'shop']);
 });
 
-test('a project that is gone keeps its name while anything is recorded for it, and no longer', () => {
+test('a project that is gone keeps its name only while something is recorded for it', () => {
   add('play/shop');
   run('play/shop', 'shop');
   rmSync(join(folder, 'play'), { recursive: true });
@@ -99,7 +99,7 @@ test('a project that is gone keeps its name while anything is recorded for it, a
   expect(Object.keys(state.projects)).toEqual([join(folder, 'work/shop'), join(folder, 'home/shop')]);
 });
 
-test('why a project is called differently is told', () => {
+test('the reason for a different name is reported', () => {
   add('play/shop');
   add('work/shop');
   const why = (path: string): string | undefined =>
@@ -114,7 +114,7 @@ test('why a project is called differently is told', () => {
   );
 });
 
-test('a file with a name of a wrong kind is repaired like any other', () => {
+test('an invalid local name in the file is repaired', () => {
   add('play/shop');
   const damaged = JSON.parse(JSON.stringify(state)) as { projects: Record<string, object> };
   Object.assign(damaged.projects[join(folder, 'play/shop')]!, { local_name: 'kiosk' });

@@ -57,7 +57,7 @@ async function running(
 
 const onLinux = process.platform === 'linux';
 
-test.runIf(onLinux)('services that run are known again when the state is broken', async () => {
+test.runIf(onLinux)('running services are recovered from a broken state', async () => {
   const shop = yard();
   const child = await running(shop, 'feature/x', { SWITCHYARD_HOST_HEADER: 'rewrite' });
   writeFileSync(shop.place.stateFile, '{"version": 1, "projects": {"/shop": {"nam');
@@ -82,7 +82,7 @@ test.runIf(onLinux)('services that run are known again when the state is broken'
   expect(observeServices([record])).toMatchObject([{ status: 'running', pids: [child.pid] }]);
 });
 
-test.runIf(onLinux)('the same when somebody has deleted it', async () => {
+test.runIf(onLinux)('also from a deleted one', async () => {
   const shop = yard();
   const { pid } = await running(shop, 'feature/x');
   await shop.registry.repair();
@@ -94,7 +94,7 @@ test.runIf(onLinux)('the same when somebody has deleted it', async () => {
   expect(shop.registry.warnings.join()).toContain('Recovered: web of feature/x');
 });
 
-test.runIf(onLinux)('what is not of this home, or says too little about itself, is left alone', async () => {
+test.runIf(onLinux)('processes of another home, or with too little information, are left alone', async () => {
   const shop = yard();
   await running(yard(), 'other-home');
   await running(shop, 'no-port', { PORT: 'x', SWITCHYARD_PORT: 'x' });
@@ -104,7 +104,7 @@ test.runIf(onLinux)('what is not of this home, or says too little about itself, 
   expect(shop.registry.read().projects).toEqual({});
 });
 
-test.runIf(onLinux)('a single broken record is replaced by what runs; its neighbours stay', async () => {
+test.runIf(onLinux)('a single broken record is replaced by the running service; others stay', async () => {
   const shop = yard();
   const one = await running(shop, 'one');
   await running(shop, 'two');
@@ -124,7 +124,7 @@ test.runIf(onLinux)('a single broken record is replaced by what runs; its neighb
   expect(shop.registry.warnings.join('\n')).toContain('Recovered: web of one');
 });
 
-test.runIf(onLinux)('of two runs of one service the later one counts', async () => {
+test.runIf(onLinux)('if a service runs twice, the later one counts', async () => {
   const shop = yard();
   await running(shop, 'main');
   const later = await running(shop, 'main');
@@ -133,7 +133,7 @@ test.runIf(onLinux)('of two runs of one service the later one counts', async () 
   expect(shop.registry.read().projects[shop.root]!.services['main::web']!.pid).toBe(later.pid);
 });
 
-test('worktrees are found again by git, those in the home as ours', async () => {
+test('worktrees are recovered from git, those in the home as ours', async () => {
   const shop = yard();
   const ours = join(shop.place.worktrees, 'shop-12345678', 'feature-x');
   mkdirSync(join(shop.place.worktrees, 'shop-12345678'));
@@ -147,14 +147,11 @@ test('worktrees are found again by git, those in the home as ours', async () => 
   expect(Object.keys(worktrees)).toHaveLength(2);
 });
 
-test.runIf(onLinux)(
-  'a project whose directory is gone does not stop the others from being found',
-  async () => {
-    const shop = yard();
-    await running(shop, 'main', { SWITCHYARD_PROJECT_ROOT: join(shop.folder, 'gone') });
-    await running(shop, 'main');
-    writeFileSync(shop.place.stateFile, 'broken');
-    await shop.registry.change(() => undefined);
-    expect(Object.keys(shop.registry.read().projects).sort()).toEqual([join(shop.folder, 'gone'), shop.root]);
-  },
-);
+test.runIf(onLinux)('a project whose directory is gone does not prevent the recovery of others', async () => {
+  const shop = yard();
+  await running(shop, 'main', { SWITCHYARD_PROJECT_ROOT: join(shop.folder, 'gone') });
+  await running(shop, 'main');
+  writeFileSync(shop.place.stateFile, 'broken');
+  await shop.registry.change(() => undefined);
+  expect(Object.keys(shop.registry.read().projects).sort()).toEqual([join(shop.folder, 'gone'), shop.root]);
+});

@@ -63,14 +63,14 @@ const readRaw = (): Record<string, unknown> =>
   JSON.parse(readFileSync(home.stateFile, 'utf8')) as Record<string, unknown>;
 
 describe('reading and writing', () => {
-  test('to read makes nothing and gives an empty state', () => {
+  test('reading creates nothing and returns an empty state', () => {
     const registry = openRegistry(home);
     expect(registry.read()).toEqual({ version: 1, projects: {}, project_aliases: {}, proxies: {} });
     expect(registry.warnings).toEqual([]);
     expect(existsSync(home.root)).toBe(false);
   });
 
-  test('what was changed is there for others, in a file for its owner only', async () => {
+  test('changes are visible to others, in a file for its owner only', async () => {
     const result = await openRegistry(home).change((state) => ensureProject(state, SHOP).slug);
     expect(result).toBe('shop');
     expect(openRegistry(home).read().projects[SHOP.root]).toMatchObject({
@@ -125,7 +125,7 @@ describe('reading and writing', () => {
     ]);
   });
 
-  test('drafts that a killed writer left are cleared away, fresh ones are not', async () => {
+  test('drafts of a killed writer are removed, fresh ones are not', async () => {
     makeHome(home);
     const [old, fresh] = ['1-a', '2-b'].map((name) => `${home.stateFile}.${name}.draft`);
     writeFileSync(old!, '{');
@@ -157,7 +157,7 @@ describe('what others wrote', () => {
     });
   });
 
-  test('a newer state is read as far as it is understood, and not written', async () => {
+  test('a newer state is read as far as possible, and not written', async () => {
     writeRaw({ version: 2, projects: { [SHOP.root]: { name: 'Shop', config: SHOP.file, worktrees: [] } } });
     const registry = openRegistry(home);
     expect(registry.read().projects[SHOP.root]).toMatchObject({ name: 'Shop', worktrees: {} });
@@ -170,7 +170,7 @@ describe('what others wrote', () => {
     expect(existsSync(home.corruptFile)).toBe(false);
   });
 
-  test('a record with a field of a wrong type is left out and told; the others stay', async () => {
+  test('a record with a field of a wrong type is dropped and reported; others stay', async () => {
     const services = {
       'main::web': service('main'),
       'a::web': { ...service('a'), port: '20001' },
@@ -208,7 +208,7 @@ describe('what others wrote', () => {
   });
 
   test.each(['', '{"version": 1,', '[]', 'null', '"text"', '\0\0\0\0'])(
-    'a file that is no state (%j) counts as empty for readers and is set aside by writers',
+    'an invalid file (%j) counts as empty for readers and is set aside by writers',
     async (text) => {
       writeRaw(text);
       const registry = openRegistry(home);
@@ -233,7 +233,7 @@ describe('what others wrote', () => {
     expect(readFileSync(join(home.root, 'state.corrupt.2.json'), 'utf8')).toBe('two');
   });
 
-  test('a broken file is repaired once, also when the work that met it fails', async () => {
+  test('a broken file is repaired once, even if the work that found it fails', async () => {
     writeRaw('broken');
     const failing = openRegistry(home).change(() => {
       throw new Error('no luck');
@@ -245,7 +245,7 @@ describe('what others wrote', () => {
     expect(readdirSync(home.root).filter((name) => name.includes('corrupt'))).toEqual(['state.corrupt.json']);
   });
 
-  test('to repair sets a broken file aside and writes nothing else', async () => {
+  test('repair sets a broken file aside and writes nothing else', async () => {
     const registry = openRegistry(home);
     await registry.repair();
     expect(existsSync(home.root)).toBe(false);
@@ -259,7 +259,7 @@ describe('what others wrote', () => {
     expect(readdirSync(home.root).filter((name) => name.includes('corrupt'))).toEqual(['state.corrupt.json']);
   });
 
-  test('a directory in the place of the file is an error that names it', () => {
+  test('a directory in place of the file is an error that names it', () => {
     mkdirSync(home.stateFile, { recursive: true });
     expect(() => openRegistry(home).read()).toThrow(home.stateFile);
   });
@@ -308,7 +308,7 @@ describe('several processes', () => {
     return child;
   }
 
-  test('twenty processes that change the state at once lose nothing', async () => {
+  test('twenty processes that change the state concurrently lose nothing', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `p${index}`);
     const ends = await Promise.all(names.map((name) => once(writer(name, 5), 'exit')));
     expect(ends.map(([code]) => code as number)).toEqual(names.map(() => 0));
@@ -318,7 +318,7 @@ describe('several processes', () => {
     );
   }, 60_000);
 
-  test('a writer that is killed at any moment leaves a whole state, and the next one goes on', async () => {
+  test('a writer killed at any moment leaves a valid state, and the next one continues', async () => {
     let seen = 0;
     for (let round = 0; round < 12; round++) {
       const child = writer(`r${round}`, 100_000);

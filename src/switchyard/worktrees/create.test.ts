@@ -31,7 +31,7 @@ function withRemote(name: string, shop: YardRepository, ...branches: readonly st
 }
 
 describe('a new worktree', () => {
-  test('is made for a new branch, in the home, and registered', async () => {
+  test('is created for a new branch, in the home, and registered', async () => {
     const shop = yardRepository();
     const context = open(shop);
     const made = await createWorktree(context, { branch: 'feature/x' });
@@ -51,7 +51,7 @@ describe('a new worktree', () => {
     expect(statSync(join(made.worktree, '..')).mode & 0o777).toBe(0o700);
   });
 
-  test('gets the env files, linked and copied, and what .worktreeinclude names', async () => {
+  test('gets the env files, linked and copied, and those in .worktreeinclude', async () => {
     const shop = yardRepository({
       config: `${PLAIN_CONFIG}[env]\nlink = [".env"]\ncopy = ["data", "none"]\n`,
     });
@@ -64,7 +64,7 @@ describe('a new worktree', () => {
     expect(readFileSync(join(worktree, 'data', 'a'), 'utf8')).toBe('data/a');
   });
 
-  test('begins at --base, and takes an existing branch as it is', async () => {
+  test('starts at --base, and uses an existing branch unchanged', async () => {
     const shop = yardRepository();
     shop.git('tag', 'v1');
     shop.git('branch', 'old');
@@ -80,7 +80,7 @@ describe('a new worktree', () => {
     expect(old.message).toContain('--base was ignored');
   });
 
-  test('follows the branch of the remote when only that exists', async () => {
+  test('tracks the branch of the remote if only that exists', async () => {
     const shop = yardRepository();
     withRemote('origin', shop, 'theirs', 'both');
     withRemote('fork', shop, 'both');
@@ -90,7 +90,7 @@ describe('a new worktree', () => {
     expect(shop.gitIn(both.worktree, 'rev-parse', '--abbrev-ref', '@{upstream}')).toBe('origin/both');
   });
 
-  test('of a branch that several remotes have, none of them origin, has to be told which', async () => {
+  test('of a branch on several remotes, none of them origin, needs a choice', async () => {
     const shop = yardRepository();
     withRemote('a', shop, 'both');
     withRemote('b', shop, 'both');
@@ -102,7 +102,7 @@ describe('a new worktree', () => {
     expect(branchIn(shop, worktree)).toBe('both');
   });
 
-  test('goes where --path or worktree_root says, relative to where we stand or to the project', async () => {
+  test('is created at --path or worktree_root, relative to the current directory or the project', async () => {
     const config = PLAIN_CONFIG.replace('[project]', '[project]\nworktree_root = ".trees"');
     const shop = yardRepository({ config });
     mkdirSync(join(shop.root, 'src'));
@@ -128,7 +128,7 @@ describe('a new worktree', () => {
 });
 
 describe('asked again', () => {
-  test('for a registered branch, it gets the env files it lacks, and keeps those it has', async () => {
+  test('for a registered branch adds missing env files, and keeps existing ones', async () => {
     const shop = yardRepository({ config: `${PLAIN_CONFIG}[env]\nlink = [".env"]\n` });
     const { worktree } = await createWorktree(open(shop), { branch: 'x' });
     shop.write('.env', '');
@@ -147,7 +147,7 @@ describe('asked again', () => {
     expect(forced).toMatchObject({ created: false, env: ['linked .env'] });
   });
 
-  test('for a branch with a worktree of another tool, that one is registered and gets its env files', async () => {
+  test('for a branch with a worktree of another tool registers it and adds its env files', async () => {
     const shop = yardRepository({ config: `${PLAIN_CONFIG}[env]\nlink = [".env"]\n` });
     shop.write('.env', '');
     const path = join(shop.folder, 'theirs');
@@ -160,7 +160,7 @@ describe('asked again', () => {
     });
   });
 
-  test('after a command that was killed before it could register the worktree, it counts as ours', async () => {
+  test('after a command that was killed before registering the worktree treats it as ours', async () => {
     const shop = yardRepository();
     const { worktree } = await createWorktree(open(shop), { branch: 'x' });
     await open(shop).registry.change((state) => void (state.projects = {}));
@@ -170,7 +170,7 @@ describe('asked again', () => {
     expect(projectRecord(open(shop))!.worktrees['x']!.adopted).toBeUndefined();
   });
 
-  test('for the branch of the project itself, it is the project', async () => {
+  test('for the branch of the project itself returns the project', async () => {
     const shop = yardRepository();
     expect(await createWorktree(open(shop), { branch: 'main' })).toMatchObject({
       created: false,
@@ -179,7 +179,7 @@ describe('asked again', () => {
     expect(projectRecord(open(shop))).toBeUndefined();
   });
 
-  test('for another place, it says where the branch is', async () => {
+  test('for another path says where the branch is', async () => {
     const shop = yardRepository();
     const { worktree } = await createWorktree(open(shop), { branch: 'x' });
     for (const [branch, place] of [
@@ -205,7 +205,7 @@ describe('asked again', () => {
     expect(branchIn(shop, elsewhere.worktree)).toBe('x');
   });
 
-  test('by two at once, one makes it and the other finds it', async () => {
+  test('twice at once creates it once', async () => {
     const shop = yardRepository();
     const both = await Promise.all([1, 2].map(() => createWorktree(open(shop), { branch: 'x' })));
     expect(both.map(({ created }) => created).sort()).toEqual([false, true]);
@@ -225,7 +225,7 @@ describe('refused', () => {
     },
   );
 
-  test('is a branch whose slug another one has, before git does anything', async () => {
+  test('is a branch with the slug of another one, before git does anything', async () => {
     const shop = yardRepository();
     await createWorktree(open(shop), { branch: 'feature/x' });
     shop.git('worktree', 'add', '-q', '-b', 'fix-1', join(shop.folder, 'theirs'));
@@ -243,7 +243,7 @@ describe('refused', () => {
     expect(shop.git('branch', '--list', 'feature-x', 'fix/1', 'own_branch')).toBe('');
   });
 
-  test('is a place that is taken, and it stays as it is', async () => {
+  test('is an existing path, which stays unchanged', async () => {
     const shop = yardRepository();
     mkdirSync(join(shop.folder, 'there'));
     await createWorktree(open(shop), { branch: 'empty-is-fine', path: '../there' });
@@ -257,7 +257,7 @@ describe('refused', () => {
     expect(shop.git('branch', '--list', 'x')).toBe('');
   });
 
-  test('is an env file outside of the project, before git does anything', async () => {
+  test('is an env file outside the project, before git does anything', async () => {
     const shop = yardRepository({ config: `${PLAIN_CONFIG}[env]\ncopy = ["escape"]\n` });
     symlinkSync(join(shop.folder, 'home'), join(shop.root, 'escape'));
     await expect(createWorktree(open(shop), { branch: 'x' })).rejects.toThrow(
@@ -295,7 +295,7 @@ describe('refused', () => {
     });
   });
 
-  test('is a branch that stands in the worktree of another one whose services are recorded', async () => {
+  test('is a branch in the worktree of another one whose services are recorded', async () => {
     const shop = yardRepository();
     const context = open(shop);
     const { worktree } = await createWorktree(context, { branch: 'old' });
@@ -327,7 +327,7 @@ describe('refused', () => {
   });
 });
 
-test('what goes wrong with env files leaves the worktree in place and registered', async () => {
+test('a failure with env files leaves the worktree in place and registered', async () => {
   const shop = yardRepository({ config: `${PLAIN_CONFIG}[env]\ncopy = ["config/a"]\n` });
   symlinkSync('/', join(shop.root, 'config'));
   shop.git('add', '-A');
@@ -343,7 +343,7 @@ test('what goes wrong with env files leaves the worktree in place and registered
   expect(existsSync(listed!.path)).toBe(true);
 });
 
-test('a hook that fails is told, and the worktree counts all the same', async () => {
+test('a failing hook is reported, and the worktree still counts', async () => {
   const shop = yardRepository();
   const hook = join(shop.root, '.git', 'hooks', 'post-checkout');
   writeFileSync(hook, '#!/bin/sh\necho "the hook is unhappy" >&2\nexit 1\n');
@@ -355,7 +355,7 @@ test('a hook that fails is told, and the worktree counts all the same', async ()
 });
 
 test.runIf(process.platform !== 'win32')(
-  'one that is stopped ends git and its hooks; asked again, it is registered',
+  'when aborted stops git and its hooks; when repeated, it is registered',
   async () => {
     const shop = yardRepository();
     const hook = join(shop.root, '.git', 'hooks', 'post-checkout');

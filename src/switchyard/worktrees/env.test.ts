@@ -39,7 +39,7 @@ function write(path: string, text = path): void {
   writeFileSync(path, text);
 }
 
-test('links lead to the file of the project, copies are files of their own; links come first', async () => {
+test('links point to the file of the project, copies are separate files; links come first', async () => {
   write(join(root, '.env'));
   write(join(root, 'config', 'local.json'), '{}');
   const actions = await sync({ link: ['.env', '.env.local'], copy: ['config/local.json', 'missing'] });
@@ -54,7 +54,7 @@ test('links lead to the file of the project, copies are files of their own; link
   expect(readdirSync(join(worktree, 'config'))).toEqual(['local.json']);
 });
 
-test('what is already there is kept, whatever it is, and replaced only when forced', async () => {
+test('existing files of any kind are kept, and replaced only if forced', async () => {
   write(join(root, '.env'));
   write(join(root, 'data', 'a'));
   write(join(worktree, 'data', 'old'));
@@ -68,7 +68,7 @@ test('what is already there is kept, whatever it is, and replaced only when forc
   expect(readdirSync(join(worktree, 'data'))).toEqual(['a']);
 });
 
-test('a link in the place of a target is replaced, not followed', async () => {
+test('a link in place of a target is replaced, not followed', async () => {
   write(join(root, 'secrets'), 'new');
   write(join(folder, 'outside'), 'untouched');
   symlinkSync(join(folder, 'outside'), join(worktree, 'secrets'));
@@ -77,7 +77,7 @@ test('a link in the place of a target is replaced, not followed', async () => {
   expect(lstatSync(join(worktree, 'secrets')).isFile()).toBe(true);
 });
 
-test('a source that leads out of the project is refused before anything is changed', async () => {
+test('a source outside the project is rejected before anything is changed', async () => {
   write(join(root, '.env'));
   write(join(folder, 'secret'));
   symlinkSync(join(folder, 'secret'), join(root, 'escape'));
@@ -90,7 +90,7 @@ test('a source that leads out of the project is refused before anything is chang
   expect(readdirSync(worktree)).toEqual([]);
 });
 
-test('a target that would lie outside of the worktree is refused before anything is changed', async () => {
+test('a target outside the worktree is rejected before anything is changed', async () => {
   write(join(root, '.env'));
   write(join(root, 'config', 'a'));
   symlinkSync(folder, join(worktree, 'config'));
@@ -101,7 +101,7 @@ test('a target that would lie outside of the worktree is refused before anything
   expect(existsSync(join(folder, 'a'))).toBe(false);
 });
 
-test('copies keep their modes, so no secret becomes readable for others', async () => {
+test('copies keep their modes, so secrets stay private', async () => {
   write(join(root, 'key'));
   write(join(root, 'keys', 'script.sh'));
   chmodSync(join(root, 'key'), 0o600);
@@ -112,7 +112,7 @@ test('copies keep their modes, so no secret becomes readable for others', async 
   expect(modes).toEqual([0o600, 0o700, 0o750]);
 });
 
-test('links inside of a copied directory stay links, wherever they lead', async () => {
+test('links inside a copied directory stay links, wherever they point', async () => {
   write(join(root, 'data', 'file'));
   symlinkSync('file', join(root, 'data', 'inner'));
   symlinkSync('../../outside', join(root, 'data', 'outer'));
@@ -122,7 +122,7 @@ test('links inside of a copied directory stay links, wherever they lead', async 
   expect(links).toEqual(['file', '../../outside', '/etc/hostname']);
 });
 
-test('a source that is itself a link within the project is copied as what it leads to', async () => {
+test('a source that is a link within the project is copied as its target', async () => {
   write(join(root, 'shared', '.env'), 'A=1');
   symlinkSync('shared/.env', join(root, '.env'));
   expect(await sync({ copy: ['.env'] })).toEqual(['copied .env']);
@@ -154,7 +154,7 @@ test('in the project itself everything is kept', async () => {
   expect(readFileSync(join(root, '.env'), 'utf8')).toBe('A=1');
 });
 
-test('what is configured and is not there is a warning, links first', () => {
+test('missing configured files are a warning, links first', () => {
   write(join(root, 'there'));
   symlinkSync('nowhere', join(root, 'dangling'));
   const env = { link: ['there', 'a'], copy: ['b', 'dangling'] };

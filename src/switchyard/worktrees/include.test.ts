@@ -30,13 +30,13 @@ test('ignored files that it names are copied; tracked, untracked and unnamed one
   expect(existsSync(join(to, 'node_modules'))).toBe(false);
 });
 
-test('a file in an ignored directory is found when a pattern names the way', async () => {
+test('a file in an ignored directory is found if a pattern names the path', async () => {
   const { sync, to } = shop('config/keys.json\n');
   expect(await sync()).toEqual(['copied config/keys.json']);
   expect(existsSync(join(to, 'config', 'deep'))).toBe(false);
 });
 
-test('an ignored directory that it names is copied as a whole', async () => {
+test('an ignored directory named in it is copied as a whole', async () => {
   const { sync, to } = shop('/node_modules/\nconfig\n');
   expect(await sync()).toEqual(['copied config/', 'copied node_modules/']);
   expect(readFileSync(join(to, 'node_modules', 'pkg', 'index.js'), 'utf8')).toBe('node_modules/pkg/index.js');
@@ -48,7 +48,7 @@ test('of a directory that is not ignored, only what is ignored in it', async () 
   expect(await sync()).toEqual(['copied mixed/a.local']);
 });
 
-test('what the worktree has already is kept, and nothing is written through a link out of it', async () => {
+test('existing files are kept, and nothing is written through a link to the outside', async () => {
   const { sync, to, folder } = shop('.env\nconfig/keys.json\n');
   symlinkSync(join(folder, 'nowhere'), join(to, '.env'));
   symlinkSync(folder, join(to, 'config'));
@@ -67,7 +67,7 @@ test('no worktree is copied into another one', async () => {
   expect(await syncIncluded({ from: root, to: worktrees[1]!, worktrees, env })).toEqual(['copied a.secret']);
 });
 
-test('names with spaces, umlauts and newlines are copied, and many are summed up', async () => {
+test('names with spaces, umlauts and newlines are copied, and long lists are shortened', async () => {
   const { root, env, write, folder } = yardRepository();
   write('.gitignore', '*.key\n');
   write('.worktreeinclude', '*.key\n');

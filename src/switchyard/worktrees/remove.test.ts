@@ -62,7 +62,7 @@ const isAlive = (context: YardContext): boolean =>
   );
 
 describe('remove', () => {
-  test('waits for another project of the repository, and refuses what that has started meanwhile', async () => {
+  test('waits for another project of the repository, and refuses if that has started a service meanwhile', async () => {
     const shop = yardRepository({ below: 'apps/shop' });
     shop.write('../blog/switchyard.toml', PLAIN_CONFIG.replace('shop', 'blog'));
     shop.git('add', '-A', '..');
@@ -85,7 +85,7 @@ describe('remove', () => {
     expect(() => process.kill(pid!, 0)).not.toThrow();
   });
 
-  test.each([false, true])('refuses while another worktree lies in it (force: %s)', async (force) => {
+  test.each([false, true])('refuses if another worktree is inside (force: %s)', async (force) => {
     const shop = yardRepository();
     writeFileSync(join(shop.root, '.gitignore'), 'inner/\n');
     shop.gitIn(shop.root, 'add', '-A');
@@ -122,7 +122,7 @@ describe('remove', () => {
     expect(readdirSync(open(shop).home.worktrees)).toEqual([]);
   });
 
-  test('shows git commands that a shell runs as they are, whatever branches and directories are called', async () => {
+  test('shows git commands with shell quoting, for any branch and directory', async () => {
     const shop = yardRepository();
     const branch = `it's;touch\${IFS}owned&$(id)`;
     const path = join(shop.folder, 'a "dir" of $HOME');
@@ -154,7 +154,7 @@ describe('remove', () => {
     expect(existsSync(join(shop.root, 'owned'))).toBe(false);
   });
 
-  test('refuses when something would be lost, and names it', async () => {
+  test('refuses if something would be lost, and names it', async () => {
     const shop = yardRepository();
     const worktree = await made(shop, 'x');
     for (let i = 0; i < 12; i++) writeFileSync(join(worktree, `file${String(i).padStart(2, '0')}`), '');
@@ -172,7 +172,7 @@ describe('remove', () => {
     expect(existsSync(worktree)).toBe(false);
   });
 
-  test('does not count env files that the project has too, ignored or not', async () => {
+  test('ignores env files that the project has too, ignored or not', async () => {
     const config = `${PLAIN_CONFIG}[env]\nlink = [".env", "deep/link"]\ncopy = ["data", "plain"]\n`;
     const shop = yardRepository({ config });
     for (const path of ['.env', 'deep/link', 'data/a', 'data/b', 'plain']) shop.write(path, path);
@@ -188,7 +188,7 @@ describe('remove', () => {
     expect(existsSync(join(shop.root, '.env'))).toBe(true);
   });
 
-  test('refuses when commits are on no branch', async () => {
+  test('refuses if commits are on no branch', async () => {
     const shop = yardRepository();
     const worktree = await made(shop, 'x');
     shop.gitIn(worktree, 'checkout', '-q', '--detach');
@@ -201,7 +201,7 @@ describe('remove', () => {
     expect(existsSync(worktree)).toBe(false);
   });
 
-  test('stops what runs there, but not when it refuses', async () => {
+  test('stops its services, but not if it refuses', async () => {
     const shop = yardRepository();
     const worktree = await made(shop, 'x');
     const context = open(shop);
@@ -215,7 +215,7 @@ describe('remove', () => {
     expect(existsSync(worktree)).toBe(false);
   });
 
-  test('refuses while a process is recorded that nobody can prove to be ours', async () => {
+  test('refuses while a recorded process cannot be proven to be ours', async () => {
     const shop = yardRepository();
     const worktree = await made(shop, 'x');
     const context = open(shop);
@@ -247,7 +247,7 @@ describe('remove', () => {
     expect(messages.at(-1)).toBe(`the current directory was removed; change to ${shop.root}`);
   });
 
-  test('refuses the project itself, what is not there, and what git has locked', async () => {
+  test('refuses the project itself, a missing worktree, and one locked by git', async () => {
     const shop = yardRepository();
     const locked = await made(shop, 'locked');
     shop.git('worktree', 'lock', locked);
@@ -286,7 +286,7 @@ describe('prune', () => {
     expect(shop.git('worktree', 'list')).not.toContain('gone');
   });
 
-  test('leaves running services alone and tells how to end them', async () => {
+  test('leaves running services alone and says how to stop them', async () => {
     const shop = yardRepository();
     const context = open(shop);
     const worktree = await made(shop, 'x');
@@ -297,7 +297,7 @@ describe('prune', () => {
     expect(isAlive(context)).toBe(true);
   });
 
-  test('keeps what is locked: it may be on a disk that is not there now', async () => {
+  test('keeps a locked worktree: it may be on a disk that is not mounted', async () => {
     const shop = yardRepository();
     const worktree = await made(shop, 'x');
     shop.git('worktree', 'lock', worktree);
@@ -338,7 +338,7 @@ describe('list', () => {
     expect(await listWorktrees({ ...open(shop), env: { PATH: '' } })).toEqual([]);
   });
 
-  test('works with a bare repository whose worktrees stand beside it', async () => {
+  test('works with a bare repository and its worktrees', async () => {
     const shop = yardRepository();
     const bare = join(shop.folder, 'bare', 'shop.git');
     mkdirSync(join(shop.folder, 'bare'));

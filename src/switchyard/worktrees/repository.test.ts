@@ -10,7 +10,7 @@ test('a directory without git has no checkout', () => {
   expect(prefixOf(folder)).toBe('');
 });
 
-test('a branch is known before its first commit, and in a directory below', () => {
+test('a branch is known before its first commit, also in a subdirectory', () => {
   const { root } = yardRepository({ committed: false });
   mkdirSync(join(root, 'a', 'b'), { recursive: true });
   const checkout = checkoutOf(join(root, 'a', 'b'))!;
@@ -18,7 +18,7 @@ test('a branch is known before its first commit, and in a directory below', () =
   expect(headOf(checkout)).toEqual({ branch: 'main', commit: undefined });
 });
 
-test('a linked worktree names the repository it belongs to, and its place in it', () => {
+test('a linked worktree names its repository, and its place in it', () => {
   const { root, folder, git } = yardRepository({ below: 'apps/shop' });
   const worktree = join(folder, 'x');
   git('worktree', 'add', '-q', '-b', 'feature/ü', worktree);
@@ -30,13 +30,13 @@ test('a linked worktree names the repository it belongs to, and its place in it'
   expect(prefixOf(root)).toBe('apps/shop');
 });
 
-test('on no branch, the commit is told', () => {
+test('with a detached HEAD, the commit is returned', () => {
   const { root, git } = yardRepository();
   git('checkout', '-q', '--detach');
   expect(headOf(checkoutOf(root)!)).toEqual({ branch: undefined, commit: git('rev-parse', 'HEAD') });
 });
 
-test('in the middle of a rebase a checkout is still on its branch', () => {
+test('during a rebase a checkout is still on its branch', () => {
   const { root, git, write } = yardRepository();
   git('switch', '-q', '-c', 'feature');
   write('a', 'feature');
@@ -61,7 +61,7 @@ test('a submodule is a repository of its own, not a worktree', () => {
   expect(mainCheckoutOf(checkoutOf(join(root, 'module'))!)).toBeUndefined();
 });
 
-test('where the references are kept in another format, the files say nothing', () => {
+test('with another reference format, the files reveal nothing', () => {
   const { root } = yardRepository();
   writeFileSync(join(root, '.git', 'HEAD'), 'ref: refs/heads/.invalid\n');
   expect(headOf(checkoutOf(root)!)).toBeUndefined();

@@ -23,7 +23,7 @@ const ARGS = ['mcp', '--project', 'shop'];
 const launch = (root: string, script: string, PATH: string, node = process.execPath): Launch =>
   launchOf({ root, alias: 'shop', script, node, env: { PATH } });
 
-test('a program that was called by its name is named by its path', () => {
+test('a program called by name is written with its path', () => {
   const { root, make } = folder();
   for (const name of ['sy', 'switchyard']) {
     const script = make(`bin/${name}`);
@@ -36,7 +36,7 @@ test('a program that was called by its name is named by its path', () => {
   }
 });
 
-test('else the one on the PATH is named, not one of the project', () => {
+test('otherwise the one on the PATH is used, but not one inside the project', () => {
   const { root, bin, make } = folder();
   make('project/node_modules/.bin/switchyard');
   const found = make('bin/switchyard');
@@ -44,7 +44,7 @@ test('else the one on the PATH is named, not one of the project', () => {
   expect(launch(root, '/elsewhere/dist/switchyard.js', PATH)).toMatchObject({ command: found, args: ARGS });
 });
 
-test('a link that leads into the project is one of the project', () => {
+test('a link into the project counts as inside the project', () => {
   const { root, bin, make } = folder();
   const inside = make('project/tools/switchyard.js');
   mkdirSync(bin);
@@ -54,7 +54,7 @@ test('a link that leads into the project is one of the project', () => {
   expect(comments.join(' ')).toContain('PATH');
 });
 
-test('without one on the PATH the interpreter is named, and says so', () => {
+test('without one on the PATH the interpreter is used, with a comment', () => {
   const { root } = folder();
   const { command, args, comments, usesInterpreter } = launch(
     root,
@@ -69,7 +69,7 @@ test('without one on the PATH the interpreter is named, and says so', () => {
   expect(comments.join(' ')).toMatch(/not found on PATH/);
 });
 
-test('where all there is lies in the project, only the name is left', () => {
+test('if everything is inside the project, only the name is used', () => {
   const { root, make } = folder();
   const script = make('project/node_modules/mcp-switchboard/dist/switchyard.js');
   const { command, args, comments } = launch(root, script, '/nowhere');
@@ -78,7 +78,7 @@ test('where all there is lies in the project, only the name is left', () => {
   expect(JSON.stringify({ command, args, comments })).not.toContain(root);
 });
 
-test('what npx has fetched for one run, or put on the PATH, is fetched again', () => {
+test('a program fetched or put on the PATH by npx is started with npx', () => {
   const { root, make } = folder();
   const script = make('.npm/_npx/0123/node_modules/mcp-switchboard/dist/switchyard.js');
   const linked = join(dirname(root), '.npm/_npx/0123/node_modules/.bin/switchyard');
@@ -99,7 +99,7 @@ test('what npx has fetched for one run, or put on the PATH, is fetched again', (
   expect(launch(root, linked, PATH, node)).toMatchObject({ command: lasting, args: ARGS });
 });
 
-test('a link that lasts as long as one shell is not named', () => {
+test('a link that exists only for one shell is not used', () => {
   const { root, make } = folder();
   const script = make('lib/node_modules/mcp-switchboard/dist/switchyard.js');
   const linked = join(dirname(root), 'fnm_multishells/1/bin/switchyard');
