@@ -24,7 +24,7 @@ test('a part of this program is a server without a command', async () => {
   ]);
 });
 
-test('it takes what may be said of the looks of any server', async () => {
+test('accepts the presentation settings of any server', async () => {
   const { servers, warnings } = await load(
     {
       yard: {

@@ -36,7 +36,7 @@ async function only(): Promise<LoadedConfig['servers'][number]> {
 }
 
 describe('mcp-descriptions.json', () => {
-  test('says what a suite is described by and what a model is told', async () => {
+  test('has the description of a suite and the instructions for its model', async () => {
     child('notes');
     write('mcp-descriptions.json', {
       mcps: { notes: { switchboard: 'Use this tool to keep notes', claude: 'Your role is to keep notes.' } },

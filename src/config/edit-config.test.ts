@@ -205,7 +205,7 @@ describe('nothing is changed', () => {
     },
   );
 
-  test('where somebody else changes it all the time', async () => {
+  test('if another program keeps changing it', async () => {
     const project = createProject({ [CONFIG]: '{}' });
     let round = 0;
     const change = (text: string): string => {
@@ -224,7 +224,7 @@ test('a broken server does not keep others from being added, and can be removed'
   expect(project.read(CONFIG)).toBe('{ "mcpServers": { "b": { "command": "echo" } } }');
 });
 
-test('what somebody else writes meanwhile is not lost, in a new file either', async () => {
+test('concurrent changes of another program are not lost, not even in a new file', async () => {
   for (const start of ['{}', undefined]) {
     const project = createProject(start === undefined ? {} : { [CONFIG]: start });
     let isFirst = true;

@@ -144,7 +144,7 @@ test('"__proto__" and other odd names are names like any other', () => {
   }
 });
 
-test('what plain JSON says twice is changed where it holds, and removed wherever it stands', () => {
+test('a duplicate key is changed where it takes effect and removed everywhere', () => {
   const text = '{"mcpServers":{"a":{}},"mcpServers":{"a":{"x":1},"b":{},"a":{"x":2}}}';
   expect(withServer(text, 'a', { x: 3 })).toBe(
     '{"mcpServers":{"a":{}},"mcpServers":{"a":{"x":1},"b":{},"a":{"x":3}}}',

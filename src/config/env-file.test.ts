@@ -17,7 +17,7 @@ test('lines of a dotenv file are read with their comments, quotes and line break
   });
 });
 
-test('what cannot be used is told without its content', () => {
+test('the reason for an invalid file never contains its content', () => {
   const project = createProject({ 'no.env': 'very secret text\n', 'odd.env': 'very secret=1\nA=1\n' });
   mkdirSync(project.path('folder'));
   const whyOf = (file: string): string => {

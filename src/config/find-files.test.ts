@@ -59,7 +59,7 @@ test('a hidden name is found only where the pattern says the dot', () => {
   expect(found(directory, ['b/.f'])).toEqual(['b/.f']);
 });
 
-test('exclusions hold wherever they stand, also for hidden folders, and only for the part below the directory', () => {
+test('exclusions apply at any position, also to hidden folders, and only below the directory', () => {
   const directory = folder(
     'original/p/mcps/a/f',
     'original/p/mcps/a/original/f',

@@ -42,7 +42,7 @@ test.each([
   expect(filesFrom('outer/repo/src')).toEqual([project(`outer/repo/${NAME}`), user]);
 });
 
-test('a file in the home directory is the project of somebody who works right there, and of no folder below', () => {
+test('a file in the home directory counts only if that is the working directory', () => {
   const { filesFrom, project, user } = home({ [NAME]: {}, 'notes/today.md': '' });
   expect(filesFrom('notes')).toEqual([user]);
   expect(filesFrom('.')).toEqual([project(NAME), user]);
@@ -54,7 +54,7 @@ test("the user's own directory is no project", () => {
   expect(filesFrom('.config/switchboard/mcps/a')).toEqual([user]);
 });
 
-test('of several files in one directory the others are told', () => {
+test('of several files in one directory, the ignored ones are reported', () => {
   const { place, search } = home({ [`app/${NAME}`]: {}, 'app/switchboard.config.mjs': '' });
   expect(findConfig({ cwd: place.path('app'), ...search }).unused).toEqual([
     { path: place.path('app/switchboard.config.mjs'), usedInstead: place.path('app', NAME) },
@@ -81,7 +81,7 @@ test('the other programs read neither', () => {
   ]);
 });
 
-test('tells where a file is, or would be made', () => {
+test('returns where a file is, or would be created', () => {
   const { place, search } = home({ 'app/src/x.js': '', 'other/switchboard.config.jsonc': '{}' });
   const at = (cwd: string) => ({ cwd: place.path(cwd), ...search });
   expect(locateConfig('user', at('app'))).toEqual({

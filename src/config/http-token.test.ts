@@ -22,7 +22,7 @@ function failure(config: LoadedConfig, env: Record<string, string>): Switchboard
   throw new Error('it did not fail');
 }
 
-test('a token is taken as it stands, or from the environment', async () => {
+test('a token is literal or comes from the environment', async () => {
   expect(httpTokenOf(await load(GOOD), {})).toBe(GOOD);
   expect(httpTokenOf(await load('${TOKEN}'), { TOKEN: GOOD })).toBe(GOOD);
 });

@@ -64,7 +64,7 @@ describe('language', () => {
     });
   });
 
-  test('takes what is filled in empty as not said', async () => {
+  test('treats an empty variable as not set', async () => {
     const [server] = (await own({ model: '${NONE:-}', baseUrl: '${NONE:-}', apiKey: '${NONE:-}' })).servers;
     expect(server!.language).toEqual(DEFAULT);
   });

@@ -293,7 +293,7 @@ describe('mcpServers', () => {
     expect(loaded.warnings).toEqual([]);
   });
 
-  test('servers that run elsewhere stand beside those that are started', async () => {
+  test('remote servers are listed next to local ones', async () => {
     const loaded = await load(
       project({
         'switchboard.config.json': {
@@ -358,7 +358,7 @@ describe('suites', () => {
     expect(servers[2]?.suite).toEqual({ summaryMaxChars: 99, instructionsMaxChars: 2000, mode: 'full' });
   });
 
-  test('settings for a server nobody defines are pointed out', async () => {
+  test('settings for an undefined server cause a warning', async () => {
     const loaded = await load(
       project({
         'switchboard.config.json': { suites: { playwrigth: {} }, mcpServers: { playwright: echo } },

@@ -129,7 +129,7 @@ test('presets of the configuration are filled in; what cannot be is the reason g
   });
 });
 
-test('what the configuration says in vain about it is told', async () => {
+test('ignored settings of the configuration for it are reported', async () => {
   const said: string[] = [];
   const tools = { t: { name: 'same' }, u: { name: 'same' } };
   const warn: RuntimeContext['warn'] = (warning) => void said.push(describeWarning(warning));

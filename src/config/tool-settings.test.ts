@@ -256,7 +256,7 @@ describe('how a server is shown', () => {
     ]);
   });
 
-  test('a flat server is kept running unless somebody says otherwise', async () => {
+  test('a flat server is kept running by default', async () => {
     const idle = async (timeouts: object, server: object): Promise<unknown> =>
       (await only({ timeouts, mcpServers: { a: { ...echo, ...server } } })).timeouts.idleMs;
     expect(await idle({}, { exposure: 'flat' })).toBe('never');

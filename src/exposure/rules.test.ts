@@ -25,7 +25,7 @@ test('exposed and not hidden: patterns, and names taken literally', () => {
   expect(toolRules({ allow: [], deny: [], shapes: new Map() }).allows('anything')).toBe(false);
 });
 
-test('an entry that matches nothing is told with where it stands and the nearest name', () => {
+test('a pattern that matches nothing is reported with its path and the nearest name', () => {
   const settings = {
     allow: [pattern('read_fil'), pattern('write*')],
     deny: [pattern('delete')],
@@ -41,7 +41,7 @@ test('an entry that matches nothing is told with where it stands and the nearest
   expect(toolSettingWarnings(settings, { ...listing(), incomplete: 'cut' })).toEqual([]);
 });
 
-test('a new name that another tool of the server has is told, naming both', () => {
+test('a new name that another tool already has is reported with both', () => {
   const shapes = new Map([['read', { exposed: 'write', origin: origin('tools.read') }]]);
   const settings = { allow: undefined, deny: [], shapes };
   expect(toolSettingWarnings(settings, listing('read', 'write'))).toEqual([

@@ -145,7 +145,7 @@ test('a file that appears meanwhile is not replaced', async () => {
   expect(read(file)).toBe('theirsx');
 });
 
-test('what is wrong with a file is told with its name and location, and the file is as it was', async () => {
+test('an invalid file is reported with its name and position, and is not changed', async () => {
   const folder = directory();
   const file = join(folder, 'mcp.json');
   const bytes = Buffer.from([0x7b, 0xff, 0x7d]);

@@ -56,7 +56,7 @@ describe('references become ours', () => {
     expect(args('vscode', program('${workspaceFolderBasename}'), { project: '/w/p' })).toBe('p');
   });
 
-  test('or the server cannot be imported, and it is said why', () => {
+  test('or the server cannot be imported, with the reason', () => {
     expect(entryOf('vscode', program('${workspaceFolder}/x'))).toBe(
       'it refers to ${workspaceFolder}, which only the editor can resolve',
     );
@@ -66,7 +66,7 @@ describe('references become ours', () => {
     expect(entryOf('claude-code', program('$${A}'))).toBe('it has a "$" directly before a reference');
   });
 
-  test('and the variables are told, without those that have a default', () => {
+  test('and the variables are reported, except those with a default', () => {
     const converted = convert('claude-code', {
       command: '${A}',
       args: ['${B:-x}', '${A}'],
@@ -134,7 +134,7 @@ describe('a server that runs elsewhere', () => {
   });
 });
 
-test('a program keeps its directory, its switches and its lists of tools; what is lost is told', () => {
+test('a program keeps its directory, flags and tool lists; losses are reported', () => {
   expect(
     convert(
       'vscode',
@@ -296,7 +296,7 @@ describe('secrets', () => {
   });
 });
 
-test('a dotenv file comes along by its full path, unless nobody knows where it is', () => {
+test('a dotenv file is imported with its full path, unless that is unknown', () => {
   const envFileOf = (envFile: string, project?: string): unknown => {
     const converted = convert('cursor', { command: 'c', envFile }, project === undefined ? {} : { project });
     return converted.kind === 'server' ? [converted.entry.envFile, converted.notes] : converted;

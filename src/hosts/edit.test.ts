@@ -159,7 +159,7 @@ describe('a TOML text', () => {
     expect(removeEntry(second, toml, 'sb').text).toBe('[z]\n');
   });
 
-  test('notes stand below the header, and are replaced', () => {
+  test('notes are below the header and get replaced', () => {
     const notes = ['not found', 'install it'];
     const noted = upsertEntry('a = 1\n', toml, 'sb', entry, { notes }).text;
     expect(noted).toContain('[mcp_servers.sb]\n# not found\n# install it\ncommand = ');

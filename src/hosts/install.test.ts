@@ -158,7 +158,7 @@ test('settings that a person has put beside our own stay when it is updated', as
   expect(readServers(host, where)[0]!.value).toMatchObject({ command: '/sb2', tools: ['github_suite'] });
 });
 
-test('it is told what keeps the host from using it', async () => {
+test('reports what keeps the host from using it', async () => {
   const at = location('gemini', home());
   put(at, '{"mcp": {"excluded": ["switchboard"]}}');
   const change = await installEntry({ location: at, name, entry: program('/sb'), isOurs });

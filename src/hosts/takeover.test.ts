@@ -266,7 +266,7 @@ describe('a takeover', () => {
     expect(entriesOf(read(host, at), host).get('a')).toEqual({ command: 'a' });
   });
 
-  test('whose record somebody has spoilt is passed over', () => {
+  test('with a damaged record is skipped', () => {
     const at = createTestHome();
     fs.mkdirSync(join(at.state, 'takeover'), { recursive: true });
     for (const [name, content] of Object.entries({

@@ -48,7 +48,7 @@ test('servers of different names do not wait for each other', async () => {
   expect(harness.lives()).toEqual(['slow1']);
 });
 
-test('of two that add one name at the same moment one is told that it is taken, and one server starts', async () => {
+test('if two clients add the same name at once, one gets an error and one server starts', async () => {
   const harness = new ManagerHarness();
   const results = await Promise.allSettled(
     [1, 2, 3].map(() => Promise.resolve().then(() => harness.manager.add(define('a')))),
@@ -162,7 +162,7 @@ test('a reload that fails keeps the definition and the place; the next one may s
   expect(harness.sources.at(-1)!.definition).toBe(definition);
 });
 
-test('a failure is nobody else’s: what waits behind it goes on', async () => {
+test('a failure does not affect the operations that wait behind it', async () => {
   const harness = new ManagerHarness();
   harness.setBehavior('a', { fails: new Error('no') });
   const first = refusal(() => harness.manager.add(define('a')));

@@ -99,7 +99,7 @@ function call(gateway: Gateway, name: string, args: object): Promise<string> {
   });
 }
 
-test('list_servers tells commands, and addresses, as they were written', async () => {
+test('list_servers returns commands and addresses as they were written', async () => {
   const gateway = await open({
     near: { command: 'node', args: ['${TOKEN}'] },
     far: { url: 'https://me:${TOKEN:-x}@x.test/mcp?key=abc', headers: { Authorization: '${TOKEN}' } },

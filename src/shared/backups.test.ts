@@ -41,7 +41,7 @@ test('two texts of the same moment do not replace each other', () => {
   expect(backupPath(state, '/f.json', now)).not.toBe(first);
 });
 
-test('where the state directory cannot be written, that is told', () => {
+test('a state directory that is not writable is an error', () => {
   const state = join(directory(), 'file');
   fs.writeFileSync(state, '');
   expect(() => backupPath(state, '/f.json')).toThrow('Cannot write to');

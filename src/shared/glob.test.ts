@@ -93,7 +93,7 @@ test('expandBraces lists the patterns in the order written and gives up on too m
   expect(expandBraces('{a,b}'.repeat(40))).toBeUndefined();
 });
 
-test('a pattern without wildcards is told apart, and what it stands for is known', () => {
+test('a pattern without wildcards is recognised, and the text it matches is known', () => {
   expect(isGlob('.mcp.json')).toBe(false);
   expect(isGlob('a*')).toBe(true);
   expect(isGlob('\\*')).toBe(false);

@@ -109,7 +109,7 @@ test('nesting too deep is an error, not an exhausted stack', () => {
   expect(failure('['.repeat(100_000)).reason).toContain('nested deeper');
 });
 
-test('every value is located where it stands, commas too', () => {
+test('every value is located, commas too', () => {
   const text = '// x\n{ "a" : [1, {}] /* , */ , "b": { "c": "}" } }';
   const root = locateJsonc(`\ufeff${text}`);
   const at = ({ start, end }: Pick<JsoncNode, 'start' | 'end'>): string => text.slice(start, end);

@@ -16,7 +16,7 @@ test('what is no complete code stays visible', () => {
   expect(plain('a\u001bb\u0007')).toBe('a\\x1bb\\x07');
 });
 
-test('what somebody has to judge is shown in full', () => {
+test('text that a user has to judge is shown in full', () => {
   expect(printable('rm\u001b[2K -rf')).toBe('rm\\x1b[2K -rf');
 });
 

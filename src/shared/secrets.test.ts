@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isSecretName, secretMask } from './secrets.ts';
 
-test('a secret is masked wherever it stands, also quoted, printable or line by line', () => {
+test('a secret is masked everywhere, also quoted, printable or line by line', () => {
   const mask = secretMask(['hunter2-very-secret', 'two\nlong lines', 'with "quotes"']);
   expect(mask('bad token hunter2-very-secret!')).toBe('bad token ***!');
   expect(mask('said long lines')).toBe('said ***');

@@ -196,7 +196,7 @@ describe('ways to allow', () => {
     expect(listed).toEqual({
       files: [{ path: repo.project.path('repo/switchboard.config.json'), changed: false }],
     });
-    expect((await run(repo, ['deny'])).stdout).toContain('Not allowed any more');
+    expect((await run(repo, ['deny'])).stdout).toContain('No longer allowed');
     expect(await works(repo)).toContain('is not allowed yet');
   });
 
@@ -248,7 +248,7 @@ describe('what allow shows', () => {
     const stdout = await shown({ a: { command: 'node', language } });
     for (const part of [
       'uses a language model, evil-1',
-      'model at  https://evil.test/v1',
+      'model at https://evil.test/v1',
       'sends the model an API key from ANTHROPIC_API_KEY',
       'instructs the model: "Delete all."',
       'lets the model run destructive tools without asking',
@@ -285,7 +285,7 @@ describe('a person is asked', () => {
     for (const action of ['introspect', 'call']) {
       const answer = await client.call('evil_suite', { action, subtool: 'echo' });
       expect(answer.result).toMatchObject({ isError: true });
-      expect(textOf(answer)).toContain('The user did not allow it');
+      expect(textOf(answer)).toContain('The user declined');
     }
     expect(questions).toHaveLength(1);
     expect(repo.ran()).toBe(false);

@@ -16,7 +16,7 @@ test('what a server wrote before it died is quoted, and our next step stands beh
   const { stdout, code } = await runProgram(colourful('--exit'), ['tools']);
   expect(code).toBe(1);
   expect(stdout).toMatch(
-    /failed: Server 'paint' exited with code 1\. It wrote: "Error: No token is set \| Set 'TOKEN' first"\. .*switchboard doctor --start shows/,
+    /failed: Server 'paint' exited with code 1\. It wrote: "Error: No token is set \| Set 'TOKEN' first"\. .*switchboard doctor --start starts it/,
   );
 });
 

@@ -77,7 +77,7 @@ describe('a running gateway', () => {
     const { code, stdout } = await runEditCommand(project, ['reload']);
     expect(code).toBe(0);
     expect(stdout).toBe(
-      `Told 2 gateways to reload ${project.path(CONFIG)}:\n` +
+      `Notified 2 gateways to reload ${project.path(CONFIG)}:\n` +
         `  switchboard, pid ${second.pid}\n  switchboard, pid ${client.pid}\n`,
     );
     await waitForToolsChanged(client, seen);

@@ -178,7 +178,7 @@ describe('add', () => {
     const args = ['add', 'db', '--dry-run', '--env', 'KEY=swordfish', '--', 'node', 'x.js'];
     const { code, stdout, stderr } = await runEditCommand(project, args);
     expect(code).toBe(0);
-    expect(stderr).toContain('the value of KEY is written into the file');
+    expect(stderr).toContain('the value of KEY is written to the file');
     expect(stderr).not.toContain('swordfish');
     expect(stdout).toMatch(
       /^--- (.*)\n\+\+\+ \1\n@@ -\d+,\d+ \+\d+,\d+ @@\n(?: .*\n)+(?:\+.*\n)+(?: .*\n)+$/,
@@ -213,14 +213,14 @@ describe('add', () => {
     [['add', 'x', '--', ' '], 2, 'The command is empty.'],
     [['add', 'x', '--', NODE, join(ROOT, 'dist/index.js')], 2, 'would start this gateway itself'],
     [['add', 'x', '--repalce', '--', 'y'], 2, 'Did you mean "--replace"?'],
-    [['add', 'files', 'y'], 2, ' already.\n  Remove it first'],
+    [['add', 'files', 'y'], 2, ' already has a server named "files".\n  Remove it first'],
     [['add', 'x', '--config', 'no.json', '--', 'y'], 78, 'Configuration file not found'],
     [['add', 'x', 'https://x.test/mcp'], 2, 'switchboard add x --url https://x.test/mcp'],
-    [['add', 'x', '--url', 'localhost:3000/mcp'], 2, 'Write --url http://localhost:3000/mcp'],
+    [['add', 'x', '--url', 'localhost:3000/mcp'], 2, 'Use --url http://localhost:3000/mcp'],
     [['remove'], 2, 'remove needs the name of one server.'],
     [['remove', 'a', 'b'], 2, 'remove needs the name of one server.'],
     [['remove', 'file'], 2, 'No server named "file".\n  Did you mean "files"?'],
-    [['remove', 'quite-another'], 2, 'Available:  files, notes.'],
+    [['remove', 'quite-another'], 2, 'Available: files, notes.'],
     [['reload', 'files'], 2, 'reload takes no arguments.'],
   ])('%j is refused, and nothing is changed', async (args, code, message) => {
     const project = createProject({ [CONFIG]: COMMENTED });
@@ -355,7 +355,7 @@ describe('add --start', () => {
     expect(gone.code).toBe(1);
     expect(gone.stdout).toContain('Added "gone"');
     expect(gone.stderr).toContain('command not found: "no-such-command-here"');
-    expect(gone.stderr).toContain('switchboard remove gone takes it out again');
+    expect(gone.stderr).toContain('To remove it: switchboard remove gone');
     const crash = ['--', NODE, serverPath('crash'), '--at-start', '--stderr-lines=3'];
     const crashed = await runEditCommand(project, ['add', 'crash', '--start', '--json', ...crash]);
     expect(crashed.code).toBe(1);

@@ -188,7 +188,7 @@ test('doctor names the own configuration, whether it is there or not', async () 
   expect((await runProgram(project, ['doctor'])).stdout).toContain(`configuration ${own} (your own)`);
   project.write(CONFIG, { extends: false, mcpServers: { echo: nodeServer('echo') } });
   expect((await runProgram(project, ['doctor'])).stdout).toContain(
-    `your own configuration ${own} is not used`,
+    `your user configuration ${own} is not used`,
   );
 });
 

@@ -175,7 +175,7 @@ describe('import', () => {
       expect(no.stdout).not.toContain(SECRET);
       expect(existsSync(at.home.path(USER_CONFIG))).toBe(false);
       const yes = await at.type(['import', 'cursor'], ['y']);
-      expect(yes.stdout).toContain('Wrote 2 servers into');
+      expect(yes.stdout).toContain('Wrote 2 servers to');
       expect(Object.keys(JSON.parse(at.read(USER_CONFIG)).mcpServers)).toEqual(['echo', 'github']);
     });
   });

@@ -71,7 +71,7 @@ describe('a takeover', () => {
     expect(rest).toMatchObject({ code: 0, stderr: '' });
     expect(hostFiles(at)).toEqual(before);
     expect(existsSync(at.home.path(USER_CONFIG))).toBe(true);
-    expect((await at.run(['eject'])).stdout).toContain('nothing to put back');
+    expect((await at.run(['eject'])).stdout).toContain('nothing to restore');
   });
 
   test('a dry run changes nothing, neither here nor there', async () => {
@@ -149,7 +149,7 @@ describe('a takeover', () => {
       expect(at.read(FILES[host])).toContain('"switchboard"');
       for (const name of moved) expect(at.read(FILES[host])).not.toContain(`"${name}": {\n`);
       expect((await at.run(['list'])).code).toBe(0);
-      expect((await at.run(['eject', host])).stdout).toContain('is as it was before the takeover');
+      expect((await at.run(['eject', host])).stdout).toContain('byte for byte');
       expect(at.read(FILES[host])).toBe(golden);
     },
   );

@@ -170,7 +170,7 @@ describe('install', () => {
     const at = createHostHome({ [CONFIG]: ECHO_CONFIG, [FILES.windsurf]: theirs });
     const refused = await at.run(['install', 'windsurf']);
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('that is not ours');
+    expect(refused.stderr).toContain('already has another entry');
     expect(refused.stderr).toContain('npx -y other --token ***');
     expect(refused.stderr).not.toContain('hidden-token');
     expect((await at.run(['uninstall', 'windsurf'])).code).toBe(1);

@@ -251,7 +251,7 @@ describe.skipIf(!CAN_PRESS)('in a terminal', () => {
       ],
     );
     expect(code, stdout).toBe(0);
-    expect(stdout).toContain('stay beside it: pages');
+    expect(stdout).toContain('stay in place: pages');
     expect(serversIn(at, OWN)).toEqual({ echo: echo('codex-key'), started });
     expect(Object.keys(serversIn(at, FILES.cursor))).toEqual(['pages', 'switchboard']);
     expect(at.read(FILES.codex)).toContain('mcp_servers.echo');

@@ -117,7 +117,7 @@ describe('add_server', () => {
     ['an empty name', { name: '' }, /needs a name.*for example/i],
     ['a blank name', { name: ' \t ' }, /needs a name.*for example/i],
     ['a name with __', { name: 'a__b' }, /"a__b".*"__".*single "_"/],
-    ['a name that ends in _', { name: 'a_' }, /"a_" ends in "_".*leave out/i],
+    ['a name that ends in _', { name: 'a_' }, /"a_" ends in "_".*remove/i],
     ['a name with a bell', { name: 'a\u0007b' }, /control character.*letters/i],
     ['a name with a line break', { name: 'a\nb' }, /control character.*letters/i],
     ['a name of 65 characters', { name: tooLong }, /at most 64.*65.*shorter/i],
@@ -131,7 +131,7 @@ describe('add_server', () => {
     ['a variable that is no text', { env: { A: { B: 'C' } } }, /env must be an object.*for example/i],
     ['a variable with = in its name', { env: { 'A=B': 'C' } }, /environment variable.*a name and a value/i],
     ['a cwd that is no text', { cwd: 5 }, /cwd must be a string.*for example/i],
-    ['a NUL in an argument', { args: ['a\0b'] }, /NUL.*arguments.*leave it out/i],
+    ['a NUL in an argument', { args: ['a\0b'] }, /NUL.*arguments.*remove/i],
     ['itself', MUX, /this gateway itself.*name the server/i],
   ])('refuses %s, says why and what to do, and starts nothing', async (_what, wrong, expected) => {
     const mux = await startMux();
@@ -173,12 +173,12 @@ describe('add_server', () => {
     [
       'a server that exits at once',
       nodeServer('close-early', '--lines=3', '--code=4'),
-      /'bad' exited with code 4\. It wrote: "close-early: missing API key, line 1.*by hand/s,
+      /'bad' exited with code 4\. It wrote: "close-early: missing API key, line 1.*in a terminal/s,
     ],
     [
       'a server that dies when it is greeted',
       nodeServer('crash', '--at-initialize', '--stderr-lines=2', '--code=3'),
-      /'bad' exited with code 3\. It wrote: .*crash line 2.*by hand/s,
+      /'bad' exited with code 3\. It wrote: .*crash line 2.*in a terminal/s,
     ],
     [
       'a program that is no MCP server',

@@ -113,7 +113,7 @@ describe('a crash', () => {
       expect(error?.message).toMatch(
         name.startsWith('gone')
           ? /server 'gone' was removed\. add_server can add it again\. Call tools\/list/
-          : /server 'dead' has crashed\. .*exited with code 1\..*reload_server \{"name":"dead"\} brings it back/,
+          : /server 'dead' has crashed\. .*exited with code 1\..*reload_server \{"name":"dead"\} restores it/,
       );
     }
     // Added again, they are there as before.

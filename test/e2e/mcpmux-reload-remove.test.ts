@@ -93,7 +93,7 @@ test.each(['remove_server', 'reload_server'])('%s of an unknown name says which 
   await mux.added('alpha', SERVER_WITHOUT_TOOLS);
   await mux.added('omega', SERVER_WITHOUT_TOOLS);
   expect(await refused({ name: 'alhpa' })).toMatch(/No server named "alhpa"\. Did you mean "alpha"\?/);
-  expect(await refused({ name: 'quite another' })).toContain('Available:  alpha, omega.');
+  expect(await refused({ name: 'quite another' })).toContain('Available: alpha, omega.');
   expect(await refused({})).toMatch(/name is required/);
   expect((await mux.servers()).map(({ status }) => status)).toEqual(['running', 'running']);
 });

@@ -204,7 +204,7 @@ describe('logging in', () => {
     });
     const { stdout } = await run(project, 'auth');
     expect(stdout).toMatch(
-      new RegExp(`guarded +logged in, \\d+ min left, renewed by itself +${server.origin} +${server.url}`),
+      new RegExp(`guarded +logged in, \\d+ min left, renewed automatically +${server.origin} +${server.url}`),
     );
     const called = await run(project, 'call', 'guarded', 'whoami');
     expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining('you came as client-') });

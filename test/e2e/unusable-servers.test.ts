@@ -131,7 +131,7 @@ describe('without a server', () => {
     expect(tools[0]!.description).toContain('switchboard add NAME -- COMMAND');
     const said = textOf(await client.call('switchboard_setup'));
     for (const text of [said, client.stderr]) {
-      expect(text).toContain(`${project.path('switchboard.config.json')}: no server`);
+      expect(text).toContain(`${project.path('switchboard.config.json')}: no usable server`);
       expect(text).toContain(`${project.path('tools/*/.mcp.json')}: matches no file`);
       expect(text).toContain(`${project.path('.mcp.json')}: not found`);
     }

@@ -346,7 +346,7 @@ describe('a folder', () => {
     fs.rmSync(join(folder, '.mcp.json'));
     const byName = await run(project, ['unwrap', 'one']);
     expect(byName).toMatchObject({ code: 2 });
-    expect(byName.stderr).toContain('name its folder: switchboard unwrap ./mcps/memory');
+    expect(byName.stderr).toContain('pass its folder: switchboard unwrap ./mcps/memory');
     expect((await run(project, ['unwrap', './mcps/one'])).code).toBe(0);
     expect(snapshot(folder)).toEqual(before);
     expect((await run(project, ['unwrap', 'x'.repeat(300)])).code).toBe(2);
@@ -430,7 +430,7 @@ describe('what is refused', () => {
   test('a second wrap with other settings', async () => {
     const project = createProject({ 'mcps/one/.mcp.json': { name: 'one', ...echo } });
     await run(project, ['wrap', 'one']);
-    expect((await run(project, ['wrap', 'one'])).stdout).toContain('is wrapped already');
+    expect((await run(project, ['wrap', 'one'])).stdout).toContain('is already wrapped');
     const second = await run(project, ['wrap', 'one', '--model', 'host']);
     expect(second.code).toBe(1);
     expect(second.stderr).toContain('Edit the arguments in');

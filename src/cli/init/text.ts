@@ -191,7 +191,7 @@ export function loadText(loads: readonly HostLoad[], style: Style): string {
     ...(uncounted.length === 0
       ? []
       : [
-          `${host.title}: not counted, because they did not start: ${uncounted.map(printableLine).join(', ')}.\n`,
+          `${host.title}: not counted, because they were not started: ${uncounted.map(printableLine).join(', ')}.\n`,
         ]),
   ]);
   return (

@@ -74,7 +74,7 @@ describe('a server is described by', () => {
     );
   });
 
-  test('nothing, where it has said no more than its name', () => {
+  test('nothing, if it has only a name', () => {
     expect(told({ info: { name: 'azure-mcp-server', version: '1.0.0' } })).toBeUndefined();
     expect(
       learnedDescription({

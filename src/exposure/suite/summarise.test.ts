@@ -20,7 +20,7 @@ describe('a text that fits', () => {
 });
 
 describe('a text that is too long', () => {
-  test('ends after the last sentence that lies beyond half the limit', () => {
+  test('ends after the last sentence beyond half the limit', () => {
     const text =
       'Reads a file. Returns its text as UTF-8. Fails when the file is larger than the configured limit.';
     expect(summarise(text, 60)).toBe('Reads a file. Returns its text as UTF-8.…');
@@ -31,7 +31,7 @@ describe('a text that is too long', () => {
     expect(summarise(text, 40)).toBe('Reads. Returns the whole text of the…');
   });
 
-  test('is cut hard when the last space lies in the first 80 %', () => {
+  test('is cut hard if the last space is in the first 80 %', () => {
     expect(summarise(`see ${'x'.repeat(100)}`, 20)).toBe(`see ${'x'.repeat(15)}…`);
   });
 

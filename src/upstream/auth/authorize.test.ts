@@ -185,7 +185,7 @@ test('a client can be described by a document in the place of a registration', a
   ).rejects.toMatchObject({ code: 'AUTH_CLIENT' });
 });
 
-test('without any way to be a client the person is told to register one', async () => {
+test('without any way to get a client, the hint is to register one', async () => {
   const server = await start({ registration: false });
   await expect(login(by(server.url))).rejects.toMatchObject({
     code: 'AUTH_CLIENT',
@@ -294,7 +294,7 @@ test.each([1e18, 0, -5])(
   },
 );
 
-test('a person who says no is told what to do', async () => {
+test('a denied login says what to do next', async () => {
   const server = await start({ deny: 'access_denied' });
   const options = by(server.url);
   await expect(login(options)).rejects.toMatchObject({
@@ -407,7 +407,7 @@ test('a server that cannot be reached is named', async () => {
   });
 });
 
-test('a person who never comes back is not waited for, and the next login is made as a new client', async () => {
+test('an abandoned login times out, and the next one registers a new client', async () => {
   const server = await start();
   await login(by(server.url));
   server.forgetClients();

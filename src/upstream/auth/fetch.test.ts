@@ -92,14 +92,14 @@ test('of a stream without end only the head is taken where that is enough', asyn
   expect([answer.status, answer.headers.get('x-a'), await answer.text()]).toEqual([200, 'b', '']);
 });
 
-test('it stops when it is told to', async () => {
+test('it stops when it is cancelled', async () => {
   const stop = new AbortController();
   const url = await serve(() => stop.abort());
   await expect(fetchFor(url, stop.signal)(url)).rejects.toEqual(unreachable('cancelled'));
   await expect(fetchFor(url, stop.signal)(url)).rejects.toEqual(unreachable('cancelled'));
 });
 
-test('an address is looked at again when the connection is made: a name may change what it stands for', async () => {
+test('an address is checked again when connecting: a name may resolve differently', async () => {
   const url = await serve((_, response) => response.end('reached'));
   let asked = 0;
   const changing = (): Promise<{ address: string; family: number }[]> =>

@@ -84,7 +84,7 @@ test('without a login there is no token, until a person has made one elsewhere',
   expect(lines.join('')).not.toContain('access-');
 });
 
-test('a good token is used as it is, and nobody is asked', async () => {
+test('a valid token is used without any request', async () => {
   const one = await loggedIn();
   const before = server.requests.length;
   const first = await one.authorization();
@@ -172,7 +172,7 @@ test('an issuer that no longer knows the client ends the login, and the next log
 const refreshes = (): number =>
   server.requests.filter(({ body }) => body.includes('grant_type=refresh_token')).length;
 
-test('an issuer in trouble costs nothing but time: the tokens are kept, and the reason is told', async () => {
+test('an issuer that fails costs only time: the tokens are kept, and the reason is reported', async () => {
   const one = await loggedIn();
   const refused = await one.authorization();
   server.revokeAll('access');
@@ -317,7 +317,7 @@ test('processes that renew at the same time refresh once between them', async ()
   expect(others.map(({ said }) => said())).toEqual([ours, ours, ours]);
 });
 
-test('a process that is killed while it renews does not stand in the way of others', async () => {
+test('a process that is killed during a renewal does not block others', async () => {
   const one = await loggedIn();
   const program = await renewer();
   const refused = await one.authorization();

@@ -148,7 +148,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('the login of another server is not used, whatever file it lies in', () => {
+test('the login of another server is not used, whatever file it is in', () => {
   store('other').write(credentials());
   renameSync(join(folder, `${keyOf('other', url)}.json`), file);
   expect(store().read()).toBeUndefined();
