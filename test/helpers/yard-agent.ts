@@ -4,7 +4,7 @@ import { startClient, type RawClient, type RawClientOptions, type RpcMessage } f
 import { createYard, SWITCHYARD, type TestYard } from './yard.ts';
 import { freePort } from './yard-home.ts';
 
-/** A repository with a dev server in it, for somebody who works there over MCP. */
+/** A repository with a dev server, for a client that uses it over MCP. */
 export interface AgentYard extends TestYard {
   /** The port in `switchyard.toml`. */
   readonly canonical: number;
@@ -12,7 +12,7 @@ export interface AgentYard extends TestYard {
   agent(options?: RawClientOptions): RawClient;
 }
 
-/** Answers with its branch and the path, and writes both down. */
+/** Responds with its branch and the path, and logs both. */
 const WEB = `
 import { createServer } from 'node:http';
 const { PORT, HOST, SWITCHYARD_BRANCH: branch } = process.env;
@@ -55,7 +55,7 @@ ${more}`;
   };
 }
 
-/** Checks the results of tools against what the tools say of themselves. */
+/** Validates the results of tools against their schemas. */
 export class Schemas {
   readonly #ajv = new Ajv2020();
   readonly #tools: ReadonlyMap<string, any>;
@@ -68,7 +68,7 @@ export class Schemas {
     return [...this.#tools.keys()];
   }
 
-  /** What is wrong with a result; undefined for a right one. One that reports an error needs no structured content. */
+  /** What is wrong with a result; undefined if it is valid. An error needs no structured content. */
   fault(tool: string, result: any): string | undefined {
     const { structuredContent: data, isError } = result;
     if (data === undefined) return isError === true ? undefined : 'there is no structured content';

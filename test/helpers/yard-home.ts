@@ -15,14 +15,14 @@ import { timestamp } from '../../src/switchyard/state/timestamp.ts';
 import { atTestEnd } from './cleanup.ts';
 import { until } from './until.ts';
 
-/** A project with a state home of its own, in which services are put on record without `up`. */
+/** A project with its own state home, in which services are recorded without `up`. */
 export interface TestYard {
   readonly context: YardContext;
-  /** The same project for somebody who has read nothing yet. */
+  /** The same project with a fresh registry. */
   readonly reopen: () => YardContext;
   /** A service record, no matter which process listens on its port. */
   readonly record: (service: Partial<ServiceRecord> & { readonly port: number }) => Promise<ServiceRecord>;
-  /** A running service: this JavaScript, with its port as PORT. Ready when its port accepts. */
+  /** A running service: this JavaScript, with its port as PORT. Ready when its port is open. */
   readonly start: (
     branch: string,
     service: string,
@@ -122,12 +122,12 @@ export async function testYard(
 }
 
 /**
- * A port that was free a moment ago on both loopback addresses. Not one that the system gives to outgoing connections:
- * there are many of these in tests, and one of them could have it by now.
+ * A port that was free a moment ago on both loopback addresses. Below the ephemeral range: tests make many outgoing
+ * connections, and one of them could take it.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    // Above all that fetch refuses to ask, as browsers do: 10080 is the last one.
+    // Above the ports that fetch refuses, as browsers do: 10080 is the last one.
     const port = 10_100 + Math.floor(Math.random() * 9900);
     if ((await isFree(port, '127.0.0.1')) && (await isFree(port, '::1'))) return port;
   }
@@ -147,8 +147,8 @@ afterAll(() => {
 });
 
 /**
- * The command and first arguments of a program that serves as proxy and forwarder. Built once for each test file, since
- * the version of Node that we support does not run TypeScript.
+ * The command of a program that serves as proxy and forwarder. Built once per test file, because the oldest supported
+ * Node does not run TypeScript.
  */
 export function daemonProgram(): readonly string[] {
   if (folderOfDaemon === undefined) {
@@ -160,12 +160,12 @@ export function daemonProgram(): readonly string[] {
   return [process.execPath, join(folderOfDaemon, 'daemon.mjs')];
 }
 
-/** By its id, if it is still there. */
+/** By its id, if it still runs. */
 export function endProcess(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It is gone already.
+    // It is already gone.
   }
 }
 

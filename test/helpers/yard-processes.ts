@@ -35,7 +35,7 @@ export function shapeServices(): string {
   ).join('');
 }
 
-/** `up` and `down` of all shapes: everybody answers, then nobody is left. */
+/** `up` and `down` of all shapes: all respond, then no process is left. */
 export async function shapesComeAndGo(yard: TestYard): Promise<void> {
   const up = await yard.ask('up');
   const answers: { service: string; pid: number }[] = await Promise.all(
@@ -53,7 +53,7 @@ export async function shapesComeAndGo(yard: TestYard): Promise<void> {
   expect(down.messages).toEqual(said);
 }
 
-/** Everybody of a service, as /proc tells it: the marker says that it is of this yard, the cookie of which start. */
+/** All processes of services according to /proc: the marker identifies this yard, the cookie the start. */
 export function serviceProcesses(yard: TestYard): { pid: number; service: string; cookie: string }[] {
   return yard.living().flatMap(({ pid }) => {
     const variables = environmentOf(pid).split('\0');
@@ -64,7 +64,7 @@ export function serviceProcesses(yard: TestYard): { pid: number; service: string
   });
 }
 
-/** Eight that just stay, one that answers, and one that is started when that one does. For `up --no-wait`. */
+/** Eight that only run, one that responds, and one that is started after that. For `up --no-wait`. */
 export const TEN_SERVICES = [
   ...Array.from({ length: 8 }, (_, at) => `[services.s${at}]\ncommand = "sleep 86400"\n`),
   `[services.s8]\ncommand = "${serviceCommand('plain-http')}"\nready_timeout = 60\n`,
@@ -72,14 +72,17 @@ export const TEN_SERVICES = [
 ].join('');
 
 export interface KillRound {
-  /** When `up` is killed: so many milliseconds after its start, or after its intent stands in the file. */
+  /** When to kill `up`: in milliseconds after its start, or after its intent is in the file. */
   readonly after: number;
   readonly from: 'start' | 'intent';
-  /** Whether `status` is asked in between; else `down` comes at once, while the last ones are just being started. */
+  /**
+   * Whether to run `status` in between; otherwise `down` follows immediately, while the last services are being
+   * started.
+   */
   readonly look: boolean;
 }
 
-/** Kills an `up` and says how many services ran then. All that run are known, and `down` ends them. */
+/** Kills an `up` and returns how many services ran. Checks that all of them are known, and that `down` stops them. */
 export async function killedUp(yard: TestYard, { after, from, look }: KillRound): Promise<number> {
   const child = yard.start(['up', '--no-wait']);
   child.stdout?.resume();
@@ -99,9 +102,9 @@ export async function killedUp(yard: TestYard, { after, from, look }: KillRound)
   return found;
 }
 
-/** Asks `status`, and compares it with what /proc says. How many services run. */
+/** Runs `status` and compares it with /proc. Returns the number of running services. */
 export async function everybodyIsKnown(yard: TestYard): Promise<number> {
-  // A process that was forked in the last instant shows our own environment until it has become the service.
+  // A process that was just forked shows our own environment until it has become the service.
   await until(() => serviceProcesses(yard).length === yard.living().length, {
     what: 'every process to show its cookie',
     seen: () => JSON.stringify(yard.living()),
@@ -143,11 +146,11 @@ function servicesOnRecord(yard: TestYard): Record<string, { pid: number | null }
   }
 }
 
-/** A process of the test, leader of its own session and group like every service, that says who signals it. */
+/** A process of the test, leader of its own session and group like every service, that reports the signals it gets. */
 export interface Stranger {
   readonly pid: number;
   readonly startTime: number;
-  /** What it was sent until now; `exit` when it is gone. */
+  /** The signals it got until now; `exit` when it is gone. */
   readonly signals: string[];
 }
 
@@ -175,7 +178,7 @@ export async function stranger(): Promise<Stranger> {
   return { pid: child.pid!, startTime, signals };
 }
 
-/** Why a record that names a stranger is wrong, and what `status` has to say of it. */
+/** Why a record that names another process is wrong, and what `status` must report. */
 export const WRONG_RECORDS = [
   { why: 'the pid was given to somebody younger', life: 'stale', change: (it: { process_started_at: number }) => ({ process_started_at: it.process_started_at - 1 }) }, // prettier-ignore
   { why: 'the start time is later than that of the process', life: 'stale', change: (it: { process_started_at: number }) => ({ process_started_at: it.process_started_at + 1 }) }, // prettier-ignore
@@ -189,10 +192,10 @@ export const WRONG_RECORDS = [
   { why: 'it is of another boot', life: 'stale', change: () => ({ boot_id: '00000000-0000-4000-8000-000000000000' }) }, // prettier-ignore
 ] as const;
 
-/** The commands that look at records and may signal. */
+/** The commands that read records and may signal. */
 const COMMANDS = [['down'], ['down', '--force'], ['up'], ['restart']] as const;
 
-/** A record as `up` writes it, to be made wrong. To be called when nothing runs. */
+/** A record as `up` writes it, to be made wrong. Call it when nothing runs. */
 export async function recordTemplate(yard: TestYard): Promise<any> {
   await yard.ask('up');
   const record = Object.values<any>(readState(yard).projects[yard.dir].services)[0];
@@ -201,8 +204,8 @@ export async function recordTemplate(yard: TestYard): Promise<any> {
 }
 
 /**
- * Writes one wrong record for each stranger, lets a command look at them, and says how many there were. `round` chooses
- * what is wrong with them and which command it is.
+ * Writes one wrong record per stranger, runs a command on them, and returns how many there were. `round` selects what
+ * is wrong and which command is run.
  */
 export async function staleTrial(
   yard: TestYard,

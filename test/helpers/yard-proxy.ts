@@ -5,7 +5,7 @@ import { openRoutes } from '../../src/switchyard/proxy/routes.ts';
 import { createProxyServer } from '../../src/switchyard/proxy/server.ts';
 import { testYard, type TestYard } from './yard-home.ts';
 
-/** A proxy in this process, for a project whose services are put on record by the test. */
+/** A proxy in this process, for a project whose services are recorded by the test. */
 export interface TestProxy {
   readonly yard: TestYard;
   readonly port: number;
@@ -19,7 +19,7 @@ export async function openProxy(): Promise<TestProxy> {
   return { yard, port: await listening(proxy.http) };
 }
 
-/** The port on which it listens from now on. */
+/** The port it listens on. */
 export async function listening(server: Server, host = '127.0.0.1'): Promise<number> {
   server.listen(0, host);
   await once(server, 'listening');

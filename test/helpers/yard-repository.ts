@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A repository with a `switchyard.toml`, and a state home of its own that does not exist yet. */
+/** A repository with a `switchyard.toml`, and its own state home that does not exist yet. */
 export interface YardRepository {
-  /** All of it; gone when the test ends. */
+  /** The root of everything; removed when the test ends. */
   readonly folder: string;
   readonly root: string;
   readonly home: string;
-  /** For whatever runs in it: nothing of the user's git settings, and this home. */
+  /** The environment: without the user's git settings, and with this home. */
   readonly env: NodeJS.ProcessEnv;
-  /** What git wrote, without the last newline. */
+  /** The output of git, without the last newline. */
   readonly git: (...args: readonly string[]) => string;
   readonly gitIn: (directory: string, ...args: readonly string[]) => string;
   /** Writes a file below the root. */
@@ -25,7 +25,7 @@ export const PLAIN_CONFIG =
 export interface YardRepositoryOptions {
   /** The text of `switchyard.toml`. */
   readonly config?: string;
-  /** Where the project is within the repository. Default: at its top. */
+  /** The subdirectory of the project within the repository. Default: its top. */
   readonly below?: string;
   /** Whether there is a first commit, with the config in it. Default true. */
   readonly committed?: boolean;

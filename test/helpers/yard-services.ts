@@ -17,24 +17,24 @@ import { atTestEnd } from './cleanup.ts';
 import { until } from './until.ts';
 import { daemonProgram, endProcess, testYard, type TestYard } from './yard-home.ts';
 
-/** A project whose services are really started; whatever of them is left at the end of the test is ended. */
+/** A project whose services are really started; those that are left at the end of the test are stopped. */
 export interface RunningYard extends TestYard {
   readonly root: string;
   readonly home: string;
   up(options?: Partial<UpOptions>): Promise<UpResult>;
   down(options?: Partial<DownOptions>): Promise<DownResult>;
-  /** Everything that was told until now. */
+  /** All events until now. */
   readonly events: YardEvent[];
   services(): Record<string, ServiceRecord>;
-  /** Pids of everybody who carries the cookie of a service of this home; of one service, if it is named. */
+  /** The pids of all processes with the cookie of a service of this home, or of one service. */
   alive(service?: string): number[];
-  /** Kills all processes of a service, so that nobody can put anything in order. */
+  /** Kills all processes of a service, so that none can clean up. */
   kill(service: string): Promise<void>;
 }
 
 /**
- * Answers HTTP with its environment on PORT and HOST. `--delay MS` says so and waits before that, `--port N` and `--host H` listen
- * elsewhere, `--fail CODE` exits instead, `--status N` is what it answers to `/health`.
+ * Responds over HTTP with its environment, on PORT and HOST. `--delay MS` reports it and waits first, `--port N` and
+ * `--host H` listen elsewhere, `--fail CODE` exits instead, `--status N` is the status of `/health`.
  */
 const SERVER = `
 import { createServer } from 'node:http';
@@ -96,12 +96,12 @@ export async function runningYard(services: string, home?: string): Promise<Runn
 }
 
 /**
- * So many ports in a row that were free a moment ago, below those that projects and systems hand out by themselves: there
- * other tests may take one at any time.
+ * Consecutive ports that were free a moment ago, below the ranges of projects and systems, where other tests may take
+ * one at any time.
  */
 export async function freeRange(length: number): Promise<{ start: number; end: number }> {
   for (;;) {
-    // Above all that fetch refuses to ask, as browsers do: 10080 is the last one.
+    // Above the ports that fetch refuses, as browsers do: 10080 is the last one.
     const start = 10_100 + Math.floor(Math.random() * 9000);
     const ports = Array.from({ length }, (_, index) => start + index);
     const free = await Promise.all(ports.map(isPortFree));
@@ -109,14 +109,14 @@ export async function freeRange(length: number): Promise<{ start: number; end: n
   }
 }
 
-/** What became of one service. */
+/** The outcome of one service. */
 export function outcomeOf({ outcomes }: UpResult, service: string): ServiceOutcome {
   const found = outcomes.find((outcome) => outcome.service === service);
   if (found === undefined) throw new Error(`nothing is said about ${service}`);
   return found;
 }
 
-/** What a service that is `server.mjs` says of itself. */
+/** What a service that runs `server.mjs` reports about itself. */
 export async function ask(
   port: number | null,
   host = '127.0.0.1',
@@ -126,12 +126,12 @@ export async function ask(
 }
 
 let built: string | undefined;
-// A worker of the test runner is ended without an `exit` of its own.
+// A worker of the test runner ends without an `exit` event of its own.
 afterAll(() => {
   if (built !== undefined) rmSync(dirname(built), { recursive: true, force: true });
 });
 
-/** Starts `up` of this project in a process of its own. Built once for each test file. */
+/** Starts `up` of this project in its own process. Built once per test file. */
 export function spawnUp(yard: RunningYard, options: Partial<UpOptions> = {}): ChildProcess {
   if (built === undefined) {
     const folder = mkdtempSync(join(tmpdir(), 'yard-command-'));

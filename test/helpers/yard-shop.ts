@@ -58,7 +58,7 @@ export async function createShop({ services, ports, branches = [], ...options }:
   };
 }
 
-/** Somebody else on a port: the test itself. Says how often it was visited. */
+/** Occupies a port with the test itself. Reports how often it was visited. */
 export function occupy(port: number, host = '127.0.0.1'): Promise<{ server: Server; visits: () => number }> {
   let visits = 0;
   const server = createServer((socket) => {

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { ROOT } from './temp-project.ts';
 import { until } from './until.ts';
 
-/** Where a request goes, and which name it asks for. */
+/** The destination of a request, and the name it requests. */
 export interface Door {
   readonly port: number;
-  /** What stands in the Host header. */
+  /** The Host header. */
   readonly host: string;
-  /** The address that is dialled. Default 127.0.0.1. */
+  /** The address to connect to. Default 127.0.0.1. */
   readonly address?: string;
 }
 
@@ -28,7 +28,7 @@ export function serviceCommand(name: string, more = ''): string {
   return `node ${join(ROOT, 'test/services', `${name}.mjs`)} ${more}`.trim();
 }
 
-/** One request on a connection of its own. `path` may be a whole URL, as clients of a proxy send it. */
+/** One request on its own connection. `path` may be an absolute URL, as clients send it to a proxy. */
 export async function visit(
   { port, host, address = '127.0.0.1' }: Door,
   path: string,
@@ -60,11 +60,11 @@ export async function visit(
 /** Waits for the bytes of a connection, piece by piece. */
 export interface RawTalk {
   readonly socket: Socket;
-  /** The next bytes, as many as that. */
+  /** The next bytes, this many. */
   readonly take: (size: number) => Promise<Buffer>;
-  /** Everything until this text, and it. */
+  /** Everything up to and including this text. */
   readonly takeThrough: (text: string) => Promise<string>;
-  /** Everything until the other side has ended. */
+  /** Everything until the other side ends the connection. */
   readonly takeRest: () => Promise<Buffer>;
 }
 
@@ -100,8 +100,8 @@ export async function talk(port: number, address = '127.0.0.1'): Promise<RawTalk
 }
 
 /**
- * Opens a WebSocket by hand, and proves that frames of every size, a ping and the end of it pass. Returns the head of
- * the answer, also of one that declines.
+ * Opens a WebSocket by hand, and checks that frames of every size, a ping and the close pass. Returns the head of the
+ * response, also if it declines.
  */
 export async function exerciseWebSocket({ port, host, address }: Door): Promise<string> {
   const { socket, take, takeThrough, takeRest } = await talk(port, address);
@@ -156,7 +156,7 @@ function maskedFrame(opcode: number, data: Buffer): Buffer {
   return Buffer.concat([head, mask, data.map((byte, at) => byte ^ mask[at % 4]!)]);
 }
 
-/** Listens to `/events` and proves that each event arrives while the stream is open and before the next is sent. */
+/** Reads `/events` and checks that each event arrives while the stream is open and before the next is sent. */
 export async function exerciseEvents(door: Door): Promise<void> {
   const { socket, takeThrough } = await talk(door.port, door.address);
   socket.write(`GET /events HTTP/1.1\r\nHost: ${door.host}\r\nAccept: text/event-stream\r\n\r\n`);

@@ -14,7 +14,7 @@ export async function createYardWithProxy(
   return { ...createYard({ ...options, toml: toml + services }), proxyPort };
 }
 
-/** What a command prints as JSON: in order, two blanks deep, alone. */
+/** The JSON output of a command, which must be sorted, indented by two spaces, and the only output. */
 export async function runJson(yard: TestYard, args: readonly string[], code = 0): Promise<any> {
   const ran = await yard.run([...args, '--json']);
   const what = `switchyard ${args.join(' ')}: ${ran.stdout}${ran.stderr}`;

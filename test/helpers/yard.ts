@@ -28,10 +28,10 @@ export interface YardRunOptions {
   readonly program?: string;
 }
 
-/** A git repository with a `switchyard.toml`, a state home of its own, and everything that is started in it. */
+/** A git repository with a `switchyard.toml`, its own state home, and everything that is started in it. */
 export interface TestYard extends Project {
   readonly home: string;
-  /** Carried by every process that a command starts, however far away. */
+  /** Carried by all processes that a command starts, directly or not. */
   readonly marker: Marker;
   readonly env: Readonly<Record<string, string>>;
   /** Runs `switchyard` to its end. */
@@ -41,9 +41,9 @@ export interface TestYard extends Project {
   /** Starts it and leaves it running. */
   start(args: readonly string[], options?: YardRunOptions): ChildProcess;
   git(...args: string[]): string;
-  /** Every living process that some command of this yard has started, but for its daemons. */
+  /** All running processes that a command of this yard has started, except its daemons. */
   living(): FoundProcess[];
-  /** The proxy and the forwarder. They keep nothing of the environment they are started in, nor the marker. */
+  /** The proxy and the forwarder. They keep nothing of the environment they are started in, not even the marker. */
   daemons(): FoundProcess[];
 }
 
@@ -58,7 +58,7 @@ export interface TestYardOptions {
   readonly program?: string;
 }
 
-/** At its end everything that was started in it is killed, and the files are removed. */
+/** At its end, everything that was started in it is killed, and the files are removed. */
 export function createYard({
   toml,
   files = {},
@@ -80,11 +80,11 @@ export function createYard({
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_CONFIG_SYSTEM: '/dev/null',
   });
-  // Registered first, so that it happens last: files go when nobody writes them any more.
+  // Registered first, so that it happens last, when no process writes files any more.
   atTestEnd(() => rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }), scope);
   const project = createProject(toml === undefined ? files : { ...files, 'switchyard.toml': toml }, scope);
   atTestEnd(() => killAll(mark), scope);
-  // Proxy and forwarder inherit nothing but what they need: they are known by their home.
+  // Proxy and forwarder inherit only what they need, so they are identified by their home.
   atTestEnd(() => killAll({ value: `SWITCHYARD_HOME=${join(home, 'state')}`, env: {} }), scope);
 
   const start: TestYard['start'] = (args, options = {}) => {
@@ -145,13 +145,13 @@ export function createYard({
   };
 }
 
-/** Ours, without what belongs to the test runner, and without colours. */
+/** Our environment, without the variables of the test runner, and without colors. */
 function cleanEnvironment(more: Readonly<Record<string, string>>): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([name, value]) =>
       value !== undefined && !/^(SWITCHYARD|SWITCHBOARD|VITEST|GIT_|npm_|NODE_ENV|PORT$|HOST$)/.test(name),
   );
-  // npx puts the programs of this repository in front of everybody else's.
+  // npx puts the programs of this repository first on the PATH.
   const path = (process.env.PATH ?? '')
     .split(delimiter)
     .filter((each) => !each.endsWith('node_modules/.bin'));
