@@ -13,87 +13,113 @@ import {
 import { isJson } from './media.ts';
 import { replyError, replyErrorUnread } from './reply.ts';
 
-/**
- * Reads the message of a POST, or the messages of a batch. Resolves with undefined if there is none; the error has been
- * sent then. With `whole`, the rare members are found in the same scan.
- */
-export async function readPost(
-  request: IncomingMessage,
-  response: ServerResponse,
-  limit: number,
-  whole = false,
-): Promise<Message | readonly Message[] | undefined> {
-  if (!isJson(request.headers['content-type'])) {
-    const message = 'Unsupported media type: send the message as application/json.';
-    replyErrorUnread(request, response, { status: 415, message });
-    return undefined;
-  }
-  const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    const message = 'Unsupported media type: send the message without a Content-Encoding.';
-    replyErrorUnread(request, response, { status: 415, message });
-    return undefined;
-  }
-  const body = await readBody(request, response, limit);
-  if (body === 'too-large') {
-    const message = `Content too large: the limit for a message is ${limit} bytes.`;
-    replyErrorUnread(request, response, { status: 413, code: RpcCode.invalidRequest, message });
-    return undefined;
-  }
-  return body === 'gone' ? undefined : readOne(body, response, whole);
-}
+/** The message of a POST, or the messages of a batch. */
+export type PostedMessage = Message | readonly Message[];
 
-/** The pieces of a body as they came. */
-function readBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  limit: number,
-): Promise<Buffer[] | 'too-large' | 'gone'> {
-  // It is a number: node:http has refused anything else.
-  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.resolve('too-large');
-  if (request.headers.expect !== undefined) response.writeContinue();
-  return new Promise((resolve) => {
+/**
+ * Reads the messages of POSTs. Bodies that arrive in one turn of the event loop are handled together at its end: then all
+ * that is sent to a server for them leaves in one write.
+ */
+export class PostReader {
+  readonly #limit: number;
+  readonly #failed: (response: ServerResponse, error: unknown) => void;
+  #arrived: ArrivedPost[] = [];
+
+  /** `limit` is the largest body, in bytes; `failed` is called if handling a message throws. */
+  constructor(limit: number, failed: (response: ServerResponse, error: unknown) => void) {
+    this.#limit = limit;
+    this.#failed = failed;
+  }
+
+  /**
+   * Calls `take` with what was posted, unless the client leaves or gets an error instead. With `whole`, the rare members
+   * are found in the same scan.
+   */
+  read(
+    request: IncomingMessage,
+    response: ServerResponse,
+    whole: boolean,
+    take: (posted: PostedMessage) => void,
+  ): void {
+    const { headers } = request;
+    const encoding = headers['content-encoding'];
+    if (!isJson(headers['content-type'])) replyErrorUnread(request, response, NOT_JSON);
+    else if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+      replyErrorUnread(request, response, ENCODED);
+    // It is a number: node:http has refused anything else.
+    else if (Number(headers['content-length'] ?? 0) > this.#limit) this.#refuseSize(request, response);
+    else {
+      if (headers.expect !== undefined) response.writeContinue();
+      this.#readBody(request, response, whole, take);
+    }
+  }
+
+  #readBody(
+    request: IncomingMessage,
+    response: ServerResponse,
+    whole: boolean,
+    take: (posted: PostedMessage) => void,
+  ): void {
     const pieces: Buffer[] = [];
     let length = 0;
     const onData = (chunk: Buffer): void => {
       length += chunk.length;
-      if (length <= limit) {
+      if (length <= this.#limit) {
         pieces.push(chunk);
         return;
       }
-      request.off('data', onData);
-      resolve('too-large');
+      request.off('data', onData).off('end', onEnd);
+      this.#refuseSize(request, response);
     };
-    request.on('data', onData);
-    request.on('end', () => atEndOfTurn(() => resolve(pieces)));
-    request.on('close', () => {
-      if (!request.complete) resolve('gone');
-    });
-    request.on('error', () => resolve('gone'));
-  });
+    const onEnd = (): void => {
+      if (this.#arrived.push({ pieces, response, whole, take }) === 1)
+        setImmediate(() => this.#handleArrived());
+    };
+    request.on('data', onData).on('end', onEnd);
+  }
+
+  #refuseSize(request: IncomingMessage, response: ServerResponse): void {
+    const message = `Content too large: the limit for a message is ${this.#limit} bytes.`;
+    replyErrorUnread(request, response, { status: 413, code: RpcCode.invalidRequest, message });
+  }
+
+  #handleArrived(): void {
+    const arrived = this.#arrived;
+    this.#arrived = [];
+    for (const { pieces, response, whole, take } of arrived) {
+      try {
+        const posted = readPosted(pieces, response, whole);
+        if (posted !== undefined) take(posted);
+      } catch (error) {
+        this.#failed(response, error);
+      }
+    }
+  }
 }
 
-/**
- * Bodies that arrive in one turn of the event loop are handled together at its end: then all that is sent to a server
- * for them leaves in one write.
- */
-function atEndOfTurn(handle: () => void): void {
-  if (arrived.push(handle) === 1) setImmediate(handleArrived);
+/** A body that has arrived completely. */
+interface ArrivedPost {
+  readonly pieces: readonly Buffer[];
+  readonly response: ServerResponse;
+  readonly whole: boolean;
+  readonly take: (posted: PostedMessage) => void;
 }
 
-let arrived: (() => void)[] = [];
+const NOT_JSON = {
+  status: 415,
+  message: 'Unsupported media type: send the message as application/json.',
+};
+const ENCODED = {
+  status: 415,
+  message: 'Unsupported media type: send the message without a Content-Encoding.',
+};
 
-function handleArrived(): void {
-  const all = arrived;
-  arrived = [];
-  for (const handle of all) handle();
-}
-
-function readOne(
+/** What a body contains; undefined if it is no message, with the error sent. */
+function readPosted(
   pieces: readonly Buffer[],
   response: ServerResponse,
   whole: boolean,
-): ReturnType<typeof readBatched> {
+): PostedMessage | undefined {
   const message = readMessage(fromChunks(pieces), CLIENT_SHAPE, 'content-length', whole);
   if (!(message instanceof Message) && message.why === 'not-an-object') return readBatched(pieces, response);
   const fault = message instanceof Message ? faultOf(message) : message.why;
@@ -102,10 +128,7 @@ function readOne(
   return undefined;
 }
 
-function readBatched(
-  pieces: readonly Buffer[],
-  response: ServerResponse,
-): Message | readonly Message[] | undefined {
+function readBatched(pieces: readonly Buffer[], response: ServerResponse): PostedMessage | undefined {
   const parts = readBatch(Buffer.concat(pieces).toString());
   const messages = parts?.map((text) =>
     readMessage(fromChunks([Buffer.from(text)]), CLIENT_SHAPE, 'content-length'),

@@ -6,6 +6,7 @@ import type { Logger } from '../../shared/log.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 import { RpcCode, type MessageTransport } from '../../wire/index.ts';
 import { waitAtMost } from '../wait-at-most.ts';
+import { PostReader } from './body.ts';
 import { EventStore } from './event-store.ts';
 import { Guard, type GuardOptions } from './guard.ts';
 import { handlersFor } from './handlers.ts';
@@ -100,6 +101,17 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     log,
     timeouts,
   });
+  /** A bug: one request fails, the door stays open. */
+  const failed = (response: ServerResponse, error: unknown): void => {
+    log.error('an HTTP request failed', { cause: messageOf(error) });
+    if (response.headersSent) response.destroy();
+    else
+      replyError(response, {
+        status: 500,
+        code: RpcCode.internalError,
+        message: 'Internal error: see the log of the gateway.',
+      });
+  };
   const handlers = handlersFor({
     sessions,
     modern,
@@ -110,13 +122,13 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       events: new EventStore(),
       left: (session: HttpSession) => sessions.remove(session),
     },
-    bodyBytes: limits.bodyBytes,
+    posts: new PostReader(limits.bodyBytes, failed),
     draining: () => draining,
     health,
     loopGuard: options.loopGuard,
   });
 
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const path = pathOf(request.url ?? '');
     const route = ROUTES.get(path);
     const refusal = guard.check(request);
@@ -128,7 +140,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       return;
     }
     const name = route?.get(request.method!);
-    if (name !== undefined) await handlers[name](request, response);
+    if (name !== undefined) handlers[name](request, response);
     else if (route === undefined) {
       refusals.add(404, 'unknown path', path.slice(0, LONGEST_PATH));
       replyErrorUnread(request, response, { status: 404, message: NO_PATH });
@@ -140,17 +152,12 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
 
   const server = serverFor(timeouts, (request, response) => {
     // A client that disconnects during its answer must not crash the program.
-    response.on('error', () => undefined);
-    handle(request, response).catch((error: unknown) => {
-      log.error('an HTTP request failed', { cause: messageOf(error) });
-      if (response.headersSent) response.destroy();
-      else
-        replyError(response, {
-          status: 500,
-          code: RpcCode.internalError,
-          message: 'Internal error: see the log of the gateway.',
-        });
-    });
+    response.on('error', ignore);
+    try {
+      handle(request, response);
+    } catch (error) {
+      failed(response, error);
+    }
   });
   await listen(server, options.host, options.port);
   server.on('error', (error) => log.error('HTTP server error', { cause: error.message }));
@@ -193,6 +200,8 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   };
 }
 
+const ignore = (): void => undefined;
+
 /** The longest path in the log, in characters. */
 const LONGEST_PATH = 80;
 const NO_PATH = 'Not found: the gateway is at /mcp, for older clients at /sse.';
@@ -222,10 +231,12 @@ function serverFor(
       for (const response of responses) if (response.socket === null) response.emit('close');
     });
   });
+  const onClose = function (this: ServerResponse): void {
+    open.get(this.req.socket)?.delete(this);
+  };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    const responses = open.get(request.socket);
-    responses?.add(response);
-    response.on('close', () => responses?.delete(response));
+    open.get(request.socket)?.add(response);
+    response.on('close', onClose);
     handle(request, response);
   };
   server.on('request', onRequest);

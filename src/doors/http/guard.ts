@@ -32,6 +32,8 @@ export class Guard {
   readonly #origins: ReadonlySet<string>;
   /** The accepted header of each connection: clients repeat it, and a digest is expensive. */
   readonly #accepted = new WeakMap<Socket, Buffer>();
+  /** The Host header that was admitted last: mostly all clients use the same. */
+  #lastHost: string | undefined;
 
   constructor({ token, allowedHosts, allowedOrigins }: GuardOptions) {
     this.#token = digest(token);
@@ -53,6 +55,13 @@ export class Guard {
   }
 
   #admitsHost(host: string): boolean {
+    if (host === this.#lastHost) return true;
+    if (!this.#isOurHost(host)) return false;
+    this.#lastHost = host;
+    return true;
+  }
+
+  #isOurHost(host: string): boolean {
     const name = host.replace(/:\d{1,5}$/, '').toLowerCase();
     return isLoopbackName(name) || this.#hosts.has(name) || this.#hosts.has(host.toLowerCase());
   }

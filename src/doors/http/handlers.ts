@@ -8,7 +8,7 @@ import {
   type JsonObject,
 } from '../../protocol/index.ts';
 import { faultError, RpcCode, type Message } from '../../wire/index.ts';
-import { readPost } from './body.ts';
+import type { PostedMessage, PostReader } from './body.ts';
 import { accepts, EVENTS_TYPE, JSON_TYPE } from './media.ts';
 import { ModernPosts } from './modern-posts.ts';
 import { replyEmpty, replyError, replyErrorUnread } from './reply.ts';
@@ -24,8 +24,7 @@ export interface HandlersOptions {
   /** Handles requests of clients without a session. */
   readonly modern: ModernPosts;
   readonly host: HttpSessionHost;
-  /** The largest body taken, in bytes. */
-  readonly bodyBytes: number;
+  readonly posts: PostReader;
   /** Whether the door is closing and refuses new requests. */
   readonly draining: () => boolean;
   readonly health: () => JsonObject;
@@ -33,14 +32,14 @@ export interface HandlersOptions {
   readonly loopGuard: LoopGuardOptions | undefined;
 }
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** The handlers of the routes, for requests that have passed the guard. */
 export function handlersFor({
   sessions,
   modern,
   host,
-  bodyBytes,
+  posts,
   draining,
   health,
   loopGuard,
@@ -109,28 +108,25 @@ export function handlersFor({
   };
 
   return {
-    async send(request, response) {
+    send(request, response) {
       if (!accepts(request.headers.accept, JSON_TYPE, EVENTS_TYPE)) {
         replyErrorUnread(request, response, NOT_BOTH);
         return;
       }
       const claimsModern = ModernPosts.claims(request);
       const id = claimsModern ? undefined : sessionIdOf(request);
-      const session = id === undefined ? undefined : sessionOf(request, response, id);
-      if (id !== undefined && session === undefined) return;
-      const message = await readPost(request, response, bodyBytes, claimsModern);
-      if (message === undefined) return;
-      if (isBatch(message)) {
-        if (session === undefined || sessions.find(session.id, StreamableSession) === undefined)
-          replyError(response, session === undefined ? NO_BATCH : NO_SESSION);
-        else if (takesBatch(message, session, response)) session.receiveBatch(message, response);
-        return;
-      }
-      if (claimsModern || ModernPosts.carries(message)) takeModern(message, request, response);
-      else if (session === undefined) begin(message, response);
-      // It may have ended while the body was read.
-      else if (sessions.find(session.id, StreamableSession) === undefined) replyError(response, NO_SESSION);
-      else if (!refuseMessage(message, session, response)) session.receive(message, response);
+      if (id !== undefined && sessionOf(request, response, id) === undefined) return;
+      posts.read(request, response, claimsModern, (posted) => {
+        // The session may have ended while the body was read.
+        const session = id === undefined ? undefined : sessions.find(id, StreamableSession);
+        if (isBatch(posted)) {
+          if (session === undefined) replyError(response, id === undefined ? NO_BATCH : NO_SESSION);
+          else if (takesBatch(posted, session, response)) session.receiveBatch(posted, response);
+        } else if (claimsModern || ModernPosts.carries(posted)) takeModern(posted, request, response);
+        else if (id === undefined) begin(posted, response);
+        else if (session === undefined) replyError(response, NO_SESSION);
+        else if (!refuseMessage(posted, session, response)) session.receive(posted, response);
+      });
     },
 
     listen(request, response) {
@@ -167,26 +163,26 @@ export function handlersFor({
       session.begin('/message', response);
     },
 
-    async 'send-message'(request, response) {
+    'send-message'(request, response) {
       const id = new URLSearchParams(request.url?.split('?')[1]).get('sessionId');
-      const session = id === null ? undefined : sessions.find(id, SseSession);
-      if (session === undefined) {
+      if (id === null || sessions.find(id, SseSession) === undefined) {
         replyErrorUnread(request, response, id === null ? NO_SSE_ID : NO_SSE_SESSION);
         return;
       }
-      const message = await readPost(request, response, bodyBytes);
-      if (message === undefined) return;
-      if (isBatch(message)) {
-        if (!takesBatch(message, session, response)) return;
-        for (const each of message) session.take(each);
-        replyEmpty(response, 202);
-      } else if (sessions.find(session.id, SseSession) === undefined) replyError(response, NO_SSE_SESSION);
-      else if (!refuseMessage(message, session, response)) {
-        session.take(message);
-        replyEmpty(response, 202);
-        if (message.string(Client.method) === 'initialize')
-          sessions.initialized(session, clientNameIn(message));
-      }
+      posts.read(request, response, false, (posted) => {
+        const session = sessions.find(id, SseSession);
+        if (session === undefined) replyError(response, NO_SSE_SESSION);
+        else if (isBatch(posted)) {
+          if (!takesBatch(posted, session, response)) return;
+          for (const each of posted) session.take(each);
+          replyEmpty(response, 202);
+        } else if (!refuseMessage(posted, session, response)) {
+          session.take(posted);
+          replyEmpty(response, 202);
+          if (posted.string(Client.method) === 'initialize')
+            sessions.initialized(session, clientNameIn(posted));
+        }
+      });
     },
 
     health(_request, response) {
@@ -258,8 +254,8 @@ const BAD_VERSION = {
   message: 'Bad request: the MCP-Protocol-Version header names a version that this gateway does not support.',
 };
 
-function isBatch(read: Message | readonly Message[]): read is readonly Message[] {
-  return Array.isArray(read);
+function isBatch(posted: PostedMessage): posted is readonly Message[] {
+  return Array.isArray(posted);
 }
 
 function isRequest(message: Message): boolean {
