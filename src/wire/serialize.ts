@@ -4,7 +4,7 @@ import { Envelope } from './envelope.ts';
 import type { Message } from './message.ts';
 
 /** Neighboring pieces below this size are joined; larger ones are sent without a copy. */
-const COPY_BELOW = 16 * 1024;
+const COPY_BELOW = 4 * 1024;
 
 /** The bytes of one message, in order. */
 export interface SerializedMessage {
