@@ -17,6 +17,7 @@ export { jsonItems, jsonMembers, memberText, withMembers } from './json-text.ts'
 export { Message, readMessage, readObject } from './message.ts';
 export type { MessageReceiver, MessageTransport, OwnMessage, Unanswered } from './message-transport.ts';
 export { callFault, Peer, faultError, type AnswerListener } from './peer.ts';
+export { PendingRequests } from './pending-requests.ts';
 export { MAX_DEPTH } from './scan.ts';
 export { serialize, serializeText, type SerializedMessage } from './serialize.ts';
 export { defineShape } from './shape.ts';

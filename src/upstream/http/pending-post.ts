@@ -136,6 +136,7 @@ export class PendingPost {
   }
 
   #badAnswer(what: string): void {
+    if (this.#settled) return;
     this.#settle({ kind: 'failed', error: answeredBadly(this.#context.endpoint, what) });
   }
 

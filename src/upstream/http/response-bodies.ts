@@ -36,7 +36,7 @@ export class ResponseBodies {
       if (!over) events.data(chunk);
     });
     response.on('end', () => end(response.complete));
-    response.on('error', () => end(false));
+    // After an error as well, for which HttpRequest has a listener.
     response.on('close', () => end(false));
   }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Envelope, type Message } from '../../wire/index.ts';
+import { Envelope, PendingRequests, type Message } from '../../wire/index.ts';
 import type { TransportEnd } from '../transport.ts';
 import { PendingPost, type PendingPostEvents, type PostOutcome } from './pending-post.ts';
 import { discard, HttpRequest, typeOf, type HttpOutcome } from './http-request.ts';
@@ -17,7 +17,7 @@ const DELETE_TIMEOUT_MS = 1000;
 /** Streamable HTTP: every message is a POST, and a request is answered with JSON or with an event stream. */
 export class Streamable implements HttpTransport {
   readonly #context: HttpTransportContext;
-  readonly #posts = new Map<number, PendingPost>();
+  readonly #posts = new PendingRequests<PendingPost>();
   readonly #postEvents: PendingPostEvents = {
     othersServed: (post) => this.#othersServed(post),
     accepted: (post, response) => {
@@ -85,7 +85,7 @@ export class Streamable implements HttpTransport {
       endpoint.session = endpoint.version = undefined;
     }
     const options = this.#modern ? { headers: modernHeaders(message, headers), resumable: false } : undefined;
-    this.#posts.set(message.id, new PendingPost(message, this.#context, this.#postEvents, options));
+    this.#posts.add(message.id, new PendingPost(message, this.#context, this.#postEvents, options));
   }
 
   /** Learns from the answer to a handshake. */
@@ -111,7 +111,7 @@ export class Streamable implements HttpTransport {
   #settled(post: PendingPost, outcome: PostOutcome): void {
     const { id, method } = post.message;
     const { endpoint, events } = this.#context;
-    this.#posts.delete(id);
+    this.#posts.take(id);
     switch (outcome.kind) {
       case 'answered':
       case 'dropped':
@@ -144,7 +144,7 @@ export class Streamable implements HttpTransport {
 
   /** Whether the server is processing other requests. They have their own connections and must not fail with this one. */
   #othersServed(post: PendingPost): boolean {
-    return [...this.#posts.values()].some((other) => other !== post && other.served);
+    return this.#posts.all().some((other) => other !== post && other.served);
   }
 
   /** Sends a notification or a response. Resolves when the server has accepted it or never will. */
@@ -251,12 +251,12 @@ export class Streamable implements HttpTransport {
   #end(end: TransportEnd): void {
     if (this.#state === 'over') return;
     const { endpoint, events } = this.#context;
-    const left = [...this.#posts];
+    const left = this.#posts.all();
     this.#finish();
     const how = end.kind === 'lost' ? end.how : 'lost the session before it responded';
     const error = noHttpAnswer(endpoint, how);
-    for (const [id, { connected }] of left)
-      events.unanswered(id, connected ? { kind: 'failed', error } : { kind: 'not-taken' });
+    for (const { message, connected } of left)
+      events.unanswered(message.id, connected ? { kind: 'failed', error } : { kind: 'not-taken' });
     events.ended(end);
   }
 
@@ -264,7 +264,7 @@ export class Streamable implements HttpTransport {
     this.#state = 'over';
     clearTimeout(this.#sessionLostTimer);
     this.#getStream?.stop();
-    for (const post of [...this.#posts.values()]) post.drop();
+    for (const post of this.#posts.all()) post.drop();
     for (const request of [...this.#sending]) request.drop();
   }
 }
