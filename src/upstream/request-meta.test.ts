@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SwitchboardError } from '../shared/errors.ts';
 import { Client, CLIENT_SHAPE, Meta, MODERN_VERSION } from '../protocol/index.ts';
-import { editedText, jsonMembers, Message, memberText } from '../wire/index.ts';
-import { metaEdits, type RequestMeta } from './request-meta.ts';
+import { addEdit, editedText, jsonMembers, Message, memberText } from '../wire/index.ts';
+import { metaEdits, withoutEnvelope, type RequestMeta } from './request-meta.ts';
 
 const STAMP: RequestMeta = {
   capabilities: { sampling: {} },
@@ -216,3 +216,33 @@ function escapedText(name: string): string {
   );
   return `"${letters.map((code) => `\\u${code}`).join('')}"`;
 }
+
+describe('for a server with a handshake', () => {
+  const plain = (meta: string): string => {
+    const request = read(`{"id":1,"method":"m","params":{"_meta":${meta},"name":"a"}}`);
+    const name = { start: request.start(Client.name), end: request.end(Client.name), with: '"b"' };
+    const edits = withoutEnvelope(request, [name]);
+    // As it is done where the request is sent.
+    if (request.has(Client.progressToken))
+      addEdit(edits, {
+        start: request.start(Client.progressToken),
+        end: request.end(Client.progressToken),
+        with: '7',
+      });
+    return memberText(editedText(request, edits), 'params')!;
+  };
+
+  test.each([
+    ['what it says is left out', `{${META}}`, '{}'],
+    ['the rest stays', `{ "x" : [1.0] ,${META},"y":null}`, '{"x":[1.0],"y":null}'],
+    ['so does the token', `{"progressToken":"mine",${META}}`, '{"progressToken":7}'],
+    [
+      'wherever it is',
+      `{"x":1,${META},"progressToken":1,"${Meta.logLevel}":"info","y":2}`,
+      '{"progressToken":7,"x":1,"y":2}',
+    ],
+    ['without an envelope nothing changes', '{ "x" : 1 }', '{ "x" : 1 }'],
+  ])('%s', (_, before, after) => {
+    expect(plain(before)).toBe(`{"_meta":${after},"name":"b"}`);
+  });
+});

@@ -6,6 +6,7 @@ import {
   defineShape,
   ENVELOPE,
   excerptOf,
+  jsonMembers,
   Message,
   readMessage,
   viewsOf,
@@ -69,6 +70,27 @@ export function metaEdits(
   else {
     const end = request.end(Client.method);
     addEdit(all, { start: end, end, with: `,"params":${params}` });
+  }
+  return all;
+}
+
+/**
+ * The edits of a modern client's request to a server with a handshake: what the handshake says is not repeated. Some
+ * servers of both eras take a request that says it for a modern one.
+ */
+export function withoutEnvelope(request: Message, edits: readonly Edit[]): Edit[] {
+  const all = [...edits];
+  if (!request.has(Client.version)) return all;
+  const [start, end] = [request.start(Client.meta), request.end(Client.meta)];
+  const others = jsonMembers(request.text(Client.meta)!)
+    .filter(({ key }) => key !== 'progressToken' && !ENVELOPE_KEYS.has(key))
+    .map(({ keyText, valueText }) => `${keyText}:${valueText}`);
+  const token = request.start(Client.progressToken);
+  if (token < 0) addEdit(all, { start, end, with: `{${others.join(',')}}` });
+  else {
+    // The token itself is replaced where the request is sent.
+    addEdit(all, { start, end: token, with: '{"progressToken":' });
+    addEdit(all, { start: request.end(Client.progressToken), end, with: `${['', ...others].join(',')}}` });
   }
   return all;
 }
@@ -174,6 +196,13 @@ function textOf(value: object): string {
   }
   return text;
 }
+
+const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
+  Meta.protocolVersion,
+  Meta.clientInfo,
+  Meta.clientCapabilities,
+  Meta.logLevel,
+]);
 
 const VERSION = JSON.stringify(MODERN_VERSION);
 const SPACE = 0x20;

@@ -5,8 +5,9 @@ import type { Edit, Peer } from '../wire/index.ts';
 import { CallQueue } from './call-queue.ts';
 import { PendingCall, type PendingCallControl } from './pending-call.ts';
 import type { ServerRun } from './server-run.ts';
-import type { Modern } from './modern.ts';
+import { isModern, type Modern } from './modern.ts';
 import { ModernCalls } from './modern-calls.ts';
+import { withoutEnvelope } from './request-meta.ts';
 import type { UpstreamServer } from './server.ts';
 
 /** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
@@ -175,7 +176,9 @@ export class ServerCalls {
   #dispatch({ modern, peer }: ServerRun, call: Call, edits: Edit[]): void {
     if (modern === undefined) {
       this.#inFlight++;
-      new PendingCall(call, peer, this.#control).send(edits);
+      const pending = new PendingCall(call, peer, this.#control);
+      if (isModern(call)) pending.send(edits, withoutEnvelope(call.request, edits));
+      else pending.send(edits);
     } else this.#dispatchModern(modern, peer, call, edits);
   }
 
