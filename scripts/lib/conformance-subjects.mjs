@@ -11,21 +11,25 @@ const PROGRAM = join(ROOT, 'dist/index.js');
 const TOKEN = 'a-token-for-the-conformance-run';
 const START_LIMIT_MS = 30_000;
 
-/** Starts the server over HTTP. Gives { url, stop }. */
-export async function startDirect() {
-  const child = start([SERVER, '--http', '0']);
+/** Starts the server over HTTP, speaking `legacy`, `modern` or `both`. Gives { url, stop }. */
+export async function startDirect(era = 'both') {
+  const child = start([SERVER, '--http', '0', '--era', era]);
   const url = await child.says(/^(http:\S+)\n/);
   return { url, stop: child.stop };
 }
 
 /**
- * Starts the gateway with that server as its one child, under its own names. The suite cannot send a token, so what it
+ * Starts the gateway with that server as its only one, under its own names. The suite cannot send a token, so what it
  * is given is the address of a forwarder that adds it.
  *
- * @param era    which era the child speaks
+ * @param era    what the server speaks
+ * @param wire   how the gateway reaches it: stdio or http
+ * @param url    the address of another server to use instead; undefined: ours
  * @param trace  a file to append the traffic between suite and gateway to; undefined: none
  */
-export async function startGateway({ era, trace }) {
+export async function startGateway({ era, wire, url, trace }) {
+  const remote =
+    wire === 'http' && url === undefined ? await startDirect(era) : { url, stop: () => undefined };
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'switchboard-conformance-')));
   folders.add(cwd);
   const forwarder = await startForwarder(trace);
@@ -35,7 +39,10 @@ export async function startGateway({ era, trace }) {
     management: false,
     // A page that the suite says it is. The gateway takes none by itself, not even one of this machine.
     http: { token: TOKEN, allowedOrigins: [forwarder.origin] },
-    mcpServers: { conformance: { command: process.execPath, args: [SERVER, '--era', era] } },
+    mcpServers: {
+      conformance:
+        wire === 'http' ? { url: remote.url } : { command: process.execPath, args: [SERVER, '--era', era] },
+    },
   };
   writeFileSync(join(cwd, 'switchboard.config.json'), JSON.stringify(config));
   const env = { ...process.env, SWITCHBOARD_STATE_DIR: join(cwd, 'state') };
@@ -45,6 +52,7 @@ export async function startGateway({ era, trace }) {
   });
   const stop = async () => {
     await child.stop();
+    await remote.stop();
     forwarder.close();
     rmSync(cwd, { recursive: true, force: true });
   };
