@@ -15,14 +15,14 @@ const parse = (...argv: string[]) => {
 };
 
 describe('flags and words', () => {
-  test('stand in any order', () => {
+  test('may be in any order', () => {
     expect(parse('a', '--json', 'b=c', '--config', 'x.json', 'd')).toEqual({
       flags: { json: '', config: 'x.json' },
       words: ['a', 'b=c', 'd'],
     });
   });
 
-  test('a value stands behind the flag or behind its "="', () => {
+  test('a value follows the flag or its "="', () => {
     expect(parse('--config=a=b.json').flags).toEqual({ config: 'a=b.json' });
     expect(parse('--args', '-').flags).toEqual({ args: '-' });
     expect(parse('--args', '-5').flags).toEqual({ args: '-5' });

@@ -15,7 +15,7 @@ async function check(server: object): Promise<ServerCheck> {
 
 const headers = { Authorization: 'Bearer ${TOKEN}', 'X-A': 'b' };
 
-test('of a server elsewhere, address, transport and names of headers are told', async () => {
+test('of a remote server, address, transport and header names are reported', async () => {
   const found = await check({ url: 'https://${TOKEN:-x}.test/mcp?a=b', headers });
   expect(found).toMatchObject({
     kind: 'remote',
@@ -52,7 +52,7 @@ test.each([
   expect((await check({ url, headers })).cautions).toEqual([]);
 });
 
-test('of a program, what is missing is told', async () => {
+test('of a program, missing parts are reported', async () => {
   expect(await check({ command: process.execPath, args: ['--version'] })).toMatchObject({
     kind: 'stdio',
     ok: true,

@@ -17,7 +17,7 @@ test('secrets are hidden in what changes and in the lines around', () => {
   expect(shown).not.toMatch(/around-1|gone-22|x1/);
 });
 
-test('a change of nothing but secrets is told as such, and a file may come or go', () => {
+test('a change of only secrets is reported as such, and a file may be created or deleted', () => {
   expect(diffOf('{"token": "one-one"}', '{"token": "two-two"}')).toBe(
     'In /f.json only secret values would change.\n',
   );

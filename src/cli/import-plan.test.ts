@@ -111,7 +111,7 @@ test('a name that another file defines is taken, unless that is the very file', 
   expect(states('{}', [found], { elsewhere: own, takesOver: true })).toEqual([['a', 'new']]);
 });
 
-test('secrets stay, or become variables, of which each stands for one value', () => {
+test('secrets stay, or become variables with one value each', () => {
   const found = [
     server('cursor', 'a', { command: 'a', args: ['--token', 'one'], env: { API_KEY: 'k1', DEBUG: '1' } }),
     server('codex', 'b', { command: 'b', env: { API_KEY: 'k2' } }),
@@ -175,7 +175,7 @@ test('one that differs only in a time limit or in being off is not called the sa
   expect(states(text, [found])).toEqual([['a', 'differs']]);
 });
 
-test('one that somebody insists on replaces how it is reached, and keeps how it is shown', () => {
+test('a preferred one replaces how it is reached and keeps how it is exposed', () => {
   const there = { command: 'npx', args: ['gh'], env: { GH_TOKEN: 'old-secret' }, exposure: 'flat' };
   const text = JSON.stringify({ mcpServers: { gh: there } });
   const found = server('codex', 'gh', { command: 'npx', args: ['gh'], env: { GH_TOKEN: 'new-secret' } });

@@ -152,7 +152,7 @@ describe('rotation', () => {
     ).toBe(true);
   });
 
-  test('a lock that a dead program left behind holds nobody up for long', async () => {
+  test('a stale lock of a dead program delays others only briefly', async () => {
     const log = open({ maxBytes: 4096 });
     fs.writeFileSync(`${log.file}.lock`, '');
     fs.utimesSync(`${log.file}.lock`, new Date(0), new Date(0));

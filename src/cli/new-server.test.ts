@@ -66,7 +66,7 @@ test('a reference in a variable is kept as such, and filled in where the server 
   expect(unset.define).toThrow('the environment variable T is not set');
 });
 
-test('a secret that is written into the file is told of, with the way out', async () => {
+test('a literal secret causes a warning with the alternative', async () => {
   const argv = ['x', '--env', 'API_KEY=s3cret', '--', 'node'];
   const own = await prepare(argv);
   expect(own.remark(false)).toContain("use --env 'API_KEY=${API_KEY}'");

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { notifyUnsupported, notifiedText } from './notify-gateways.ts';
 
-test('on Windows, where every signal ends a process, no gateway is told anything', () => {
+test('on Windows, where every signal ends a process, no gateway is notified', () => {
   expect(notifyUnsupported('win32')).toBe('a running gateway cannot be notified on Windows');
   expect([notifyUnsupported('linux'), notifyUnsupported('darwin')]).toEqual([undefined, undefined]);
 });
 
-test('says who was told and who was not, and why', () => {
+test('says which gateways were notified and which were not, and why', () => {
   expect(notifiedText([])).toMatch(/^No gateway is running with this configuration/);
   const told = { pid: 1, program: 'switchboard', told: true };
   expect(notifiedText([told, { ...told, pid: 2, told: false, reason: 'kill EPERM' }])).toBe(

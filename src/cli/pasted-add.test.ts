@@ -30,7 +30,7 @@ test('the scope becomes ours where there is the same one', () => {
   expect(spellOut('claude', 'mcp', 'add', '--scope', 'local', 'x', '--', 'a')).toEqual(['x', '--', 'a']);
 });
 
-test('our own flags may stand before it', () => {
+test('our own flags may precede it', () => {
   expect(spellOut('--dry-run', 'claude', 'mcp', 'add', 'x', '--', 'a')).toEqual([
     '--dry-run',
     'x',

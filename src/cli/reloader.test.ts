@@ -27,7 +27,7 @@ async function reloaderOf(tooLate: readonly string[] = []) {
   return { app, project, lines, reload };
 }
 
-test('a configuration that is wrong is told of in a line for each problem, and what to do in one', async () => {
+test('an invalid configuration is reported with one line per problem and one hint', async () => {
   const { project, lines, reload } = await reloaderOf();
   project.write(CONFIG, { timeouts: { rpcMs: 'soon', idleMs: 'soon' } });
   reload();
@@ -45,7 +45,7 @@ test('a configuration that is wrong is told of in a line for each problem, and w
   expect(lines).toHaveLength(2);
 });
 
-test('what comes too late for this run is told of, after it was read', async () => {
+test('settings that need a restart are reported after a reload', async () => {
   const { lines, reload } = await reloaderOf(['http', 'logLevel']);
   reload();
   await until(() => lines.length === 2);

@@ -80,7 +80,7 @@ test('what is published is found by programs with the same configuration, until 
   expect(fs.readdirSync(project.path('state/run'))).toEqual([]);
 });
 
-test('without a configuration file the directory tells gateways apart', async () => {
+test('without a configuration file, the directory distinguishes gateways', async () => {
   const project = createProject();
   const here = await loadConfig({ cwd: project.dir, env: {} });
   await writeStateFile(project.path('state'), { config: here, program, servers: [] });

@@ -43,7 +43,7 @@ test('without a directory they go to a new one for temporary files, and only the
   expect(readFileSync(path!, 'utf8')).toBe('pixels');
 });
 
-test('a directory is made, and one that cannot be is told of with the next step', () => {
+test('a directory is created, or the error names the next step', () => {
   const project = createProject({ file: '' });
   expect(existsSync(outputDirectory('a/b', project.dir))).toBe(true);
   expect(() => outputDirectory('file/b', project.dir)).toThrow(/Cannot write .*file\/b: /);

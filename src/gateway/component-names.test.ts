@@ -23,7 +23,7 @@ function listing(key: string, ...items: object[]): Listing {
   return { components, byKey: new Map(), incomplete: undefined };
 }
 
-test('equal URIs of two servers are told apart and lead back to their owners', () => {
+test('equal URIs of two servers are distinguished and lead back to their servers', () => {
   const table = nameResources(
     [
       { entry: entry('A'), listing: listing('uri', { uri: 'x://1', name: 'one' }) },
@@ -137,7 +137,7 @@ test('equal prompts of two servers are both there, named by the naming of their 
   ]);
 });
 
-test('members nobody knows and the text of numbers survive the new name', () => {
+test('unknown members and number formatting survive a rename', () => {
   const component = new Component(
     'x://1',
     '{"uri":"x://1","name":"n","size":9007199254740993,"x":{"y":1.0}}',

@@ -111,7 +111,7 @@ test('with one gateway left it is asked though no call runs, and with none it is
   expect(refused[0]).toContain('no client is connected');
 });
 
-test('a log message goes to the one caller, to nobody where it could be for two, and never to all', () => {
+test('a log message goes to the only caller, is dropped if there are two, and never goes to all', () => {
   const { source, says } = behind();
   const shared = sharedBy(source);
   const [one, two] = [user(shared), user(shared)];
@@ -146,7 +146,7 @@ test('subscriptions are renewed, once each, when the source restarts', () => {
   expect(asked).toEqual([['resources/subscribe', { uri: 'a:b' }]]);
 });
 
-test('of the log levels that clients want, the server is told the one that says most', async () => {
+test('the server gets the most verbose of the log levels that clients want', async () => {
   const { source, asked } = behind();
   const shared = sharedBy(source);
   const [one, two] = [user(shared), user(shared)];
@@ -208,7 +208,7 @@ test('requests and notifications of a task go to the client that created it, eve
   expect(two.heard).toEqual([]);
 });
 
-test('what is said of a task that nobody here has made is for nobody', () => {
+test('notifications about an unknown task are dropped', () => {
   const { source, says } = behind();
   const shared = sharedBy(source);
   const one = user(shared);
@@ -218,7 +218,7 @@ test('what is said of a task that nobody here has made is for nobody', () => {
   expect(one.heard).toEqual([]);
 });
 
-test('when the client that wanted to hear most has left, the server is told to say less', async () => {
+test('when the most verbose client leaves, the server gets a higher log level', async () => {
   const { source, asked } = behind();
   const shared = sharedBy(source);
   const [one, two] = [user(shared), user(shared)];

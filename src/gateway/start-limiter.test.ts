@@ -50,7 +50,7 @@ test('one that only waits gives its place up, once', async () => {
   expect([second.begun, third.begun]).toEqual([true, false]);
 });
 
-test('one that somebody waits for goes before those that nobody waits for', async () => {
+test('a source with waiting calls goes first', async () => {
   const gate = new StartLimiter({ concurrency: 1 });
   const first = hang(gate, 'first');
   const background = hang(gate, 'background');

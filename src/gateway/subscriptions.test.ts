@@ -4,7 +4,7 @@ import { Subscriptions } from './subscriptions.ts';
 
 const [one, two] = [{} as Session, {} as Session];
 
-test('a change is told to those who subscribed, under the URI each knows', () => {
+test('a change is announced to subscribers, under the URI each knows', () => {
   const subscriptions = new Subscriptions();
   subscriptions.add('x://1', one, 'x://1');
   subscriptions.add('x://1', two, 'switchboard://B/x://1');
@@ -16,7 +16,7 @@ test('a change is told to those who subscribed, under the URI each knows', () =>
   expect(subscriptions.subscribersOf('x://11').size).toBe(0);
 });
 
-test('a change below what was subscribed to is told too', () => {
+test('a change below a subscribed URI is announced too', () => {
   const subscriptions = new Subscriptions();
   subscriptions.add('x://dir', one, 'switchboard://B/x://dir');
   expect([...subscriptions.subscribersOf('x://dir/file')]).toEqual([[one, 'switchboard://B/x://dir/file']]);

@@ -20,7 +20,7 @@ const part = (source: string | undefined, choosesFirst: boolean, ...tools: Prese
 const owners = (parts: readonly ToolGroup[]) =>
   [...nameTools(parts, new NameReservations())].map(([name, { source }]) => [name, source]);
 
-test('names that the user or we chose are taken first, wherever they stand', () => {
+test('names chosen by the user or by us are assigned first, at any position', () => {
   const table = owners([
     part('evil', false, tool('github_suite', 'evil__github_suite'), tool('work', 'evil__work')),
     part('github', true, tool('github_suite')),

@@ -70,7 +70,7 @@ test.each([
   expect(matches(template, uri)).toBe(expected);
 });
 
-test('the more stands outside expressions, the more specific a template is', () => {
+test('the more literal text a template has, the more specific it is', () => {
   const length = (template: string) => readTemplate(template)!.literalLength;
   expect(length('users://{id}/profile')).toBe(16);
   expect(length('{+anything}')).toBe(0);

@@ -24,7 +24,7 @@ test('names that differ only in what is replaced or cut stay apart', () => {
   expect(validToolName('')).toMatch(/^_/);
 });
 
-test('tools of a server share what stands before them: its name, or what can be read of it', () => {
+test('tools of a server share a prefix: its name, or its readable part', () => {
   expect(prefixedToolName('git-hub_2', 'look')).toBe('git-hub_2__look');
   expect(prefixedToolName('größe', 'look')).toMatch(/^grosse_[a-z0-9]{8}__look$/);
   expect(prefixedToolName('日本語', 'look')).toMatch(/^server_[a-z0-9]{8}__look$/);

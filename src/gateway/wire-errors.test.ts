@@ -19,7 +19,7 @@ test('a framed host gets −32000 for it', () => {
   });
 });
 
-test('a resource that nobody has is not found; one that is only named is a wrong parameter', () => {
+test('an unknown resource is not found; a missing URI is an invalid parameter', () => {
   const unknown = new SwitchboardError('RESOURCE_UNKNOWN', 'x');
   expect(wireAnswer(unknown, 'resources/read', false)).toMatchObject({ code: -32002 });
   expect(wireAnswer(unknown, 'resources/subscribe', false)).toMatchObject({ code: -32002 });

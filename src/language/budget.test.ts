@@ -6,7 +6,7 @@ function reply(usage: ModelReply['usage'], text = ''): ModelReply {
   return { text, calls: [], stop: 'done', usage, raw: undefined };
 }
 
-test('what a model tells is counted, and what it has read and said is read again', () => {
+test('reported tokens are counted, and the conversation counts again in every turn', () => {
   const budget = new Budget(1000, '');
   expect(budget.spend(reply({ input: 100, output: 20 }))).toEqual({ input: 100, output: 20 });
   expect(budget.room).toBe(1000 - 120 - 120);

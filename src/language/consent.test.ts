@@ -111,7 +111,7 @@ test('two questions are never open at one time', async () => {
   expect([asked.length, most]).toEqual([3, 1]);
 });
 
-test('where nobody can be asked it is not allowed, and the message says how to allow it', async () => {
+test('without elicitation it is not allowed, and the message says how to allow it', async () => {
   const { consent, asked } = withPerson(yes, { canElicit: false });
   const { kind, message } = (await consent.permit(drop, {}, never)) as { kind: string; message: string };
   expect(kind).toBe('not allowed');
@@ -119,7 +119,7 @@ test('where nobody can be asked it is not allowed, and the message says how to a
   expect(asked).toEqual([]);
 });
 
-test('a client that fails to ask has not been told no', async () => {
+test('a client that fails to ask does not count as a refusal', async () => {
   const { consent } = withPerson(() => Promise.reject(new Error('The window is closed.')));
   expect(await consent.permit(drop, {}, never)).toEqual({
     kind: 'not allowed',
@@ -127,7 +127,7 @@ test('a client that fails to ask has not been told no', async () => {
   });
 });
 
-test('allowDestructive asks nobody', async () => {
+test('allowDestructive does not ask', async () => {
   const { consent, asked } = withPerson(yes, { allowDestructive: true });
   expect(await consent.permit(drop, {}, never)).toEqual({ kind: 'granted' });
   expect(asked).toEqual([]);

@@ -166,7 +166,7 @@ test('calls of one turn run together, eight at most, and their results come back
   );
 });
 
-test('what no text can stand for comes with the answer, from the last result that had it', async () => {
+test('content that is not text comes with the answer, from the last result that had any', async () => {
   const picture = (data: string): JsonObject => ({ type: 'image', data, mimeType: 'image/png' });
   const model = scripted(
     { calls: [use('draw', { n: 'AAAA' })] },
@@ -181,7 +181,7 @@ test('what no text can stand for comes with the answer, from the last result tha
   expect(result.content).toEqual([{ type: 'text', text: 'Here it is.' }, picture('BBBB')]);
 });
 
-test('images are kept for the model up to a limit, and told of after that', async () => {
+test('images are kept for the model up to a limit, then described', async () => {
   const image = { type: 'image', mimeType: 'image/png', data: 'A'.repeat(4_000_000) };
   const model = scripted({ calls: Array.from({ length: 7 }, () => use('draw')) }, { text: 'Drawn.' });
   await talk(model, { run: () => Promise.resolve({ content: [image] }) });
@@ -190,7 +190,7 @@ test('images are kept for the model up to a limit, and told of after that', asyn
   expect(kinds).toEqual([...Array.from({ length: 5 }, () => 'image'), 'text', 'text']);
 });
 
-test('a model that names a tool that does not exist is told which are near, and may go on', async () => {
+test('a model that calls an unknown tool gets suggestions and may go on', async () => {
   const model = scripted({ calls: [use('fnd')] }, { calls: [use('find')] }, { text: 'Tea.' });
   const { structured, result } = await talk(model);
   expect(result.isError).toBeUndefined();
@@ -235,7 +235,7 @@ test('arguments that are no object are never run', async () => {
   ]);
 });
 
-test('errors of a tool are told to the model, as often as they come', async () => {
+test('tool errors are reported to the model every time', async () => {
   const failing = { isError: true, content: [{ type: 'text', text: 'Out of tea.' }] };
   const model = scripted(...Array<Line>(4).fill({ calls: [use('find')] }), { text: 'There is none.' });
   const { structured, result, told } = await talk(model, { run: () => Promise.resolve(failing) });
@@ -273,7 +273,7 @@ test('a destructive tool runs when the person agrees, and not otherwise', async 
   expect(await answered(false)).toEqual({ ran: [], outcome: 'declined', text: 'That was it.' });
 });
 
-test('where nobody can be asked, the answer says how to allow it', async () => {
+test('without elicitation, the answer says how to allow it', async () => {
   const { structured, text, result } = await talk(scripted({ calls: [use('drop')] }, { text: 'I may not.' }));
   expect(structured.calls[0]!.outcome).toBe('not allowed');
   expect(text).toMatch(/^I may not\.\n\nNot run because .*: drop\. .*"allowDestructive": true/s);
@@ -310,7 +310,7 @@ test('a result too long for what is left is not sent', async () => {
   });
 });
 
-test('a request whose tools alone cost too much asks nobody', async () => {
+test('a request whose tools alone cost too much never reaches the model', async () => {
   const model = scripted({ text: 'x' });
   const { structured } = await talk(model, limits({ maxTokens: 100 }));
   expect(structured).toMatchObject({ steps: 0, stopped: { code: 'LANGUAGE_TOKENS' } });
@@ -325,12 +325,12 @@ test('a request that costs too much for the many tools of its server says so', a
   expect(text).toMatch(/Its 500 tools alone add about \d+ tokens .*hiddenTools/);
 });
 
-test('tokens are estimated where the model does not tell', async () => {
+test('tokens are estimated if the provider does not report them', async () => {
   const { structured } = await talk(scripted({ text: 'Tea and more tea.', usage: undefined }));
   expect(structured.tokens).toMatchObject({ estimated: true });
 });
 
-test('when the time is over, what runs is stopped and what was done is told', async () => {
+test('on a timeout, running calls are stopped and finished ones reported', async () => {
   const model = scripted({ calls: [use('add')] }, { calls: [use('find')] });
   const stopped: boolean[] = [];
   const { structured, result } = await talk(model, {
@@ -359,7 +359,7 @@ test('a model that never answers is stopped when the time is over', async () => 
   expect(structured).toMatchObject({ steps: 1, stopped: { code: 'LANGUAGE_TIMEOUT' } });
 });
 
-test('the time stands still while the server asks the client something', async () => {
+test('the clock pauses while the server waits for the client', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   let asked: (answered: Promise<unknown>) => void = () => undefined;
@@ -392,7 +392,7 @@ test.each(['model', 'tool'])(
   },
 );
 
-test('a request that is cancelled before it begins asks nobody', async () => {
+test('a request cancelled before it starts never reaches the model', async () => {
   const model = scripted({ text: 'x' });
   await expect(talk(model, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'CANCELLED' });
   expect(model.requests).toEqual([]);
@@ -434,7 +434,7 @@ test('a model that cannot be asked gives a result with its own error', async () 
   expect(structured.stopped).toEqual({ code: 'LANGUAGE_KEY_REFUSED', message: text });
 });
 
-test('a bug is told as one, without its words', async () => {
+test('a bug is reported as one, without its message', async () => {
   const { text, logged } = await talk(scripted(() => Promise.reject(new TypeError('quotes a secret'))));
   expect(text).toContain('Switchboard failed');
   expect(text + logged).not.toContain('secret');

@@ -31,7 +31,7 @@ function codes(...turns: FinishedToolCall[][]): (string | undefined)[] {
   return turns.map((turn) => patience.judge(turn)?.code);
 }
 
-test('a model is told once that a tool does not exist; together in one turn is once', () => {
+test('a model may call unknown tools in one turn only', () => {
   const unknown = ended('nope', 'unknown tool');
   expect(codes([unknown, unknown], [ended('a', 'ok')], [ended('other', 'unknown tool')])).toEqual([
     undefined,
@@ -55,7 +55,7 @@ test('a tool that ran meanwhile has been understood, and the next mistake is ano
   ]);
 });
 
-test('errors of a tool can be told as often as they come', () => {
+test('tool errors are reported without a limit', () => {
   const error = ended('a', 'error');
   expect(codes([error], [error], [error])).toEqual([undefined, undefined, undefined]);
 });

@@ -18,7 +18,7 @@ test('a result that has structured content only becomes text', () => {
   ]);
 });
 
-test('resources and kinds that nobody knows are told in words', () => {
+test('resources and unknown kinds are described in words', () => {
   const content = [
     { type: 'resource', resource: { uri: 'note://1', text: 'inside' } },
     { type: 'resource', resource: { uri: 'note://2', blob: 'AAAA', mimeType: 'application/pdf' } },
@@ -47,7 +47,7 @@ test('text beyond the limit is cut with a sentence that says so, and no characte
   expect(texts[2]).toMatch(/^\(Cut off here: 100 of 100 characters/);
 });
 
-test('an image too large for a model is told of instead', () => {
+test('an image too large for a model is described instead', () => {
   const content = [{ ...image, data: 'A'.repeat(6_000_000) }];
   expect(contentForModel({ content })).toEqual([
     { type: 'text', text: '(An image of type image/png, too large to be shown here.)' },
@@ -55,7 +55,7 @@ test('an image too large for a model is told of instead', () => {
   expect(attachmentsOf({ content })).toEqual(content);
 });
 
-test('a result without content, or with something else in its place, is told as empty', () => {
+test('a result without valid content counts as empty', () => {
   for (const result of [
     {},
     { content: [] },

@@ -17,7 +17,7 @@ test('it aborts when the time has run out', () => {
   expect(limit).toMatchObject({ expired: true, signal: { aborted: true } });
 });
 
-test('it stands still while somebody is asked, also where two are', async () => {
+test('it pauses while the user is asked, also twice at once', async () => {
   const limit = new TimeLimit(1000);
   vi.advanceTimersByTime(600);
   const answers: (() => void)[] = [];
@@ -35,7 +35,7 @@ test('it stands still while somebody is asked, also where two are', async () => 
   expect(limit.expired).toBe(true);
 });
 
-test('a closed one stops what runs, and never expires, also where somebody is still asked', async () => {
+test('closing stops what runs and never expires, even during a question', async () => {
   const limit = new TimeLimit(1000);
   let answer = (): void => undefined;
   const asked = limit.hold(() => new Promise<void>((resolve) => (answer = resolve)));

@@ -37,7 +37,7 @@ test('what models refuse at the top of a schema is said in words instead', () =>
   expect(spec?.description).toMatch(/^Does it\.\n\n.*"anyOf":\[\{"required":\["a"\]\}/);
 });
 
-test('a long description is shortened, and a title stands in for a missing one', () => {
+test('a long description is shortened, and a title replaces a missing one', () => {
   const { specs } = toolSpecs([
     offered('long', { description: 'word '.repeat(5000) }),
     offered('titled', { title: 'Titled' }),

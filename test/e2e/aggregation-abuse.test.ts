@@ -135,7 +135,7 @@ describe('what one server named first', () => {
 });
 
 describe('lists', () => {
-  test('that were given up are told of when they change later', async () => {
+  test('that were given up are announced when they change later', async () => {
     const { client } = await startGateway(
       { slow: nodeServer('slow', '--initialize-ms=200') },
       { config: FLAT_PLAIN },

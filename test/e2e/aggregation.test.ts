@@ -161,7 +161,7 @@ describe('two servers with the same names', () => {
     }
   });
 
-  test('prompts are listed with their server, and told by it', async () => {
+  test('prompts are listed with their server and come from it', async () => {
     const { client } = await startTwins();
     const prompts = await listWith(client, 'prompts/list', 'name', ['ask', 'right__ask']);
     expect(prompts.map(({ name, description }) => [name, description])).toEqual([
@@ -292,7 +292,7 @@ describe('lists that change', () => {
     return client;
   }
 
-  test.each(KINDS)('a new $kind is told of once, and is there', async ({ kind, method, key, one }) => {
+  test.each(KINDS)('a new $kind is announced once and is available', async ({ kind, method, key, one }) => {
     const client = await settled();
     const from = client.messages.length;
     const before = client.notifications.length;
@@ -385,7 +385,7 @@ describe('lists that change', () => {
 });
 
 describe('exposures', () => {
-  test('flat, suite and hidden stand in one list, each as its own entry says', async () => {
+  test('flat, suite and hidden servers share one list, each as its entry says', async () => {
     const { client, call } = await startGateway(
       {
         open: { ...offering('open', { tools: ['look'] }, '--quiet'), exposure: 'flat' },
@@ -434,7 +434,7 @@ describe('exposures', () => {
     expect((await client.listTools()).map(({ name }) => name)).toEqual(['boxed_suite']);
   });
 
-  test('a URI nobody has is refused by name, and starts nobody', async () => {
+  test('an unknown URI is refused by name and starts no server', async () => {
     const gateway = await startGateway(
       {
         open: { ...offering('open', { resources: ['demo://open'] }), exposure: 'flat' },

@@ -237,7 +237,7 @@ describe('what allow shows', () => {
     expect(stdout).not.toContain('literal-value');
   });
 
-  test('has what a language model before a server is told and given', async () => {
+  test('includes the instructions and settings of a language model', async () => {
     const language = {
       model: 'evil-1',
       baseUrl: 'https://evil.test/v1',
@@ -280,7 +280,7 @@ describe('a person is asked', () => {
     expect((await run(repo, ['tools', 'evil'])).code).toBe(0);
   });
 
-  test('and a no is told, and nobody is asked again', async () => {
+  test('and a refusal is reported, and not asked again', async () => {
     const { client, repo, questions } = await asking('decline');
     for (const action of ['introspect', 'call']) {
       const answer = await client.call('evil_suite', { action, subtool: 'echo' });

@@ -145,7 +145,7 @@ test('a call without an id reaches no server', async () => {
   expect(methods).not.toContain('resources/read');
 });
 
-test('switchboard call survives a server that asks what nobody knows', async () => {
+test('switchboard call survives a server with unknown requests', async () => {
   const project = createProject({ 'switchboard.config.json': { mcpServers: { s: nodeServer('asking') } } });
   const mark = marker();
   onTestFinished(() => killAll(mark));
@@ -207,7 +207,7 @@ describe('what is told', () => {
   });
 });
 
-test('a client that wants to hear of errors only is told nothing less', async () => {
+test('a client that wants only errors gets nothing else', async () => {
   const { client } = await startGateway({ s: nodeServer('asking') }, { config: FLAT_PLAIN });
   await listWith(client, 'tools/list', 'name', ['log']);
   const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical'];

@@ -39,7 +39,7 @@ describe('answers that are too much', () => {
     expect(Object.keys((await call('huge', 'keys')).result.structuredContent)).toHaveLength(100_000);
   });
 
-  test('output without end costs the server its life, and nobody else anything', async () => {
+  test('endless output ends the server and affects no other', async () => {
     const { call, client } = await startGateway({ huge: nodeServer('huge'), echo: nodeServer('echo') });
     await call('huge', 'pid');
     const endless = await call('huge', 'no_newline', { bytes: 200 * 1024 * 1024 }, { deadline: 60_000 });
@@ -231,7 +231,7 @@ describe('progress', () => {
     expect(client.notifications.every((message) => message.params.progressToken === 'same')).toBe(true);
   });
 
-  test('progress nobody asked for is dropped, a flood is thinned and ends with the newest', async () => {
+  test('unrequested progress is dropped, a flood is thinned and ends with the newest', async () => {
     const { client, call } = await startGateway({ progress: nodeServer('progress') });
     await call('progress', 'stray', { n: 10, token: 'nobody' }, { progressToken: 'mine' });
     await call('progress', 'after', { n: 10 }, { progressToken: 'late' });

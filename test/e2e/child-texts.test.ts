@@ -12,7 +12,7 @@ function colourful(...args: string[]): Project {
 // eslint-disable-next-line no-control-regex
 const CODES = /\u001b|\\x1b/;
 
-test('what a server wrote before it died is quoted, and our next step stands behind it', async () => {
+test('the last output of a server is quoted, followed by our next step', async () => {
   const { stdout, code } = await runProgram(colourful('--exit'), ['tools']);
   expect(code).toBe(1);
   expect(stdout).toMatch(

@@ -10,7 +10,7 @@ import { createProject, nodeServer, npmServer } from '../helpers/temp-project.ts
 import { until } from '../helpers/until.ts';
 
 describe('tools', () => {
-  test('lists tools with their signature, marks hidden ones, and tells failures', async () => {
+  test('lists tools with their signature, marks hidden ones and reports failures', async () => {
     const project = createProject({
       'switchboard.config.json': {
         mcpServers: {

@@ -7,7 +7,7 @@ import { CRASH, GONE, mixedProject, runCli, stateOf } from '../helpers/run-cli.t
 import { createProject, nodeServer, npmServer } from '../helpers/temp-project.ts';
 
 describe('dry-run', () => {
-  test('lists subtools, marks hidden ones, counts tokens; one failure stops nobody', async () => {
+  test('lists subtools, marks hidden ones, counts tokens; a failure affects no other server', async () => {
     const project = createProject({
       'switchboard.config.json': {
         mcpServers: {
@@ -129,7 +129,7 @@ describe('dry-run', () => {
     expect(stdout).toMatch(/^instructions +≈ \d+$/m);
   });
 
-  test('counts what servers say to every conversation, and tells which suite is better shown flat', async () => {
+  test('counts the instructions of servers, and says which suite is cheaper flat', async () => {
     const small = nodeServer('echo', '--tools=pid');
     const project = createProject({
       'switchboard.config.json': {

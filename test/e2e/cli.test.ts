@@ -162,7 +162,7 @@ describe('list', () => {
     expect((await runCli(plain, ['list'])).stdout).toMatch(/^e +flat \(plain names\) +–/m);
   });
 
-  test('tells how the servers of a running gateway are doing, until it ends', async () => {
+  test('shows the state of servers in a running gateway, until it ends', async () => {
     const secret = 'crash line';
     const project = echoProject({ crash: { ...CRASH, env: { SECRET: secret } }, other: nodeServer('echo') });
     const env = { SWITCHBOARD_STATE_DIR: stateOf(project), SWITCHBOARD_LOG_LEVEL: '' };

@@ -56,7 +56,7 @@ describe('SIGHUP', () => {
     (await gateway.tools()).filter((name) => !MANAGEMENT_TOOLS.includes(name));
   const echo = (...tools: string[]) => nodeServer('echo', `--tools=${tools.join(',')}`);
 
-  test('without a change keeps every process and every call, and tells nobody anything', async () => {
+  test('without a change keeps every process and call and notifies no client', async () => {
     const servers = { a: nodeServer('echo'), b: nodeServer('echo') };
     const gateway = await open(servers);
     const { client } = gateway;
@@ -74,7 +74,7 @@ describe('SIGHUP', () => {
     expect(await running(gateway, 'a', 'b')).toEqual(pids);
   });
 
-  test('a server that is there now is started, and its tools are told of', async () => {
+  test('a new server is started and its tools are announced', async () => {
     const gateway = await open({ a: echo('echo') });
     const pids = await running(gateway, 'a');
     const before = gateway.changes();
@@ -241,7 +241,7 @@ describe('SIGHUP', () => {
     expect(textOf(await gateway.client.call('pid'))).toBe(String(pids.a));
   });
 
-  test('is told to the client only where its list is another one now, and then once', async () => {
+  test('is announced to the client only if its list changed, and then once', async () => {
     const suite = { a: { ...echo('echo'), exposure: 'suite' }, b: { ...echo('pid'), exposure: 'suite' } };
     const gateway = await open(suite);
     const described = { ...suite, a: { ...suite.a, switchboardDescription: 'Says it again.' } };
@@ -353,7 +353,7 @@ describe('SIGHUP', () => {
     expect(responseText(await gateway.add('x', nodeServer('echo')))).toContain(`needs user approval`);
   });
 
-  test('several in a row, and while servers are added, removed and called, come to what stands in the file last', async () => {
+  test('several in a row, while servers are added, removed and called, end with the last content of the file', async () => {
     const gateway = await open({ a: nodeServer('echo'), b: nodeServer('echo') });
     const { client, write } = gateway;
     const { a } = await running(gateway, 'a', 'b');

@@ -21,7 +21,7 @@ const pidOf = async (client: RawClient, server: string): Promise<number> =>
   Number(textOf(await client.call(`${server}_suite`, { action: 'call', subtool: 'pid', args: {} })));
 
 describe('a running gateway', () => {
-  test('is told of what is added and removed; servers that did not change keep their processes', async () => {
+  test('applies additions and removals; unchanged servers keep their processes', async () => {
     const project = createProject({
       [CONFIG]: { mcpServers: { a: nodeServer('echo'), b: nodeServer('echo') } },
     });
@@ -62,7 +62,7 @@ describe('a running gateway', () => {
     await leave(client);
   });
 
-  test('reads a file again that was edited by hand, when it is told by reload', async () => {
+  test('reloads a file that was edited by hand, on reload', async () => {
     const project = createProject({ [CONFIG]: { mcpServers: { a: nodeServer('echo') } } });
     const client = await startEditedGateway(project);
     const a = await pidOf(client, 'a');
@@ -157,7 +157,7 @@ describe('a running gateway', () => {
     await waitUntilGone(client.marker);
   });
 
-  test('that ends is not disturbed by being told', async () => {
+  test('that is ending is not disturbed by a notification', async () => {
     const project = createProject({ [CONFIG]: { mcpServers: { a: nodeServer('echo') } } });
     const client = await startEditedGateway(project);
     const slow = client.call('a_suite', {

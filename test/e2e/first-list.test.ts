@@ -45,7 +45,7 @@ test('a server that fails ends the wait for it', async () => {
   expect(performance.now() - asked).toBeLessThan(9000);
 });
 
-test('with a limit of 0 the first list waits for nobody, and what comes later is announced', async () => {
+test('with a limit of 0 the first list does not wait, and later tools are announced', async () => {
   const { client } = await startGateway(
     { slow: flat('slow', '--initialize-ms=300') },
     { config: { timeouts: { firstListMs: 0 } } },

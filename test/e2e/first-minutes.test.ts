@@ -154,7 +154,7 @@ test('add warns of a command or a script that is not there, and adds it all the 
   expect(good).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('one variable that is not set is told of once for each server', async () => {
+test('a variable that is not set is reported once per server', async () => {
   const entry = { ...nodeServer('echo'), env: { A: '${NOT_SET_ANYWHERE}', B: '${NOT_SET_ANYWHERE}' } };
   const project = createProject({ [CONFIG]: { mcpServers: { bad: entry } } });
   const times = (text: string): number => text.split('NOT_SET_ANYWHERE is not set').length - 1;

@@ -30,7 +30,7 @@ describe('import', () => {
     },
   });
 
-  test('shows what hosts have, and writes only when it is told to', async () => {
+  test('shows what hosts have, and writes only with --yes', async () => {
     const at = createHostHome(hosts());
     const before = at.files();
     const shown = await at.run(['import']);

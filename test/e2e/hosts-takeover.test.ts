@@ -207,7 +207,7 @@ describe('a takeover', () => {
 describe('what is kept', () => {
   const cursor = { mcpServers: { echo: ECHO_SERVER, other: { command: 'o' } } };
 
-  test('is listed, and a takeover that nobody wants back is forgotten', async () => {
+  test('is listed, and can be dropped', async () => {
     const at = createHostHome({ [FILES.cursor]: cursor });
     expect((await at.run(['eject', '--list'])).stdout).toBe('No host has been taken over.\n');
     await at.run(['import', 'cursor', '--takeover', '--yes']);

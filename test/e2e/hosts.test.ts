@@ -222,7 +222,7 @@ describe('install', () => {
     expect(Object.keys(at.files())).toEqual(['work/.keep']);
   });
 
-  test('without a host it tells what there is, and what is wrong is told plainly', async () => {
+  test('without a host it lists hosts and servers, and reports problems', async () => {
     const at = createHostHome({
       [CONFIG]: ECHO_CONFIG,
       [FILES.cursor]: { mcpServers: { a: { command: 'a' } } },

@@ -118,7 +118,7 @@ describe.each(Object.entries(exposures))('with %s exposure', (exposure, { config
       expect(cancellations.at(-1)).toMatchObject({ known: true });
     });
 
-    test('answers what its servers ask, and nobody else is asked', async () => {
+    test('answers the requests of its own servers only', async () => {
       const form = JSON.parse(await said('asking', 'ask_form', { tag: 'f' }));
       expect(form.result).toMatchObject({ action: 'accept', content: { answer: 'the one' } });
       const model = JSON.parse(await said('asking', 'ask_model', { tag: 'm' }));
@@ -300,7 +300,7 @@ describe('a connection that breaks', () => {
     },
   );
 
-  test('what comes while nobody listens is there for the next GET, and nothing twice', async () => {
+  test('messages sent without a listener are kept for the next GET, none twice', async () => {
     const gateway = await startHttpGateway({ offering: nodeServer('offering', '--resources=a:1') }, PLAIN);
     const session = await HttpSession.open(gateway);
     await until(async () => (await session.request('resources/list')).result.resources.length > 0);

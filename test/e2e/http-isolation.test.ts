@@ -231,7 +231,7 @@ describe('a shared server that asks its client', () => {
     await gateway.stop();
   });
 
-  test('a cancellation with the id of somebody else’s call cancels nothing of theirs', async () => {
+  test("a cancellation with the id of another client's call cancels nothing of theirs", async () => {
     const gateway = await start();
     const [one, two] = await Promise.all([
       HttpSession.open(gateway, ELICITS),
@@ -249,7 +249,7 @@ describe('a shared server that asks its client', () => {
   });
 });
 
-describe('what a shared server tells', () => {
+describe('notifications of a shared server', () => {
   test('an update goes to those who subscribed, and the last who leaves takes the subscription along', async () => {
     const offering = { ...nodeServer('offering', '--resources=a:1,a:2'), ...SHARED };
     const gateway = await startHttpGateway({ offering }, { config: FLAT });
@@ -284,7 +284,7 @@ describe('what a shared server tells', () => {
     await gateway.stop();
   });
 
-  test('a changed list is told to all, progress and logs to the one who called', async () => {
+  test('a changed list is announced to all, progress and logs to the caller', async () => {
     const gateway = await startHttpGateway(
       {
         offering: { ...nodeServer('offering'), ...SHARED },
@@ -361,7 +361,7 @@ test('a server that one client adds is its own, and goes with it', async () => {
 });
 
 describe('limits', () => {
-  test('with as many sessions as allowed the next client is told the setting, and gets in when one has left', async () => {
+  test('at the session limit the next client gets an error with the setting, and connects once one has left', async () => {
     const gateway = await startHttpGateway(
       { canary: nodeServer('canary') },
       { config: FLAT, http: { maxSessions: 2 } },
@@ -391,7 +391,7 @@ describe('limits', () => {
     return { gateway, one, two, three };
   }
 
-  test('with as many processes as allowed the next call is told the setting, and works when one has ended', async () => {
+  test('at the process limit the next call gets an error with the setting, and works once one has ended', async () => {
     const { gateway, one, two, three } = await threeForTwo({});
     const value = async (session: HttpSession, said: string): Promise<string> =>
       JSON.parse(textOf(await session.call(CANARY, run('tell', { value: said })))).value;
@@ -462,7 +462,7 @@ describe('a client that does not read', () => {
 
   const start = () => startHttpGateway({ echo: { ...nodeServer('echo'), ...SHARED } }, { config: FLAT });
 
-  test('its answers holds up nobody else on a shared server', async () => {
+  test('its responses delays no other client of a shared server', async () => {
     const gateway = await start();
     const [lazy, busy] = await Promise.all([HttpSession.open(gateway), HttpSession.open(gateway)]);
     for (let n = 0; n < 8; n++) {
@@ -474,7 +474,7 @@ describe('a client that does not read', () => {
     await gateway.stop();
   });
 
-  test('its stream holds up nobody else on a shared server', async () => {
+  test('its stream delays no other client of a shared server', async () => {
     const gateway = await start();
     const busy = await HttpSession.open(gateway);
     const authorization = `Bearer ${gateway.token}`;

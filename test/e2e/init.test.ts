@@ -148,7 +148,7 @@ describe('with --yes', () => {
     expect(stdout).toContain('"extends": false');
   });
 
-  test('starts nothing of a project that nobody has chosen', async () => {
+  test('starts no server of a project that was not chosen', async () => {
     const at = createHostHome({
       [FILES.cursor]: { mcpServers: { echo: nodeServer('echo') } },
       'work/.cursor/mcp.json': {

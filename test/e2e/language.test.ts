@@ -63,7 +63,7 @@ describe.each(Object.entries(apis))('with a model of the API of %s', (_name, { c
     expect(model.requests.every(({ body }) => body.stream === true)).toBe(true);
   });
 
-  test('an overload is waited out, and told', async () => {
+  test('an overload is waited out and reported', async () => {
     const steps: string[] = [];
     const result = await tell(
       spoken,
@@ -85,7 +85,7 @@ describe.each(Object.entries(apis))('with a model of the API of %s', (_name, { c
     ]);
   });
 
-  test('arguments that are no JSON are told to the model', async () => {
+  test('invalid JSON arguments are reported to the model', async () => {
     const result = await tell(spoken, 'brief', 'stammer', ({ turn, results }) =>
       turn === 0 ? { calls: [{ name: 'echo', inputText: '{"text": ' }] } : results[0]!,
     );
@@ -106,7 +106,7 @@ describe.each(Object.entries(apis))('with a model of the API of %s', (_name, { c
     expect(result.structuredContent.calls).toMatchObject([{ arguments: { text: 'once' }, outcome: 'ok' }]);
   });
 
-  test('a key that is missing or refused is told, and never shown', async () => {
+  test('a missing or rejected key is reported and never shown', async () => {
     const missing = await tell(spoken, 'keyless', 'let me in', () => 'Come in.');
     expect(missing.isError).toBe(true);
     expect(JSON.stringify(missing)).toMatch(/No API key is set for model '.*scripted'.*_API_KEY/);

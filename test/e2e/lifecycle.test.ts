@@ -51,21 +51,21 @@ describe('starting', () => {
     await until(() => processesWith(client.marker).length === 1, { what: 'only the gateway is left' });
   });
 
-  test('a program that is no MCP server is told for what it is', async () => {
+  test('a program that is not an MCP server is reported as such', async () => {
     const { call } = await startGateway({ hello: { command: 'sh', args: ['-c', 'echo hello there'] } });
     expect(said(await call('hello', 'x'))).toContain(
       'It printed "hello there" to stdout. Its command does not seem to start an MCP server.',
     );
   });
 
-  test('the line that names the error is told, not the end of its trace', async () => {
+  test('the line that names the error is reported, not the end of its trace', async () => {
     const { call } = await startGateway({ gone: { command: process.execPath, args: ['no-such-file.mjs'] } });
     expect(said(await call('gone', 'x'))).toMatch(
       /Subtool 'x' of server 'gone' was not run\. .*Cannot find module/,
     );
   });
 
-  test('a slow start delays nobody else', async () => {
+  test('a slow start delays no other server', async () => {
     const { call } = await startGateway({
       slow: nodeServer('slow', '--initialize-ms=1500'),
       echo: nodeServer('echo'),
@@ -82,7 +82,7 @@ describe('starting', () => {
 });
 
 describe('crashing', () => {
-  test('a crash during a call is told within 100 ms, and the next call brings the server back', async () => {
+  test('a crash during a call is reported within 100 ms, and the next call restarts the server', async () => {
     const { call } = await startGateway({ slow: nodeServer('slow') });
     const took: number[] = [];
     // On a busy machine any one of them may be late for reasons of its own; the mechanism is as fast as the fastest.
@@ -113,7 +113,7 @@ describe('crashing', () => {
     }
   });
 
-  test('a crash is told in time and by its name also when a descendant holds the pipes', async () => {
+  test('a crash is reported in time and by name even if a descendant holds the pipes', async () => {
     const script = 'sleep 100 & exec "$@"';
     const { command, args } = nodeServer('slow');
     const { call } = await startGateway({
@@ -159,7 +159,7 @@ describe('crashing', () => {
 });
 
 describe('giving up', () => {
-  test('a call that is never answered ends after rpcMs, the server is told, and stays', async () => {
+  test('a call without a response ends after rpcMs; the server is notified and keeps running', async () => {
     const { call } = await startGateway(
       { slow: nodeServer('slow') },
       { config: { timeouts: { rpcMs: 400 } } },

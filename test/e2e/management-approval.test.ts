@@ -114,7 +114,7 @@ describe('approval "ask"', () => {
     expect(failed(await gateway.add('tool', proposal(project)))).toBe(false);
   });
 
-  test('a client that cannot ask is told which setting allows it, and nothing is started', async () => {
+  test('a client without elicitation gets the setting that allows it, and nothing is started', async () => {
     for (const capabilities of [{}, { sampling: {}, roots: {} }]) {
       const gateway = await startManaged(true, { capabilities });
       const response = await gateway.add('tool', proposal(gateway.project));
@@ -126,7 +126,7 @@ describe('approval "ask"', () => {
     }
   });
 
-  test('what is wrong anyway is refused before anybody is asked', async () => {
+  test('invalid arguments are refused before the user is asked', async () => {
     const gateway = await startManaged(true, { capabilities: ELICITATION }, { taken: nodeServer('echo') });
     for (const wrong of [{ name: 'a__b' }, { name: 'taken' }, { command: '' }, { args: [1] }]) {
       const response = await gateway.client.call('add_server', {
@@ -195,7 +195,7 @@ describe('approval "ask"', () => {
     expect(spawnedServers(client)).toEqual(['same']);
   });
 
-  test('only for what no configuration names: reloading, listing and removing asks nobody', async () => {
+  test('only for servers not in the configuration: reloading, listing and removing does not ask', async () => {
     const gateway = await startManaged(true, { capabilities: ELICITATION }, { echo: nodeServer('echo') });
     await gateway.serverOnce('echo', 'running');
     expect(failed(await gateway.reload('echo'))).toBe(false);

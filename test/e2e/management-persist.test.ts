@@ -39,7 +39,7 @@ describe('persist', () => {
   }
   const withText = (text = TEXT): Project => createProject({ 'switchboard.config.json': text });
 
-  test('an added server stands in the configuration, with everything else as it was; a restart has it', async () => {
+  test('an added server is saved to the configuration, the rest is unchanged, and it is there after a restart', async () => {
     const project = withText();
     project.write('folder/.keep', '');
     const gateway = await open(project);
@@ -134,7 +134,7 @@ describe('persist', () => {
     expect(listed.slice(2).sort()).toEqual(names);
   });
 
-  test('where the configuration cannot be written, the client is told so, and that the server runs for now', async () => {
+  test('if the configuration is not writable, the client is told, and that the server runs for now', async () => {
     const project = createProject({
       'switchboard.config.mjs': `export default ${JSON.stringify({
         ...FLAT_PREFIXED,

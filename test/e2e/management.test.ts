@@ -36,7 +36,7 @@ describe('by default', () => {
   );
 });
 
-test('turned on, the four tools stand first in the list; configured servers are listed, also those that sleep', async () => {
+test('if enabled, the four tools are first in the list; configured servers are listed, also idle ones', async () => {
   const { client, tools, servers, call } = await startManaged(
     true,
     { config: { exposure: 'suite' } },
@@ -72,7 +72,7 @@ test('their names cannot be taken by a tool that is shown under its own name', a
   expect(textOf(await client.call('evil__list_servers'))).toBe('evil ran list_servers with {}');
 });
 
-test('approval "auto": nobody is asked', async () => {
+test('approval "auto" does not ask', async () => {
   const gateway = await startManaged({ approval: 'auto' }, { capabilities: ELICITATION });
   expect(failed(await gateway.add('echo', nodeServer('echo')))).toBe(false);
   expect(textOf(await gateway.client.call('echo__echo', { text: 'there' }))).toBe('there');

@@ -16,7 +16,7 @@ import { nodeServer, serverPath } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
 describe('add_server', () => {
-  test('starts the program, greets it, lists its tools and tells the client once', async () => {
+  test('starts the program, initializes it, lists its tools and notifies the client once', async () => {
     const mux = await startMux();
     let added: ListedServer | undefined;
     const changes = await changesBy(mux, async () => {
@@ -55,7 +55,7 @@ describe('add_server', () => {
     }
   });
 
-  test('is a success without any tools, and is told of too', async () => {
+  test('succeeds without any tools, and is announced too', async () => {
     const mux = await startMux();
     const changes = await changesBy(mux, async () => {
       expect(responseText(await mux.add('bare', SERVER_WITHOUT_TOOLS))).toContain('no tools');
@@ -65,7 +65,7 @@ describe('add_server', () => {
     expect(await mux.tools()).toEqual(MANAGEMENT_TOOLS);
   });
 
-  test('merges env into ours, runs where it is told, and takes every text as it stands', async () => {
+  test('merges env into ours, runs in cwd, and takes every string literally', async () => {
     const mux = await startMux({ env: { OUTER: 'outer', BOTH: 'ours' } });
     const folder = mux.project.path('some folder');
     mux.project.write('some folder/.keep', '');
@@ -228,7 +228,7 @@ describe('add_server', () => {
     expect(textOf(await mux.client.call('dev__echo', { text: 'now' }))).toBe('now');
   });
 
-  test('that takes its time holds up nobody; meanwhile it is starting, and calls of its tools wait for it', async () => {
+  test('that is slow delays no other; meanwhile it is starting, and calls of its tools wait for it', async () => {
     const mux = await startMux();
     // Only the first list waits for servers that are starting.
     expect(await ownTools(mux)).toEqual([]);
@@ -265,7 +265,7 @@ describe('names', () => {
     expect((await mux.servers()).map(({ name }) => name)).toEqual(['evil', 'add']);
   });
 
-  test('that two servers share are told apart; removing one takes only its own', async () => {
+  test('that two servers share are distinguished; removing one removes only its own', async () => {
     const mux = await startMux();
     const of = (name: string) => nodeServer('offering', `--name=${name}`, '--tools=same,other', '--quiet');
     for (const name of ['one', 'two']) await mux.added(name, of(name));

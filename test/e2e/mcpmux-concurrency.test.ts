@@ -31,7 +31,7 @@ describe('at the same time', () => {
     );
   });
 
-  test('two adds of one name start one server; the other is told that the name is taken', async () => {
+  test('two adds of one name start one server; the other gets an error', async () => {
     const mux = await startMux();
     const journal = mux.project.path('journal');
     const server = { ...nodeServer('echo'), env: { TEST_SERVER_JOURNAL: journal } };

@@ -158,7 +158,7 @@ test('a server that asks for no login is good news', async () => {
   });
 });
 
-test('a server that is skipped is told of with the reason', async () => {
+test('a server that is not available is reported with the reason', async () => {
   configure({ lost: { url: 'https://${NOT_SET_ANYWHERE}/mcp' } });
   await expect(run('lost')).rejects.toMatchObject({
     code: 'SERVER_UNUSABLE',

@@ -44,7 +44,7 @@ const MEMORY = {
 } as const;
 const UNKNOWN = { kind: 'stdio', command: 'node', args: ['memory.mjs'] } as const;
 
-describe('what a model is told', () => {
+describe('instructions for a model', () => {
   const server = 'memory';
   const tools: OfferedTool[] = [];
   const pipe = (name: string): string => {

@@ -77,7 +77,7 @@ it('the key is sent in both headers to a server that is not the API itself', asy
   expect(headers.authorization).toBe(`Bearer ${KEY}`);
 });
 
-it('credit that is used up is told as that', async () => {
+it('exhausted credit is reported as such', async () => {
   const message = 'Your credit balance is too low to access the API.';
   const server = await startAnthropicServer([{ status: 400, message }]);
   const error = await failureWith((await model(server.url)).reply(requestOf(HELLO)));

@@ -64,7 +64,7 @@ export function httpModelCases(name: string, { start, model: make }: HttpModelSe
       expect((await ask({ text: 'Zoë 🌍 café' })).text).toBe('Zoë 🌍 café');
     });
 
-    it('has no tokens where the server does not tell', async () => {
+    it('has no tokens if the server does not report them', async () => {
       expect((await ask({ text: 'Hm.', usage: null })).usage).toBeUndefined();
     });
 
@@ -176,7 +176,7 @@ export function httpModelCases(name: string, { start, model: make }: HttpModelSe
       expect(retries[0]?.[0]).toMatch(/^it(s rate limit)? (is|failed|cannot)/);
     });
 
-    it('waits as long as it is told to, within limits', async () => {
+    it('waits as long as the server says, within limits', async () => {
       const { model } = await told({ status: 429, retryAfter: 0 }, { status: 529, retryAfter: 3600 }, 'Yes.');
       const waits: number[] = [];
       await model.reply(requestOf(HELLO, { onRetry: (_, waitMs) => waits.push(waitMs) }));
@@ -223,7 +223,7 @@ export function httpModelCases(name: string, { start, model: make }: HttpModelSe
       expect(server.requests[0]?.gone).toBe(true);
     });
 
-    it('nobody being there is told after some tries', async () => {
+    it('an unreachable server is reported after some tries', async () => {
       const { server, model } = await told();
       await server.close();
       const error = await failureWith(model.reply(requestOf(HELLO)));
@@ -264,7 +264,7 @@ export function httpModelCases(name: string, { start, model: make }: HttpModelSe
       expect(server.requests).toHaveLength(1);
     });
 
-    it('that came before asks nobody', async () => {
+    it('before the start sends no request', async () => {
       const { server, model } = await told('No.');
       const signal = AbortSignal.abort(reason);
       await expect(model.reply(requestOf(HELLO, { signal }))).rejects.toBe(reason);

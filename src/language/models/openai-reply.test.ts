@@ -8,7 +8,7 @@ function replyTo(...deltas: object[]) {
   return heard.reply();
 }
 
-it('calls without a number, a name or a string are told apart', () => {
+it('calls without an index, a name or a string are distinguished', () => {
   const { calls, stop, raw } = replyTo(
     { tool_calls: [{ id: '', function: { name: 'add', arguments: { note: 1 } } }] },
     { tool_calls: [{ id: 'b', function: { name: 'list', arguments: '{' } }] },
@@ -23,7 +23,7 @@ it('calls without a number, a name or a string are told apart', () => {
   expect((raw as { tool_calls: { id: string }[] }).tool_calls[0]?.id).toBe(calls[0]?.id);
 });
 
-it('calls that all have the same number are told apart by their ids', () => {
+it('calls with the same index are distinguished by their ids', () => {
   const { calls } = replyTo(
     { tool_calls: [{ index: 0, id: 'a', function: { name: 'list', arguments: '{}' } }] },
     { tool_calls: [{ index: 0, id: 'b', function: { name: 'list', arguments: '{}' } }] },

@@ -36,7 +36,7 @@ it('a server that wants the newer name of a parameter gets it', async () => {
   expect(server.requests.map(({ body }) => 'max_tokens' in body)).toEqual([true, false, false]);
 });
 
-it('a model with little room is asked for shorter answers, and not for ever', async () => {
+it('a model with a small context is asked for shorter answers, a limited number of times', async () => {
   const message = "This model's maximum context length is 4096 tokens. However, you requested 8292 tokens.";
   const server = await startOpenaiServer(({ body }) =>
     body.max_tokens > 4000 ? { status: 400, message } : 'Short.',
@@ -63,7 +63,7 @@ it('a server that needs no key gets none, and one that does says so', async () =
   expect((await (await model(locked.url)).reply(requestOf(HELLO))).text).toBe('Yes.');
 });
 
-it('a model that the server does not have is told with its words', async () => {
+it("an unknown model is reported with the server's message", async () => {
   const server = await startOpenaiServer(['Yes.'], { models: ['other'] });
   const error = await failureWith((await model(server.url)).reply(requestOf(HELLO)));
   expect(error.code).toBe('LANGUAGE_MODEL_UNKNOWN');

@@ -173,7 +173,7 @@ describe.each(SITUATIONS)('%s', (_, files, instructions) => {
     });
   });
 
-  test('where it cannot even be tidied up, one is told what to do', () => {
+  test('if even the cleanup fails, the error says what to do', () => {
     const folder = folderAsItWas();
     const before = snapshot(folder);
     const readOnlyFrom = killedAt(8);

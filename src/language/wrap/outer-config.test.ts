@@ -64,7 +64,7 @@ test('a server may be called like a member of every object', () => {
   expect(JSON.stringify(outer)).toContain('"__proto__":{"command":"node"');
 });
 
-test('changes are told by where they are; the arguments of the script are settings', () => {
+test('changes are listed by key; the arguments of the script are settings', () => {
   const written = outerConfig({ name: 'memory' }, options);
   expect(outerConfigChanges(structuredClone(written), written)).toEqual([]);
   expect(outerConfigChanges({ ...written, command: { cmd: 'node', args: ['w.mjs'] } }, written)).toEqual([]);

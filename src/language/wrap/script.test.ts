@@ -90,7 +90,7 @@ test('where that cannot be started, the script says what to do', async () => {
   expect(stderr).toContain('npm install -g mcp-switchboard');
 });
 
-test('a record is read back, and tells of a change; anything else is no record', () => {
+test('a record is read back and detects a change; anything else is no record', () => {
   const script = wrapperScript(NAME, { kind: 'installed', program: '/x' });
   const text = withRecord(script, { server: NAME, config: { name: NAME }, instructions: 'd' });
   expect(recordIn(text)).toMatchObject({

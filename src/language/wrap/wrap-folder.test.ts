@@ -215,7 +215,7 @@ describe('what is in the way is not touched', () => {
     expect(snapshot(folder)).toEqual(before);
   });
 
-  test('a definition that somebody changes meanwhile is not lost', () => {
+  test('a definition that is changed meanwhile is not lost', () => {
     const folder = folderWith();
     const newer = ORIGINAL.replace('server.js', 'server.mjs');
     fs.writeFileSync(join(folder, CONFIG), newer);
@@ -236,7 +236,7 @@ describe('what was changed since', () => {
   const change = (folder: string, file: string, text: (before: string) => string): void =>
     fs.writeFileSync(join(folder, file), text(fs.readFileSync(join(folder, file), 'utf8')));
 
-  test('instructions that somebody has worked on stay, and are told of', () => {
+  test('edited instructions are kept and reported', () => {
     const folder = folderWith();
     wrapFolder(planFor(folder, '# Ours\n'));
     change(folder, 'CLAUDE.md', (text) => `${text}And be brief.\n`);
@@ -303,7 +303,7 @@ describe('what was changed since', () => {
     expect(fs.readdirSync(folder).sort()).toEqual([CONFIG, 'server.js']);
   });
 
-  test('what somebody has put into original stays', () => {
+  test('files added to original/ are kept', () => {
     const folder = folderWith();
     wrapFolder(planFor(folder, '# Ours\n'));
     fs.writeFileSync(join(folder, 'original/notes.txt'), 'mine');

@@ -143,7 +143,7 @@ test('several rounds of several questions', async () => {
   expect(turns).toBeGreaterThanOrEqual(13);
 });
 
-test('what a person declines or dismisses, the server is told so', async () => {
+test('a declined or dismissed question is passed on to the server', async () => {
   const bridge = await start();
   for (const action of ['decline', 'cancel']) {
     const { args, asked } = await park(bridge, action);
@@ -294,7 +294,7 @@ test('a server that dies while a call of its waits: the client learns it when it
   expect(parsedText(next)).toHaveProperty('result');
 });
 
-test('who cannot be asked is not asked: the server is told, and the call goes on', async () => {
+test('a client without elicitation is not asked: the server gets an error, and the call goes on', async () => {
   const { modern } = await start({}, { elicitation: { form: {} } });
   for (const tool of ['ask_url', 'ask_model', 'ask_roots']) {
     const answer = parsedText(await modern.call(`asking__${tool}`, { tag: 'x' }));
@@ -418,7 +418,7 @@ test('a host that leaves takes the calls that wait for it along, and nothing is 
   await waitUntilGone(bridge.client.marker);
 });
 
-test('the versions of both eras are told to whoever asks, and to whoever asks in a wrong one', async () => {
+test('discovery returns the versions of both eras, also to a request in an unknown one', async () => {
   const { client, modern } = await start();
   const { result } = await modern.request('server/discover');
   expect(result).toMatchObject({
