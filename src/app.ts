@@ -415,12 +415,23 @@ function loginCommandFor(program: string, configPath: string | undefined, server
   ].join(' ');
 }
 
+type ParamHeaders = Exclude<ReturnType<typeof headersIn>, string>;
+
 /** The arguments of a tool that its server wants to see in headers as well. */
-function paramHeadersOf(gateway: Gateway, name: string): Exclude<ReturnType<typeof headersIn>, string> {
-  const definition = gateway.tool(name)?.definition;
-  const found = definition === undefined ? [] : headersIn(definition);
-  return typeof found === 'string' ? [] : found;
+function paramHeadersOf(gateway: Gateway, name: string): ParamHeaders {
+  const tool = gateway.tool(name);
+  if (tool === undefined) return [];
+  let headers = knownHeaders.get(tool);
+  if (headers === undefined) {
+    const found = headersIn(tool.definition);
+    headers = typeof found === 'string' ? [] : found;
+    knownHeaders.set(tool, headers);
+  }
+  return headers;
 }
+
+/** A changed tool is another object. Its definition is too expensive to be written for every call. */
+const knownHeaders = new WeakMap<object, ParamHeaders>();
 
 function tooManyProcesses(most: number): SwitchboardError {
   return new SwitchboardError(

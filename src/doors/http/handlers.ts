@@ -174,11 +174,11 @@ export function handlersFor({
         if (session === undefined) replyError(response, NO_SSE_SESSION);
         else if (isBatch(posted)) {
           if (!takesBatch(posted, session, response)) return;
+          replyEmpty(response, 202);
           for (const each of posted) session.take(each);
-          replyEmpty(response, 202);
         } else if (!refuseMessage(posted, session, response)) {
-          session.take(posted);
           replyEmpty(response, 202);
+          session.take(posted);
           if (posted.string(Client.method) === 'initialize')
             sessions.initialized(session, clientNameIn(posted));
         }

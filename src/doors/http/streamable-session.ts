@@ -24,6 +24,7 @@ export class StreamableSession extends HttpSession {
   #primes = false;
   /** The POST with initialize, until it is answered. */
   #initialize: SessionExchange | undefined;
+  readonly #openStream = (): EventStream => this.#newStream(++this.#streams);
 
   constructor(host: HttpSessionHost, gatewayPath: readonly string[]) {
     super(host, gatewayPath);
@@ -52,8 +53,8 @@ export class StreamableSession extends HttpSession {
       this.take(message);
       return;
     }
-    this.take(message);
     replyEmpty(response, 202);
+    this.take(message);
     this.#withdraw(message);
   }
 
@@ -61,10 +62,10 @@ export class StreamableSession extends HttpSession {
   receiveBatch(messages: readonly Message[], response: ServerResponse): void {
     const requests = messages.filter((message) => message.has(Client.method) && message.has(Client.id));
     if (requests.length === 0) {
-      for (const message of messages) this.take(message);
       replyEmpty(response, 202);
+      for (const message of messages) this.take(message);
     } else {
-      const stream = this.#newStream(++this.#streams);
+      const stream = this.#openStream();
       stream.attach(response);
       const batch = { stream, open: requests.length };
       for (const request of requests) this.#open(request, response, true, batch);
@@ -150,7 +151,7 @@ export class StreamableSession extends HttpSession {
   ): SessionExchange {
     const exchange = new SessionExchange(request, response, {
       unsent: this.unsent,
-      openStream: mayStream ? () => this.#newStream(++this.#streams) : undefined,
+      openStream: mayStream ? this.#openStream : undefined,
       batch,
     });
     this.#posts.add(exchange);

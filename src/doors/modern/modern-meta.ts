@@ -56,7 +56,7 @@ export function withModernMeta(
     ttl: answer.has(Server.ttlMs),
     scope: answer.has(Server.cacheScope),
   });
-  const own = `${JSON.stringify(Meta.serverInfo)}:${JSON.stringify(info)}`;
+  const own = infoMember(info);
   const all = [...edits];
   if (!answer.has(Server.resultMeta)) members.push(`"_meta":{${own}}`);
   else if (answer.lead(Server.resultMeta) === BRACE && !answer.has(Server.serverInfo)) {
@@ -93,7 +93,7 @@ export function modernResultText(result: string, method: string, info: ServerInf
   const meta = memberText(result, '_meta');
   const changed = meta?.startsWith('{')
     ? withMembers(result, { _meta: withMembers(meta, { [Meta.serverInfo]: JSON.stringify(info) }) })
-    : withMembers(result, { _meta: `{${JSON.stringify(Meta.serverInfo)}:${JSON.stringify(info)}}` });
+    : withMembers(result, { _meta: `{${infoMember(info)}}` });
   if (members.length === 0) return changed;
   // It has at least one member by now.
   return `{${members.join(',')},${changed.slice(1)}`;
@@ -103,6 +103,19 @@ export function modernResultText(result: string, method: string, info: ServerInf
 export function modernResult(result: JsonObject, method: string, info: ServerInfo): string {
   return modernResultText(JSON.stringify(result), method, info);
 }
+
+/** The member of `_meta` with our identity, as JSON text. */
+function infoMember(info: ServerInfo): string {
+  let text = infoMembers.get(info);
+  if (text === undefined) {
+    text = `${JSON.stringify(Meta.serverInfo)}:${JSON.stringify(info)}`;
+    infoMembers.set(info, text);
+  }
+  return text;
+}
+
+/** Every answer carries it. */
+const infoMembers = new WeakMap<ServerInfo, string>();
 
 function modernError(
   answer: Message,
