@@ -69,7 +69,7 @@ describe('observing services', () => {
     expect(observed!.leader?.pid).toBe(observed!.pids[0]);
   });
 
-  test('distinguishes the services of a stopped and a running branch in one snapshot', async () => {
+  test('distinguishes a stopped service from a running one in one snapshot', async () => {
     const yard = await runningYard(`${WEB}[services.api]\ncommand = "node server.mjs"\n`);
     await yard.up();
     await yard.kill('api');
