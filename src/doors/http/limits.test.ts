@@ -141,6 +141,27 @@ test('a client that reads slowly gets everything', async () => {
   expect(client.congested).toBe(false);
 });
 
+test('an answer that waits behind an earlier one on its connection holds up nothing', async () => {
+  const test = await openTestDoor();
+  const session = await test.startSession();
+  const { socket, sees } = await test.connect();
+  const post = (id: number): string => {
+    const body = JSON.stringify(holdCall(id));
+    return (
+      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n` +
+      `Content-Type: application/json\r\nMcp-Session-Id: ${session}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    );
+  };
+  socket.write(post(1) + post(2));
+  const [first, second] = [await test.nextCall(), await test.nextCall()];
+  second.succeed({ large: 'x'.repeat(8 * 1024 * 1024) });
+  // More than enough to pause for, but the client cannot read it yet.
+  expect(first.session.client.congested).toBe(false);
+  first.succeed({ small: 'done' });
+  await sees('"small":"done"');
+  await sees('"large":"xxx');
+});
+
 test('a port that is taken, and an address that is not ours, are told by name', async () => {
   const { door, modern } = await openTestDoor();
   const open = (host: string, port: number) =>
