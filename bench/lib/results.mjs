@@ -30,7 +30,7 @@ export function modernResult(bytes) {
   return { ...COMPLETE, ...textResult(bytes) };
 }
 
-/** A tool result of about the given length in many small members: the dearest there is for whoever reads JSON. */
+/** A tool result of about the given length in many small members: the most expensive case for a JSON reader. */
 export function structuredResult(bytes) {
   const rows = [];
   let length = 0;

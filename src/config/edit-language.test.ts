@@ -36,7 +36,9 @@ test('settings that are there already are not lost', () => {
   const set = withLanguage(TEXT, 'one', { model: 'm', apiKey: 'k' });
   expect(withLanguage(set, 'one', {})).toBe(set);
   expect(withLanguage(set, 'one', { apiKey: 'k', model: 'm' })).toBe(set);
-  expect(() => withLanguage(set, 'one', { model: 'other' })).toThrow(/"one" has a model with other settings/);
+  expect(() => withLanguage(set, 'one', { model: 'other' })).toThrow(
+    /"one" already has a model with other settings/,
+  );
 });
 
 test('where there is no such entry, nothing changes', () => {

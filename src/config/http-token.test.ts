@@ -39,7 +39,7 @@ test('the settings do not hold it', async () => {
 
 test.each([
   ['a variable that is not set', {}, 'the environment variable TOKEN is not set.'],
-  ['a short one', { TOKEN: 'only-15-letters' }, 'must have 16 characters or more'],
+  ['a short one', { TOKEN: 'only-15-letters' }, 'must have at least 16 characters'],
   ['one with a space', { TOKEN: 'abcdefgh ijklmnopq' }, 'without spaces'],
   ['one with a line break', { TOKEN: `${GOOD}\n` }, 'without spaces'],
   ['one with other letters', { TOKEN: `${GOOD}é` }, 'only printable ASCII'],

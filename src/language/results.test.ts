@@ -31,7 +31,7 @@ test('resources and unknown kinds are described in words', () => {
     'Resource note://1:\ninside',
     '(The resource note://2, application/pdf, which is not text.)',
     '(A link to the resource note://3, third.)',
-    '(Content of the kind hologram, which cannot be shown here.)',
+    '(Content of type hologram, which cannot be shown here.)',
   ]);
 });
 

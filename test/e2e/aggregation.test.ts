@@ -348,7 +348,7 @@ describe('lists that change', () => {
     expect(heardSince(client, before)).toBe(1);
   });
 
-  test('a tool described anew is a change', async () => {
+  test('a tool with a new description is a change', async () => {
     const client = await settled();
     const from = client.messages.length;
     await client.call('redescribe', { text: 'A better tool' });

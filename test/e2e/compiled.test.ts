@@ -96,7 +96,7 @@ describe('what a run has compiled', () => {
     expect(kept(project)).toEqual([]);
   });
 
-  test('is passed over and made anew where it is cut short', () => {
+  test('is ignored and rebuilt if it is truncated', () => {
     const project = installed();
     const first = run(project, ['switchyard', 'skill', 'show']);
     const file = project.path('dist/chunks', kept(project)[0]!);

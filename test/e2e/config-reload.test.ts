@@ -22,7 +22,7 @@ import { until } from '../helpers/until.ts';
 describe('SIGHUP', () => {
   type Entries = Record<string, object>;
 
-  /** A gateway over these servers, and a way to write them anew. */
+  /** A gateway over these servers, and a way to rewrite them. */
   async function open(servers: Entries, config: object = {}, options: GatewayOptions = {}) {
     const all = { ...FLAT_PREFIXED, management: { approval: 'auto' }, ...config };
     const gateway = await startGateway(servers as never, { ...options, config: all });

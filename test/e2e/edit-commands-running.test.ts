@@ -53,7 +53,7 @@ describe('a running gateway', () => {
     expect(textOf(await slow)).toBe('still here');
     expect([await pidOf(client, 'a'), await pidOf(client, 'c')]).toEqual([a, c]);
 
-    // A changed one starts anew, and only that.
+    // Only a changed one restarts.
     await runEditCommand(project, ['add', 'c', '--replace', '--env', 'NEW=1', ...ECHO]);
     await until(() => !alive(c), { what: 'the changed server to be gone' });
     expect(await pidOf(client, 'c')).not.toBe(c);

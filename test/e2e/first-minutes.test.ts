@@ -102,7 +102,7 @@ test('uninstall says which hosts are without their servers, and how they get the
   expect(code).toBe(0);
   expect(stdout).toContain(`Cursor, Windsurf: the servers that moved behind Switchboard are still missing`);
   expect(stdout).toContain(next);
-  // Whoever missed it is told again.
+  // It is repeated in case it was missed.
   const again = await at.run(['uninstall', '--all']);
   expect(again.stdout).toBe(
     `No host has an entry for Switchboard.\n${stdout.slice(stdout.indexOf('Cursor, W'))}`,

@@ -96,7 +96,7 @@ describe('the end', () => {
     await answer;
   });
 
-  test('kill -9 leaves no server, whoever had started it', async () => {
+  test('kill -9 leaves no server, no matter which client started it', async () => {
     const gateway = await startHttpGateway(
       { echo: nodeServer('echo'), shared: { ...nodeServer('named'), isolation: 'shared' } },
       { config: FLAT },

@@ -143,7 +143,7 @@ describe('a client that can be asked less', () => {
 });
 
 describe('a wrapped server', () => {
-  test('is the same by itself and behind the gateway, with the model of whoever asks', async () => {
+  test('is the same by itself and behind the gateway, with the model of the client', async () => {
     const project = createProject();
     const folder = project.path('mcps/memory');
     const file = join(folder, 'memory.jsonl');

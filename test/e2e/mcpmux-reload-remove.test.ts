@@ -132,7 +132,7 @@ describe('reload_server', () => {
     expect(await changesBy(mux, () => mux.reload('echo'))).toBe(1);
   });
 
-  test('finds tools and schemas anew; what is no longer there is explained', async () => {
+  test('lists tools and schemas again; missing ones are explained', async () => {
     const mux = await startMux();
     const { become, server } = swappable(mux.project, 'echo-v2');
     await mux.added('dev', server);

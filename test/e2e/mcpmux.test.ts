@@ -113,7 +113,7 @@ describe.each(Object.entries(hosts))('with %s', (_name, start) => {
     await host.leave();
   });
 
-  test('a server that was built anew is reloaded, and what is new in it can be called', async () => {
+  test('a rebuilt server is reloaded, and its new tools can be called', async () => {
     const host = await start();
     const { become, server } = swappable(host.project, 'echo');
     const added = await host.call('add_server', { name: 'dev', ...server });
