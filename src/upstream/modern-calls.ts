@@ -13,15 +13,15 @@ export interface ModernCallsOptions {
   readonly deadlines: Deadlines;
   /** Sends a call to the server again, as soon as that is possible. */
   readonly again: (call: Call, edits: Edit[]) => void;
-  /** Lists the server's tools again; undefined where that changes nothing. */
+  /** Lists the server's tools again; undefined if that changes nothing. */
   readonly relist: (() => Promise<unknown>) | undefined;
 }
 
-/** What happens to calls because the server they go to is of the modern era; over all its lives. */
+/** What is particular about calls to a modern server, over all its runs. */
 export class ModernCalls {
   readonly #options: ModernCallsOptions;
   readonly #inputLoops: InputLoops;
-  /** Calls whose headers did not fit what the server's tools ask for, and that were sent again. */
+  /** Calls that were sent again because their headers did not match the tool. */
   readonly #relisted = new WeakSet<Call>();
 
   constructor(options: ModernCallsOptions) {
@@ -29,24 +29,24 @@ export class ModernCalls {
     this.#inputLoops = new InputLoops(options);
   }
 
-  /** Calls that wait for something other than the server. */
+  /** How many calls wait for a client instead of the server. */
   get waiting(): number {
     return this.#inputLoops.size;
   }
 
-  /** The server is stopped for good; the sentence says why. */
+  /** The server is stopped for good; `why` is a sentence. */
   close(why: string): void {
     this.#inputLoops.close(why);
   }
 
-  /** What a call carries beside what its client said. A modern client carries everything itself. */
+  /** The parameters that a retried call carries in addition to its client's. A modern client sends everything itself. */
   carried(call: Call): RetryParams | undefined {
     return isModern(call) ? undefined : this.#inputLoops.carried(call);
   }
 
-  /** The edits with which a call goes out; undefined where it needs not, or must not. */
+  /** The edits with which a call is sent; undefined if it has been answered or failed instead. */
   prepare(modern: Modern, call: Call, edits: Edit[], carried: RetryParams | undefined): Edit[] | undefined {
-    // Its previous runner is done with it, even if it is not sent.
+    // The previous runner has finished with it, even if it is not sent.
     call.runBy(undefined);
     if (call.method !== 'tools/call' && modern.answers(call, edits)) return undefined;
     const stamped = modern.stampEdits(call, edits, carried);
@@ -55,12 +55,12 @@ export class ModernCalls {
     return undefined;
   }
 
-  /** Looks at an answer before its client gets it. Returns what the client gets; undefined: nothing yet. */
+  /** Reviews an answer. Returns what the client gets; undefined: nothing yet. */
   review(answer: Message, pending: PendingCall): Message | undefined {
     const { call } = pending;
     if (!call.open) return answer;
     if (answer.has(Server.error)) return this.#mismatched(answer, call, pending.edits) ? undefined : answer;
-    // A modern client knows all of it.
+    // A modern client understands every result.
     if (isModern(call)) return answer;
     switch (resultKind(answer)) {
       case 'complete':
@@ -73,7 +73,7 @@ export class ModernCalls {
     }
   }
 
-  /** The server wants other headers than its tools asked for when they were listed: they are listed again, once. */
+  /** The server requires other headers than its tool declared when it was listed: lists the tools again, once. */
   #mismatched(answer: Message, call: Call, edits: Edit[]): boolean {
     const { relist, again } = this.#options;
     if (relist === undefined || call.method !== 'tools/call' || this.#relisted.has(call)) return false;

@@ -12,7 +12,7 @@ export interface ProcessTransportOptions {
   readonly target: ProcessTarget;
   /** The framing to begin with. */
   readonly framing: OutputFraming;
-  /** The largest message taken, in bytes. */
+  /** The largest message accepted, in bytes. */
   readonly messageBytes: number;
   readonly children: ChildProcesses;
   readonly log: Logger;
@@ -22,13 +22,13 @@ export interface ProcessTransportOptions {
   readonly mask: (text: string) => string;
 }
 
-/** How long after its pipes the exit of a process may be seen, in milliseconds. */
-const EXIT_NEWS = 50;
+/** How long after its pipes close a process may take to exit, in milliseconds. */
+const EXIT_DELAY_MS = 50;
 
-/** For one that is beyond asking. */
+/** For a process that is not given time to exit by itself. */
 const AT_ONCE = { term: 0, kill: 2000 };
 
-/** Starts a program; the link to it is its stdin and stdout. */
+/** Starts a process and carries messages over its stdin and stdout. */
 export function openProcessTransport(options: ProcessTransportOptions, events: TransportEvents): Transport {
   const { server, target, framing, messageBytes, children, log, mask } = options;
   const { command, args, cwd, env, shown } = target;
@@ -43,12 +43,12 @@ export function openProcessTransport(options: ProcessTransportOptions, events: T
     if (over) return;
     over = true;
     events.ended(how);
-    // Whatever it left behind ends too. It has no stdin to close any more.
+    // Processes that it left behind end too. It has no stdin left to close.
     child.stop(AT_ONCE).catch((reason: unknown) => {
       log.error('could not clean up', { server, reason: String(reason) });
     });
   };
-  const lastWords = (): string => wordsOf(output.tail().map((line) => mask(line)));
+  const lastWords = (): string => errorIn(output.tail().map((line) => mask(line)));
   const exited = (exit: ChildEnd): void => {
     if (exit.kind === 'failed') {
       end(exit);
@@ -62,20 +62,20 @@ export function openProcessTransport(options: ProcessTransportOptions, events: T
       asked: over || undefined,
       said: over ? undefined : lastWords() || undefined,
     });
-    // The last answers have been read: an exit is told when the pipes are closed, or after a while when a descendant
+    // The last responses have been read: an exit is reported when the pipes are closed, or after a while if a descendant
     // holds them open.
     const how = exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
     end({ kind: 'lost', how });
   };
-  /** A closed pipe usually means that it has exited, which is about to be told and says more. */
+  /** A closed pipe usually means that the process has exited, which is about to be reported and explains more. */
   const loseUnlessExited = (how: string): void => {
     setTimeout(() => {
       if (child.state.kind === 'running') end({ kind: 'lost', how });
-    }, EXIT_NEWS);
+    }, EXIT_DELAY_MS);
   };
 
   child.onExit(exited);
-  // Seen when the next write fails.
+  // Noticed when the next write fails.
   child.stdin.once('close', () => loseUnlessExited('closed its stdin'));
   if (child.pid !== undefined) log.info('spawned', { server, pid: child.pid });
 
@@ -89,7 +89,7 @@ export function openProcessTransport(options: ProcessTransportOptions, events: T
     }),
     pid: child.pid,
     get open() {
-      // A process that has exited but whose end is still being read takes no more calls.
+      // A process that has exited but whose output is still being read accepts no more calls.
       return child.state.kind === 'running';
     },
     watch: (looked) => {
@@ -108,11 +108,11 @@ export function openProcessTransport(options: ProcessTransportOptions, events: T
   };
 }
 
-/** What lines of stderr tell of a server's trouble, as a sentence. */
-function wordsOf(written: readonly string[]): string {
+/** The error in the last lines of stderr, as a sentence. */
+function errorIn(written: readonly string[]): string {
   const lines = written.filter((line) => line.trim() !== '');
-  // A trace ends in frames and braces; the line that names the error stands before them.
+  // A stack trace ends in frames and braces; the line that names the error precedes them.
   const named = lines.findIndex((line) => /error|exception|cannot|not found|fatal|panic|denied/i.test(line));
-  const told = (named < 0 ? lines.slice(-5) : lines.slice(named, named + 3)).join(' | ');
-  return told === '' ? '' : `It wrote: ${quoted(told, 600)}.`;
+  const shown = (named < 0 ? lines.slice(-5) : lines.slice(named, named + 3)).join(' | ');
+  return shown === '' ? '' : `It wrote: ${quoted(shown, 600)}.`;
 }

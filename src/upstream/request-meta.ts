@@ -15,24 +15,24 @@ import {
 } from '../wire/index.ts';
 import type { ClientIdentity } from './handshake.ts';
 
-/** What a relayed request says to a modern server of itself. */
+/** The metadata of a request that is relayed to a modern server. */
 export interface RequestMeta {
-  /** What the client behind us can do, as it said it. */
+  /** The capabilities that the client declared. */
   readonly capabilities: JsonObject;
-  /** What we call ourselves, as JSON text. */
+  /** Our own `clientInfo`, as JSON text. */
   readonly clientInfo: string;
-  /** The least severe log messages that are wanted; undefined where nothing was said. */
+  /** The lowest level of log messages that the client wants; undefined if it has not set one. */
   readonly logLevel: string | undefined;
-  /** The client is of the modern era: what its request says already stays, but for the name. */
+  /** The client is modern: what its request declares stays, except for `clientInfo`. */
   readonly keeps: boolean;
-  /** Members of params beside `_meta` that are set, as JSON texts; default none. */
+  /** Further members of params to set, as JSON texts. Default none. */
   readonly more?: ReadonlyMap<'inputResponses' | 'requestState', string>;
 }
 
 /**
- * The edits of a request together with those that put the modern envelope on it. In a modern message every request says
- * for itself which version it is of and what its client can do; where it says so, it must say so once. A request
- * that repeats such a member is refused: we would replace one and the server might read the other.
+ * The edits of a request, with those that add the metadata of 2026-07-28: in that version every request declares its
+ * protocol version and the capabilities of its client. A request that repeats such a member is rejected: we would replace
+ * one and the server might read the other.
  */
 export function metaEdits(
   request: Message,
@@ -45,7 +45,7 @@ export function metaEdits(
   const places = placesOf(request);
   if (places === undefined) return DOUBLED;
   const { message, slots } = places;
-  /** Sets members that are there in place; returns the others, as text to be put in. */
+  /** Replaces existing members; returns the others, as text to insert. */
   const set = (wanted: readonly Wanted[]): string[] =>
     wanted.flatMap(({ key, slot, text }) => {
       if (!message.has(slot)) return [`${JSON.stringify(key)}:${text}`];
@@ -75,8 +75,8 @@ export function metaEdits(
 }
 
 /**
- * The edits of a modern client's request to a server with a handshake: what the handshake says is not repeated. Some
- * servers of both eras take a request that says it for a modern one.
+ * The edits of a modern client's request to a server with a handshake, which has declared the metadata: some servers of
+ * both protocol versions treat a request that declares it as a modern one.
  */
 export function withoutEnvelope(request: Message, edits: readonly Edit[]): Edit[] {
   const all = [...edits];
@@ -95,7 +95,7 @@ export function withoutEnvelope(request: Message, edits: readonly Edit[]): Edit[
   return all;
 }
 
-/** The edits of a request that says all of it already, with another name of its client; it stands in the given member. */
+/** The edits of a request with complete metadata, with the given member replaced. */
 export function renamed(
   request: Message,
   edits: readonly Edit[],
@@ -107,7 +107,7 @@ export function renamed(
   return all;
 }
 
-/** What such a request says in `_meta`, with another name of its client. */
+/** The `_meta` of such a request with another `clientInfo`. */
 export function metaWith(clientInfo: string, request: Message): Excerpt {
   const { bytes } = request;
   const before = viewsOf(bytes, request.start(Client.meta), request.start(Client.clientInfo));
@@ -115,12 +115,12 @@ export function metaWith(clientInfo: string, request: Message): Excerpt {
   return excerptOf(Buffer.concat([...before, Buffer.from(clientInfo), ...behind]).toString());
 }
 
-/** Whether the client has said all of it, as those of the modern era do: then only the name changes. */
+/** Whether a request has complete metadata, as those of modern clients do: then only `clientInfo` changes. */
 export function hasModernMeta(request: Message): boolean {
   return request.has(Client.version) && request.has(Client.clientInfo) && request.has(Client.capabilities);
 }
 
-/** The params of a request of our own with the envelope on them. */
+/** The params of a request of our own, with its metadata. */
 export function paramsWithMeta(params: JsonObject | undefined, identity: ClientIdentity): JsonObject {
   return {
     ...params,
@@ -166,8 +166,8 @@ function wantedMeta(message: Message, slots: Slots, stamp: RequestMeta): Wanted[
 }
 
 /**
- * Where the members stand. The door of a modern client has looked for them already, and where it found one the whole
- * look was good. Else they are looked for here, for a look that failed cannot be told from one that found nothing.
+ * Finds the members. The door of a modern client has searched for them, and if it found one, the whole search succeeded.
+ * Otherwise they are searched for here: a search that failed looks like one that found nothing.
  */
 function placesOf(request: Message): { message: Message; slots: Slots } | undefined {
   if (request.has(Client.version)) return { message: request, slots: Client };
@@ -175,7 +175,7 @@ function placesOf(request: Message): { message: Message; slots: Slots } | undefi
   return read instanceof Message ? { message: read, slots: OWN } : undefined;
 }
 
-/** Puts members in front of those that an object has. */
+/** Inserts members at the beginning of an object. */
 function insertInto(message: Message, slot: number, members: readonly string[], edits: Edit[]): void {
   if (members.length === 0) return;
   const start = message.start(slot) + 1;
@@ -185,7 +185,7 @@ function insertInto(message: Message, slot: number, members: readonly string[], 
   addEdit(edits, { start, end: start, with: members.join(',') + comma });
 }
 
-/** A client's capabilities stay the same object; they are written once. */
+/** The capabilities of a client stay the same object and are serialized once. */
 const texts = new WeakMap<object, string>();
 
 function textOf(value: object): string {

@@ -1,16 +1,16 @@
 import { isJsonObject } from '../protocol/index.ts';
 
-/** A parameter of a tool that goes into a header as well: the header's name, and where in the arguments it stands. */
+/** A tool parameter that is also sent as a header: the header's name, and the parameter's path in the arguments. */
 export interface ToolParamHeader {
   readonly header: string;
   readonly path: readonly string[];
 }
 
-/** Which parameters of a server's tools its schemas want to see in headers. Kept over its lives. */
+/** Which parameters of a server's tools are also sent as headers. Kept over all runs of the server. */
 export class ToolHeaders {
   readonly #byTool = new Map<string, readonly ToolParamHeader[]>();
 
-  /** Notes what a tool's description asks for. Returns why the tool cannot be used, where it asks for nonsense. */
+  /** Records the headers that a tool declares. Returns why the tool is unusable if its declaration is invalid. */
   learn(name: string, tool: string): string | undefined {
     const found = headersIn(tool);
     if (typeof found === 'string') return found;
@@ -24,7 +24,7 @@ export class ToolHeaders {
   }
 }
 
-/** The headers that a tool asks for, or why what it asks for cannot be. */
+/** The headers that a tool declares, or why its declaration is invalid. */
 export function headersIn(tool: string): readonly ToolParamHeader[] | string {
   if (!tool.includes(KEY) && !tool.includes('\\u')) return NONE;
   const { inputSchema } = JSON.parse(tool) as { inputSchema?: unknown };
@@ -37,12 +37,12 @@ const NONE: readonly ToolParamHeader[] = [];
 const KEY = 'x-mcp-header';
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const PRIMITIVE = new Set<unknown>(['string', 'integer', 'boolean']);
-/** Keywords whose members are schemas by a name that is nobody's keyword. */
+/** Keywords that contain schemas by name. */
 const BY_NAME = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
-/** Keywords that hold data, in which everything is possible and means nothing. */
+/** Keywords that contain data, not schemas. */
 const DATA = new Set(['const', 'default', 'enum', 'examples', 'required']);
 
-/** `path` is undefined where the way there leads over more than properties. Returns what is wrong. */
+/** `path` is undefined if it leads through anything but properties. Returns the problem. */
 function walk(
   node: unknown,
   path: readonly string[] | undefined,

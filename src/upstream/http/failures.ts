@@ -4,17 +4,17 @@ import type { NotRenewed } from '../login.ts';
 import type { RemoteEndpoint } from './remote-endpoint.ts';
 import type { ErrorResponse } from './http-transport.ts';
 
-// What goes wrong with a remote server, as sentences. None of them shows an address but the one that may be shown.
+// The errors of remote servers. None of them shows an address other than the one without secrets.
 
-/** Why a connection was not made or broke, as the end of a sentence. */
+/** Why a connection failed, as the end of a sentence. */
 export function causeOf(error: unknown): string {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  if (typeof code !== 'string') return typeof message === 'string' ? said(message) : 'unknown cause';
+  if (typeof code !== 'string') return typeof message === 'string' ? excerpt(message) : 'unknown cause';
   const known = CAUSES[code];
   if (known !== undefined) return known;
-  if (isCertificate(code)) return `its certificate is not accepted (${said(code)})`;
+  if (isCertificate(code)) return `its certificate is not accepted (${excerpt(code)})`;
   if (code.startsWith('HPE_')) return 'the response is not HTTP';
-  return said(code);
+  return excerpt(code);
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
@@ -30,12 +30,12 @@ const CAUSES: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'that address does not use TLS',
 };
 
-/** It could not be reached at all, as the end of a sentence that begins with the server. */
+/** No connection could be made, as the end of a sentence that begins with the server. */
 export function serverUnreachable(endpoint: RemoteEndpoint, cause: unknown): string {
   return `cannot be reached at ${endpoint.shown}: ${causeOf(cause)}`;
 }
 
-/** The same for the first request. */
+/** The same as an error of the first request. */
 export function httpStartFailed(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
   const code = String((cause as { code?: unknown } | undefined)?.code);
   const hint = isCertificate(code)
@@ -55,7 +55,7 @@ export function httpStartFailed(endpoint: RemoteEndpoint, cause: unknown): Switc
   );
 }
 
-/** The same for a later request, while others are being answered: only this one fails. */
+/** The same for a later request while others are being processed: only this one fails. */
 export function notConnected(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
   return new SwitchboardError(
     'SERVER_LOST',
@@ -67,27 +67,27 @@ export function notConnected(endpoint: RemoteEndpoint, cause: unknown): Switchbo
   );
 }
 
-/** It was reached and came to nothing; `how` completes the sentence. */
+/** The server was reached but could not be used; `how` completes the sentence. */
 export function notReady(endpoint: RemoteEndpoint, how: string): SwitchboardError {
   return new SwitchboardError('START_FAILED', `Server '${endpoint.server}' ${how}.`, {
     hint: `Check that ${endpoint.shown} is the address of an MCP server.`,
   });
 }
 
-/** The connection broke when the request was, or may have been, with the server. */
+/** The connection was lost when the server had, or may have had, the request. */
 export function broken(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
   const message = `Lost the connection to server '${endpoint.server}' before it responded: ${causeOf(cause)}.`;
   return new SwitchboardError('SERVER_LOST', message, { hint: MAY_HAVE_RUN, cause });
 }
 
-/** It said all it had to say, and no answer was there. */
+/** The response ended without an answer; `how` completes the sentence. */
 export function noHttpAnswer(endpoint: RemoteEndpoint, how: string): SwitchboardError {
   return new SwitchboardError('SERVER_LOST', `Server '${endpoint.server}' ${how}.`, { hint: MAY_HAVE_RUN });
 }
 
 const MAY_HAVE_RUN = 'The request may have been processed; it was not sent again.';
 
-/** What it answered is of no use; `what` completes the sentence. */
+/** The response is unusable; `what` completes the sentence. */
 export function answeredBadly(endpoint: RemoteEndpoint, what: string): SwitchboardError {
   return new SwitchboardError(
     'SERVER_ANSWERED_BADLY',
@@ -98,17 +98,17 @@ export function answeredBadly(endpoint: RemoteEndpoint, what: string): Switchboa
   );
 }
 
-/** It answered in another language; `type` is what it calls it. */
+/** The response has another media type, `type`. */
 export function wrongType(endpoint: RemoteEndpoint, type: string, text: string): SwitchboardError {
-  const shown = bodySaid(endpoint, text);
-  const what = `${type === '' ? 'an unknown type' : said(type)} instead of JSON or an event stream`;
+  const shown = bodyText(endpoint, text);
+  const what = `${type === '' ? 'an unknown type' : excerpt(type)} instead of JSON or an event stream`;
   return answeredBadly(endpoint, shown === '' ? what : `${what} (${shown})`);
 }
 
-/** An HTTP status that is no success, with the beginning of what came with it. */
+/** An HTTP error status, with the beginning of the body. */
 export function badStatus(endpoint: RemoteEndpoint, status: number, text: string): SwitchboardError {
   const answered = `Server '${endpoint.server}' responded with ${statusText(endpoint, status, text)}`;
-  // It was initialized just now: before that no version is agreed on.
+  // Before a version is negotiated, this can only be the response to initialize.
   if (endpoint.version === undefined && OTHER_TRANSPORT.has(status))
     return new SwitchboardError('SERVER_ANSWERED_BADLY', `${answered} to initialize at ${endpoint.shown}.`, {
       hint:
@@ -124,29 +124,29 @@ export function badStatus(endpoint: RemoteEndpoint, status: number, text: string
   return new SwitchboardError('SERVER_ANSWERED_BADLY', `${answered}.`, { hint });
 }
 
-/** With these a server answers the handshake of a transport that it does not speak. */
+/** How a server responds to the handshake of a transport that it does not speak. */
 const OTHER_TRANSPORT = new Set([400, 404, 405, 406, 415]);
 
-/** It took neither of the two transports. */
+/** The server speaks neither of the two transports. */
 export function neither(
   endpoint: RemoteEndpoint,
   first: ErrorResponse,
   second: ErrorResponse,
 ): SwitchboardError {
-  const told = (refusal: ErrorResponse): string => statusText(endpoint, refusal.status, refusal.text);
+  const shown = ({ status, text }: ErrorResponse): string => statusText(endpoint, status, text);
   return new SwitchboardError(
     'SERVER_ANSWERED_BADLY',
-    `Server '${endpoint.server}' does not speak MCP at ${endpoint.shown}: it responded to Streamable HTTP with ${told(first)}, and to HTTP+SSE with ${told(second)}.`,
+    `Server '${endpoint.server}' does not speak MCP at ${endpoint.shown}: it responded to Streamable HTTP with ${shown(first)}, and to HTTP+SSE with ${shown(second)}.`,
     { hint: 'Check the path in its url; often it ends in /mcp or /sse.' },
   );
 }
 
 function statusText(endpoint: RemoteEndpoint, status: number, text: string): string {
-  const shown = bodySaid(endpoint, text);
+  const shown = bodyText(endpoint, text);
   return `HTTP ${status}${shown === '' ? '' : ` (${shown})`}`;
 }
 
-/** Nobody gets in without a login, or without another one. `sent`: one was sent. `next`: what there is instead of it. */
+/** The server requires a login, or another one. `sent`: one was sent. `next`: why it could not be renewed. */
 export function loginNeeded(
   endpoint: RemoteEndpoint,
   status: number,
@@ -171,12 +171,12 @@ export function loginNeeded(
   if (next?.kind === 'unavailable') {
     return new SwitchboardError(
       'LOGIN_UNAVAILABLE',
-      `Server '${server}' requires a login, and the stored one cannot be renewed now: ${said(next.reason)}.`,
+      `Server '${server}' requires a login, and the stored one cannot be renewed now: ${excerpt(next.reason)}.`,
       { hint: 'Try again later: the login is kept, and a new one would come from the same issuer.' },
     );
   }
   if (next?.kind === 'rights') {
-    const which = next.scope === undefined ? '' : `: ${said(next.scope)}`;
+    const which = next.scope === undefined ? '' : `: ${excerpt(next.scope)}`;
     const first = next.configured
       ? 'Add them to "scope" under "oauth" in its entry. Then log in again. '
       : '';
@@ -190,13 +190,13 @@ export function loginNeeded(
   return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' ${how}.`, { hint: loginHint });
 }
 
-/** It sends us elsewhere, where our headers must not go. */
+/** The server redirects to another origin, which must not get our headers. */
 export function badRedirect(
   endpoint: RemoteEndpoint,
   status: number,
   target: URL | undefined,
 ): SwitchboardError {
-  const where = target === undefined ? 'without an address' : `to ${said(target.origin)}`;
+  const where = target === undefined ? 'without an address' : `to ${excerpt(target.origin)}`;
   return new SwitchboardError(
     'SERVER_ANSWERED_BADLY',
     `Server '${endpoint.server}' redirects ${where} (HTTP ${status}), which Switchboard does not follow.`,
@@ -204,7 +204,7 @@ export function badRedirect(
   );
 }
 
-/** A header of the configuration that HTTP cannot carry. Names it, never shows its value. */
+/** A configured header that HTTP cannot carry. Names the header, never shows its value. */
 export function unsendable(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
   const name = /\["([\w-]+)"\]/.exec(String((cause as Error | undefined)?.message))?.[1];
   return new SwitchboardError(
@@ -214,15 +214,15 @@ export function unsendable(endpoint: RemoteEndpoint, cause: unknown): Switchboar
   );
 }
 
-/** What came with a bad answer, without our own secrets. Of a web page only its text is worth reading. */
-function bodySaid(endpoint: RemoteEndpoint, text: string): string {
+/** The body of an error response without our secrets; of a web page, only its text. */
+function bodyText(endpoint: RemoteEndpoint, text: string): string {
   const masked = endpoint.mask(text);
-  if (!/^\s*<(?:!doctype|html|head|body)\b/i.test(masked)) return said(masked);
-  // Once more, because a page may write a secret with entities in it.
-  return said(endpoint.mask(textOfPage(masked.slice(0, LONGEST_PAGE))), LONGEST_PAGE_TEXT);
+  if (!/^\s*<(?:!doctype|html|head|body)\b/i.test(masked)) return excerpt(masked);
+  // Masked again, because a page may contain a secret written with entities.
+  return excerpt(endpoint.mask(textOfPage(masked.slice(0, LONGEST_PAGE))), LONGEST_PAGE_TEXT);
 }
 
-/** How much of a page is looked at, and how much of its text is told, in characters. */
+/** How much of a page is read, and how much of its text is shown, in characters. */
 const LONGEST_PAGE = 8 * 1024;
 const LONGEST_PAGE_TEXT = 120;
 
@@ -243,8 +243,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '#39': "'",
 };
 
-/** Text of a stranger made fit for one sentence. */
-function said(text: string, longest = 200): string {
+/** Untrusted text, shortened and safe to print on one line. */
+function excerpt(text: string, longest = 200): string {
   const line = plainLine(text.replace(/\s+/g, ' ').trim());
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }

@@ -7,41 +7,42 @@ import type { Login } from '../login.ts';
 import type { RemoteTarget } from '../server.ts';
 
 /**
- * A connection that nobody used for so long is closed, in milliseconds. Many servers close theirs after five seconds
- * and say nothing of it; a request sent at that moment would be lost, and could not be sent again.
+ * How long an idle connection is kept, in milliseconds. Many servers close theirs after five seconds without notice; a
+ * request sent at that moment would be lost, and could not be sent again.
  */
-const KEPT_FOR = 4000;
+const IDLE_CONNECTION_MS = 4000;
 
-/** The place where a server answers: its address, what every request to it carries, and the connections to it. */
+/** The address of a remote server, the headers of every request to it, and the connections to it. */
 export class RemoteEndpoint {
   readonly server: string;
-  /** The address as it may be shown. */
+  /** The address without secrets, for messages. */
   readonly shown: string;
-  /** Where messages go; another one of the same origin once the server has said so. */
+  /** Where messages are posted; changes within the origin after a permanent redirect. */
   url: URL;
-  /** The session that the server gave us. */
+  /** The session that the server assigned. */
   session: string | undefined;
-  /** The version of the protocol that was agreed on. */
+  /** The negotiated protocol version. */
   version: string | undefined;
   readonly agent: http.Agent;
-  /** Asked only where the configuration has no Authorization of its own. */
+  /** Undefined if the configuration contains an Authorization header. */
   readonly login: Login | undefined;
-  /** What the configuration has to get in with, in the place of a login. */
+  /** The credentials in the configuration, which are used instead of a login. */
   readonly ownAuthorization: 'header' | 'password' | undefined;
-  /** How a person logs in. */
+  /** How to log in, as a sentence for a person. */
   readonly loginHint: string;
-  /** What the login gave us last. */
+  /** The last Authorization header from the login. */
   authorization: string | undefined;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #secrets: readonly string[];
 
-  /** Throws a TypeError where the address is none. */
+  /** Throws a TypeError for an invalid URL. */
   constructor(server: string, { url, shown, headers, login, loginHint }: RemoteTarget) {
     this.server = server;
     this.shown = shown.url;
     this.url = new URL(url);
     const own: Record<string, string> = { 'user-agent': `switchboard/${VERSION}` };
     for (const [name, value] of Object.entries(headers)) own[name.toLowerCase()] = value;
+    own['accept-encoding'] = 'identity';
     const password = passwordIn(own.authorization);
     this.ownAuthorization =
       own.authorization === undefined ? undefined : password === undefined ? 'header' : 'password';
@@ -55,7 +56,7 @@ export class RemoteEndpoint {
       ...this.url.searchParams.values(),
     ];
     this.url.username = this.url.password = this.url.hash = '';
-    const options = { keepAlive: true, timeout: KEPT_FOR };
+    const options = { keepAlive: true, timeout: IDLE_CONNECTION_MS };
     this.agent = this.secure ? new https.Agent(options) : new http.Agent(options);
   }
 
@@ -63,24 +64,22 @@ export class RemoteEndpoint {
     return this.url.protocol === 'https:';
   }
 
-  /** The headers of every request, but for those of its kind and the login's. */
+  /** The headers of every request, without those of its kind and of the login. */
   headers(): Record<string, string> {
-    const headers = { ...this.#headers, 'accept-encoding': 'identity' };
-    return {
-      ...headers,
-      ...(this.session === undefined ? {} : { 'mcp-session-id': this.session }),
-      ...(this.version === undefined ? {} : { 'mcp-protocol-version': this.version }),
-    };
+    const headers = { ...this.#headers };
+    if (this.session !== undefined) headers['mcp-session-id'] = this.session;
+    if (this.version !== undefined) headers['mcp-protocol-version'] = this.version;
+    return headers;
   }
 
-  /** Takes our own secrets out of what the server says. */
+  /** Hides our secrets in text from the server. */
   mask(text: string): string {
     const secrets = [...this.#secrets, this.session ?? '', this.authorization ?? ''];
-    // A scheme such as Bearer may stand in front of the secret itself.
+    // A scheme such as Bearer may precede the secret itself.
     return secretMask(secrets.flatMap((secret) => [secret, secret.replace(/^\w+ +/, '')]))(text);
   }
 
-  /** Closes every connection, used or not. Resolves when all are closed. */
+  /** Closes every connection, idle or not. Resolves when all are closed. */
   async close(): Promise<void> {
     const sockets = [this.agent.sockets, this.agent.freeSockets].flatMap((byName) =>
       Object.values(byName).flatMap((list: Socket[] | undefined) => list ?? []),
@@ -93,7 +92,7 @@ export class RemoteEndpoint {
   }
 }
 
-/** The password in a header; it may have been written in the address, which the configuration makes a header of. */
+/** The password in a Basic header, which may come from the user part of the configured URL. */
 function passwordIn(authorization: string | undefined): string | undefined {
   const [, pair] = /^basic +(.*)$/i.exec(authorization ?? '') ?? [];
   if (pair === undefined) return undefined;
