@@ -235,7 +235,7 @@ function tokensTable({ servers, tools, rows }) {
       name,
       String(flat),
       String(suite),
-      `${savedPercent} %`,
+      `${savedPercent}%`,
     ]),
   );
 }

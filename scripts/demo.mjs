@@ -119,7 +119,7 @@ async function demo(servers) {
   bar('flat', flatTokens, flatTokens);
   bar('suites', suiteTokens, flatTokens);
   say(
-    `\n  ${green(bold(`${saved} % fewer tokens`))} for the same ${flatTools} tools ${dim('(o200k tokenizer; name, description and input schema of each tool, and instructions)')}\n`,
+    `\n  ${green(bold(`${saved}% fewer tokens`))} for the same ${flatTools} tools ${dim('(o200k tokenizer; name, description and input schema of each tool, and instructions)')}\n`,
   );
   say(dim('In your own project: npx -y mcp-switchboard --dry-run\n'));
 }

@@ -30,7 +30,7 @@ export const ERROR_CODES = {
   // ## Calling tools, resources and prompts
 
   /**
-   * No tool of this name exists, or it existed and its server was removed, crashed or changed.
+   * No tool has this name. Its server may have been removed, crashed or changed.
    * @fix List the tools again (`tools/list`, or `switchboard tools`) and use a name from there.
    */
   TOOL_UNKNOWN: { wire: INVALID_PARAMS, exit: Exit.usage },
@@ -40,17 +40,17 @@ export const ERROR_CODES = {
    */
   TOOL_NOT_ALLOWED: PARAMS,
   /**
-   * No prompt of this name exists.
+   * No prompt has this name.
    * @fix Use a name from `prompts/list`.
    */
   PROMPT_UNKNOWN: PARAMS,
   /**
-   * No resource with this URI exists.
+   * No resource has this URI.
    * @fix Use a URI from `resources/list`, or one that matches a template from `resources/templates/list`.
    */
   RESOURCE_UNKNOWN: PARAMS,
   /**
-   * The request has parameters that its method does not take, or lacks some.
+   * A parameter of the request is missing, invalid or unknown.
    * @fix Correct the parameters the message names.
    */
   PARAMS_INVALID: PARAMS,
@@ -70,7 +70,7 @@ export const ERROR_CODES = {
    */
   SUBTOOL_MISSING: FAILED,
   /**
-   * The server has no subtool of this name.
+   * The server has no subtool with this name.
    * @fix Use a name from `{"action":"introspect"}`.
    */
   SUBTOOL_UNKNOWN: FAILED,
@@ -120,7 +120,7 @@ export const ERROR_CODES = {
    */
   SERVER_ANSWER_UNUSABLE: FAILED,
   /**
-   * The server answered with an error.
+   * The server returned an error.
    * @fix Read the message; it is the server's own.
    */
   SERVER_ERROR: FAILED,
@@ -263,7 +263,7 @@ export const ERROR_CODES = {
    */
   LOCK_FAILED: FAILED,
   /**
-   * Switchboard was started by itself too many times.
+   * Too many gateways started each other.
    * @fix Remove the server that starts a gateway with the same configuration.
    */
   NESTED_TOO_DEEP: FAILED,
@@ -379,12 +379,12 @@ export const ERROR_CODES = {
    */
   GLOB_TOO_BROAD: CONFIG,
   /**
-   * No server of this name is configured.
+   * No server with this name is configured.
    * @fix `switchboard list` shows the names.
    */
   SERVER_UNKNOWN: USAGE,
   /**
-   * A server of this name already exists.
+   * A server with this name already exists.
    * @fix Choose another name, or use `--replace`.
    */
   SERVER_EXISTS: USAGE,
@@ -399,8 +399,8 @@ export const ERROR_CODES = {
    */
   SERVER_INVALID: USAGE,
   /**
-   * The configuration of this project has not been approved on this machine.
-   * @fix Review and approve it with `switchboard allow`.
+   * The configuration of this project is not allowed yet on this machine.
+   * @fix Review it and allow it with `switchboard allow`.
    */
   PROJECT_NOT_ALLOWED: FAILED,
   /**
@@ -470,7 +470,7 @@ export const ERROR_CODES = {
    */
   HOST_NOT_FOUND: FAILED,
   /**
-   * The host has an entry of this name that Switchboard did not write.
+   * The host has an entry with this name that Switchboard did not write.
    * @fix Choose another name with `--name`, or replace it with `--force`.
    */
   HOST_ENTRY_TAKEN: FAILED,
@@ -526,12 +526,12 @@ export const ERROR_CODES = {
   // ## Managing servers at run time
 
   /**
-   * The person did not approve adding the server.
+   * The user did not approve adding the server.
    * @fix Ask the user before you try again.
    */
   NOT_APPROVED: FAILED,
   /**
-   * Nobody can be asked for approval: the client does not support elicitation.
+   * The user cannot be asked for approval: the client does not support elicitation.
    * @fix Set `"management": {"approval": "auto"}`, or add the server with `switchboard add`.
    */
   APPROVAL_IMPOSSIBLE: FAILED,
@@ -604,7 +604,7 @@ export const ERROR_CODES = {
    */
   LANGUAGE_BAD_OUTPUT: FAILED,
   /**
-   * The model's response broke off.
+   * The model's response was cut off: the connection was lost.
    * @fix Try again.
    */
   LANGUAGE_BROKEN_OFF: FAILED,
@@ -727,12 +727,12 @@ export const ERROR_CODES = {
    */
   NAME_INVALID: FAILED,
   /**
-   * No project on record has this name or this path.
+   * No known project has this name or path.
    * @fix `switchyard status --all` lists the projects of this machine.
    */
   PROJECT_UNKNOWN: FAILED,
   /**
-   * Several projects on record have this name.
+   * Several projects have this name.
    * @fix Give the path of the project instead.
    */
   PROJECT_AMBIGUOUS: FAILED,
@@ -762,12 +762,12 @@ export const ERROR_CODES = {
    */
   COMMAND_SYNTAX: FAILED,
   /**
-   * No service of this name is configured.
+   * No service with this name is configured.
    * @fix Use a name from `switchyard.toml`.
    */
   UNKNOWN_SERVICE: FAILED,
   /**
-   * No profile of this name is configured.
+   * No profile with this name is configured.
    * @fix Use a name from `[profiles]` in `switchyard.toml`.
    */
   UNKNOWN_PROFILE: FAILED,
@@ -792,7 +792,7 @@ export const ERROR_CODES = {
    */
   NO_FREE_PORT: FAILED,
   /**
-   * There are no logs for this service and branch.
+   * No logs found for this service and branch.
    * @fix Start the service first.
    */
   NO_LOGS: FAILED,
@@ -813,7 +813,7 @@ export const ERROR_CODES = {
   GREP_TIMEOUT: FAILED,
   /**
    * The branch has no worktree.
-   * @fix Create one with `switchyard create BRANCH`; `switchyard list` shows what there is.
+   * @fix Create one with `switchyard create BRANCH`; `switchyard list` shows all worktrees.
    */
   NO_WORKTREE: FAILED,
   /**
@@ -982,7 +982,7 @@ export const ERROR_CODES = {
    */
   ALIAS_INVALID: FAILED,
   /**
-   * The project of this name no longer has a `switchyard.toml`.
+   * The project with this name no longer has a `switchyard.toml`.
    * @fix Run `switchyard mcp install` again from the project.
    */
   ALIAS_STALE: FAILED,
@@ -992,7 +992,7 @@ export const ERROR_CODES = {
    */
   ALIAS_TAKEN: FAILED,
   /**
-   * No project of this name is installed.
+   * No project with this name is registered.
    * @fix `switchyard mcp projects` lists the names.
    */
   ALIAS_UNKNOWN: FAILED,

@@ -22,7 +22,7 @@ test('the demo runs to its end, shows the saving, and leaves nothing behind', as
   ]) {
     expect(stdout).toContain(word);
   }
-  const saved = /([\d.]+) % fewer tokens/.exec(stdout)?.[1];
+  const saved = /([\d.]+)% fewer tokens/.exec(stdout)?.[1];
   expect(Number(saved)).toBeGreaterThan(85);
   await waitUntilGone(mark, 5000);
   expect(readdirSync(temporary.dir)).toEqual([]);

@@ -285,7 +285,7 @@ function costTable(
 ): string {
   const row = (name: string, tools: number | undefined, cost: TokenCost): string[] => {
     const saved = percent(saving(cost));
-    const saves = saved === undefined ? '' : `${saved} %`;
+    const saves = saved === undefined ? '' : `${saved}%`;
     const flat = tools === undefined ? '' : about(cost.flat);
     return [
       name,
