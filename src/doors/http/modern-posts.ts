@@ -33,13 +33,13 @@ export class ModernPosts {
   readonly #paramHeaders: (tool: string) => readonly RepeatedParam[];
   readonly #limit: number;
   readonly #exchanges = new LinkedSet<ModernExchange>();
-  /** Runs while there are exchanges. */
+  /** Runs while there are exchanges, and a moment longer: mostly another one follows. */
   #timer: NodeJS.Timeout | undefined;
 
   constructor({ endpoint, paramHeaders = none, limit, log, timeouts }: ModernPostsOptions) {
     this.#paramHeaders = paramHeaders;
     this.#limit = limit;
-    this.#host = { endpoint, log, timeouts, left: (exchange) => this.#left(exchange) };
+    this.#host = { endpoint, log, timeouts, left: (exchange) => this.#exchanges.remove(exchange) };
   }
 
   /** Whether the header of a request names a version without a handshake. */
@@ -86,6 +86,7 @@ export class ModernPosts {
   /** Ends the remaining exchanges. */
   close(): void {
     for (const exchange of this.#exchanges.members()) exchange.close();
+    this.#stopTimer();
   }
 
   #refusal(message: Message, method: string, request: IncomingMessage): PostRefusal | undefined {
@@ -108,15 +109,15 @@ export class ModernPosts {
     exchange.run();
   }
 
-  #left(exchange: ModernExchange): void {
-    if (!this.#exchanges.remove(exchange) || this.#exchanges.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
-
   #tick(): void {
     const now = performance.now();
     for (const exchange of this.#exchanges.members()) exchange.tick(now);
+    if (this.#exchanges.size === 0) this.#stopTimer();
+  }
+
+  #stopTimer(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 }
 

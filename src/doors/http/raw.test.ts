@@ -141,6 +141,16 @@ test('and so does a body that does not', async () => {
   expect(received()).not.toContain('200 OK');
 });
 
+test('a client that disconnects in the middle of its body is forgotten', async () => {
+  const { connect, request, clients } = await openTestDoor();
+  const { socket, closed } = await connect();
+  socket.write(`${JSON_POST}Content-Length: 100\r\n\r\n{"jsonrpc":`);
+  socket.resetAndDestroy();
+  await closed;
+  expect((await request({ path: '/healthz' })).json).toMatchObject({ status: 'ok', sessions: 0 });
+  expect(clients.opened).toBe(0);
+});
+
 test('what is no HTTP is answered 400', async () => {
   const { connect, request } = await openTestDoor();
   const { socket, closed, received } = await connect();
