@@ -24,7 +24,7 @@ const nodeGlobals = Object.fromEntries(
 );
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'coverage', '**/*.generated.*'] },
+  { ignores: ['src/wire/assembly', 'dist', 'node_modules', 'coverage', '**/*.generated.*'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

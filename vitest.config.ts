@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { assemblyForVite } from './scripts/lib/assembly.mjs';
 
 // What a gateway under test remembers is neither read from the user's own state nor written there.
 process.env.SWITCHBOARD_STATE_DIR = join(tmpdir(), `switchboard-test-state-${process.pid}`);
@@ -14,13 +15,16 @@ process.env.SWITCHBOARD_ALLOW_PROJECT = '1';
 // starting it. No test leaves the machine.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
+const plugins = [assemblyForVite];
+
 export default defineConfig({
   test: {
     // Most tests wait for other processes; on a small machine three at a time keep it busy.
     maxWorkers: 3,
     projects: [
-      { test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 30_000 } },
+      { plugins, test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 30_000 } },
       {
+        plugins,
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
@@ -29,6 +33,7 @@ export default defineConfig({
         },
       },
       {
+        plugins,
         test: {
           name: 'stress',
           include: ['test/stress/**/*.test.ts'],

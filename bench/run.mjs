@@ -1,5 +1,5 @@
 /**
- * node bench/run.mjs [--quick] [--only startup|call|eras|list|memory|http|yard|language|tokens] [--json] [--out FILE] [--entry FILE] [--beside FILE]
+ * node bench/run.mjs [--quick] [--only startup|scan|call|eras|list|memory|http|yard|language|tokens] [--json] [--out FILE] [--entry FILE] [--beside FILE]
  *
  * Measures the built program and prints tables; with --beside, the eras of another build in turns with it. Nothing is written but with --out; nothing is left running.
  */
@@ -14,6 +14,7 @@ import { measureHttp } from './http.mjs';
 import { measureLanguage } from './language.mjs';
 import { measureLists } from './list.mjs';
 import { measureMemory } from './memory.mjs';
+import { measureScan } from './scan.mjs';
 import { measureStartup } from './startup.mjs';
 import { table } from './lib/table.mjs';
 import { measureTokens } from './tokens.mjs';
@@ -29,7 +30,7 @@ const { values: options } = parseArgs({
     entry: { type: 'string', default: fileURLToPath(new URL('../dist/index.js', import.meta.url)) },
   },
 });
-const parts = ['startup', 'call', 'eras', 'list', 'memory', 'http', 'yard', 'language', 'tokens'];
+const parts = ['startup', 'scan', 'call', 'eras', 'list', 'memory', 'http', 'yard', 'language', 'tokens'];
 if (options.only !== undefined && !parts.includes(options.only)) {
   console.error(`--only takes one of ${parts.join(', ')}.`);
   process.exit(2);
@@ -47,6 +48,10 @@ say(`Node ${results.node}, ${results.cores} cores\n`);
 if (wanted('startup')) {
   results.startup = await measureStartup({ entry, rounds: quick ? 5 : 30 });
   say(startupTable(results.startup));
+}
+if (wanted('scan')) {
+  results.scan = await measureScan({ rounds: quick ? 5 : 25 });
+  say(scanTable(results.scan));
 }
 if (wanted('call')) {
   results.call = await measureCalls({ entry, rounds: quick ? 5 : 20 });
@@ -99,6 +104,20 @@ function startupTable(rows) {
       fastest.toFixed(0),
       ratio.toFixed(2),
       verdict(ratio, target),
+    ]),
+  );
+}
+
+function scanTable(rows) {
+  return table(
+    'Checking a message in ms per MB, in this process, median of rounds',
+    ['', 'check', 'least round', 'JSON.parse', 'check to that'],
+    rows.map(({ name, bytes, scan, scanLeast, parse }) => [
+      `${name}, ${sizeOf(bytes)}`,
+      scan.toFixed(2),
+      scanLeast.toFixed(2),
+      parse.toFixed(2),
+      times(scan / parse),
     ]),
   );
 }

@@ -2,6 +2,7 @@ import { build, context } from 'esbuild';
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { assemblyForEsbuild } from './assembly.mjs';
 import { asCommonJs } from './common-js.mjs';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -78,6 +79,7 @@ function contextOf(group, version, done) {
     define: { __VERSION__: JSON.stringify(version) },
     logLevel: 'warning',
     plugins: [
+      assemblyForEsbuild,
       ...(group.start === undefined ? [] : [startInOnePiece(group.start)]),
       {
         name: 'swap-in',

@@ -1,3 +1,4 @@
+import { forgetPiece, GIVE_UP, sawLineBreakInside, skipLongValue } from './long-value.ts';
 import type { MemoizedObject, ObjectMemo } from './object-memo.ts';
 import type { Offsets, Shape, ShapeNode } from './shape.ts';
 
@@ -8,6 +9,8 @@ import type { Offsets, Shape, ShapeNode } from './shape.ts';
  * accepts of valid UTF-8 (a property test holds the two together), so that forwarding the scanned bytes sends
  * what a full parse would have seen. A member in the shape must not be duplicated in its object: a scan could take
  * the first and a parser the last.
+ *
+ * Values are checked in WebAssembly if they start `longFrom` bytes or more before the end, otherwise in JavaScript.
  */
 export function scan(
   bytes: Uint8Array,
@@ -15,9 +18,12 @@ export function scan(
   end: number,
   shape: Shape,
   offsets: Offsets,
+  longFrom: number = LONG_VALUE,
 ): ScanOutcome {
+  longValue = longFrom;
   lineBreak = false;
   memoized = undefined;
+  forgetPiece();
   let at = skipSpace(bytes, start, end);
   if (at >= end) return ScanOutcome.Malformed;
   const objectNode = bytes[at] === OPEN_BRACE ? shape.root : undefined;
@@ -51,6 +57,9 @@ export function memoizedObject(): object | undefined {
   return memoized;
 }
 
+/** Calling WebAssembly costs as much as checking about 200 bytes in JavaScript. */
+const LONG_VALUE = 256;
+
 /** Nesting beyond this is refused: no real message comes near it, and a reader behind us may recurse. */
 export const MAX_DEPTH = 256;
 
@@ -68,6 +77,7 @@ const NINE = 0x39;
 
 // One scan at a time (the program has one thread and a scan never waits), so its by-products live here and the
 // functions below can return a bare number: the offset reached, or a negated ScanOutcome.
+let longValue = LONG_VALUE;
 let lineBreak = false;
 let memoized: MemoizedObject | undefined;
 
@@ -112,25 +122,18 @@ function scanMembers(
   at++;
   if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
   if (at < end && bytes[at] === CLOSE_BRACE) return at + 1;
-  const { keys, follows } = node;
-  for (let before = 0; ;) {
+  for (;;) {
     if (at >= end || bytes[at] !== QUOTE) return MALFORMED;
     const keyStart = at + 1;
-    let index = follows[before]!;
-    at = skipExpected(bytes, keyStart, end, keys[index]);
-    if (at < 0) {
-      at = skipString(bytes, keyStart, end);
-      if (at < 0) return at;
-      index = findKey(bytes, keyStart, at - 1, node);
-      if (index >= 0) follows[before] = index;
-    }
+    at = skipString(bytes, keyStart, end);
+    if (at < 0) return at;
+    const index = findKey(bytes, keyStart, at, node);
     if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
     if (at >= end || bytes[at] !== COLON) return MALFORMED;
     at++;
     if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
     if (index < 0) at = skipValue(bytes, at, end, depth);
     else {
-      before = index + 1;
       const place = node.slots[index]! * 2;
       if (offsets[place] !== -1) return -ScanOutcome.Duplicate;
       offsets[place] = at;
@@ -175,20 +178,10 @@ function scanRepeated(
   return behind;
 }
 
-/** Skips the expected key, from behind its opening quote; −1 if it is another one. */
-function skipExpected(bytes: Uint8Array, at: number, end: number, key: Uint8Array | undefined): number {
-  if (key === undefined || key.length > end - at) return -1;
-  const { length } = key;
-  let offset = 0;
-  while (offset < length && key[offset] === bytes[at + offset]) offset++;
-  return offset === length ? at + length : -1;
-}
-
-/** Which of the node's names the key bytes spell, or −1. */
+/** Which of the node's names the key bytes spell, including the closing quote, or −1. */
 function findKey(bytes: Uint8Array, start: number, end: number, node: ShapeNode): number {
   const { keys } = node;
-  // The quote behind it is compared as well.
-  const length = end + 1 - start;
+  const length = end - start;
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index]!;
     if (key.length !== length) continue;
@@ -199,20 +192,32 @@ function findKey(bytes: Uint8Array, start: number, end: number, node: ShapeNode)
   // A parser reads "\u0069d" as id, and so must we. Escapes in keys are rare: only then is the key decoded.
   for (let offset = start; offset < end; offset++) {
     if (bytes[offset] !== BACKSLASH) continue;
-    const spelled: unknown = JSON.parse(Buffer.from(bytes.subarray(start - 1, end + 1)).toString());
+    const spelled: unknown = JSON.parse(Buffer.from(bytes.subarray(start - 1, end)).toString());
     return node.names.indexOf(spelled as string);
   }
   return -1;
 }
 
+/** Checks one value; `depth` is the number of containers around it. */
+function skipValue(bytes: Uint8Array, at: number, end: number, depth: number): number {
+  if (end - at < longValue) return skipValueInJs(bytes, at, end, depth);
+  const byte = bytes[at];
+  if (byte === QUOTE) {
+    // Most strings are short, even in long messages.
+    const behind = skipString(bytes, at + 1, at + (longValue >> 2));
+    if (behind >= 0) return behind;
+  } else if (byte !== OPEN_BRACE && byte !== OPEN_BRACKET) return skipValueInJs(bytes, at, end, depth);
+  const behind = skipLongValue(bytes, at, end, depth);
+  if (behind === GIVE_UP) return skipValueInJs(bytes, at, end, depth);
+  if (sawLineBreakInside()) lineBreak = true;
+  return behind;
+}
+
 /** Container kinds of the value being skipped, by level; filled from the outside in. */
 const stack = new Uint8Array(MAX_DEPTH + 1);
 
-/**
- * Checks one value of any kind without noting anything; `depth` is the number of containers around it. White space is
- * rare on a wire, so each place that allows it looks at the byte before it calls.
- */
-function skipValue(bytes: Uint8Array, at: number, end: number, depth: number): number {
+/** The same in JavaScript. White space is rare on a wire, so each place that allows it looks at the byte before it calls. */
+function skipValueInJs(bytes: Uint8Array, at: number, end: number, depth: number): number {
   const outer = depth;
   for (;;) {
     if (at >= end) return MALFORMED;
@@ -275,17 +280,10 @@ function skipKey(bytes: Uint8Array, at: number, end: number): number {
   return at < end && bytes[at]! <= SPACE ? skipSpace(bytes, at, end) : at;
 }
 
-/** Checks a string from behind its opening quote to behind its closing one. Small, so that it is inlined: most strings are short and plain. */
+/** Checks a string from behind its opening quote to behind its closing one. */
 function skipString(bytes: Uint8Array, at: number, end: number): number {
-  const near = at + LONG_STRING < end ? at + LONG_STRING : end;
-  while (at < near && STOPS_STRING[bytes[at]!] === 0) at++;
-  return at < near && bytes[at] === QUOTE ? at + 1 : skipRest(bytes, at, end);
-}
-
-/** The rest of a string that is long, or has escapes or more than ASCII in it. */
-function skipRest(bytes: Uint8Array, at: number, end: number): number {
   for (;;) {
-    at = skipPlain(bytes, at, end);
+    while (at < end && STOPS_STRING[bytes[at]!] === 0) at++;
     if (at >= end) return MALFORMED;
     const byte = bytes[at]!;
     if (byte === QUOTE) return at + 1;
@@ -301,62 +299,6 @@ function skipRest(bytes: Uint8Array, at: number, end: number): number {
       at += length;
     } else return MALFORMED;
   }
-}
-
-/** From here on a string counts as long, and its plain characters are skipped eight at a time. */
-const LONG_STRING = 24;
-const SHORT_RUN = 4;
-const MAX_KEPT = 4 * 1024 * 1024;
-
-// The words over the buffer scanned last: the next long string is often in the same one.
-let wordsOf: ArrayBufferLike | undefined;
-let words: Int32Array = new Int32Array(0);
-
-function wordsIn(buffer: ArrayBufferLike): Int32Array {
-  if (buffer === wordsOf) return words;
-  const view = new Int32Array(buffer, 0, buffer.byteLength >> 2);
-  // Not kept where it would keep a very large buffer alive.
-  if (buffer.byteLength <= MAX_KEPT) {
-    wordsOf = buffer;
-    words = view;
-  }
-  return view;
-}
-
-/**
- * Passes over plain string characters, by words of four. Long texts are most of the bytes there are, and a loop over
- * single bytes was most of what a large answer cost. In each word one expression finds a byte that is a control (it
- * is below 0x20, so subtracting borrows), a quote or a backslash (they become zero and borrow), or not ASCII (its top
- * bit is set). A borrow can only make it stop early, at a byte that the loop at the end looks at again.
- */
-function skipPlain(bytes: Uint8Array, at: number, end: number): number {
-  // Between two escapes or foreign letters there is often only a word.
-  const near = at + SHORT_RUN < end ? at + SHORT_RUN : end;
-  while (at < near && STOPS_STRING[bytes[at]!] === 0) at++;
-  if (at < near || at === end) return at;
-  const { buffer, byteOffset } = bytes;
-  const view = wordsIn(buffer);
-  while (at < end && ((byteOffset + at) & 3) !== 0) {
-    if (STOPS_STRING[bytes[at]!] !== 0) return at;
-    at++;
-  }
-  let word = (byteOffset + at) >> 2;
-  const last = ((byteOffset + end) >> 2) - 1;
-  while (word < last) {
-    const x = view[word]!;
-    const y = view[word + 1]!;
-    const stops =
-      x |
-      (x - 0x20202020) |
-      ((x ^ 0x22222222) - 0x01010101) |
-      ((x ^ 0x5c5c5c5c) - 0x01010101) |
-      (y | (y - 0x20202020) | ((y ^ 0x22222222) - 0x01010101) | ((y ^ 0x5c5c5c5c) - 0x01010101));
-    if ((stops & 0x80808080) !== 0) break;
-    word += 2;
-  }
-  at = Math.max(at, (word << 2) - byteOffset);
-  while (at < end && STOPS_STRING[bytes[at]!] === 0) at++;
-  return at;
 }
 
 function isHex4(bytes: Uint8Array, at: number): boolean {

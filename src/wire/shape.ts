@@ -32,8 +32,6 @@ export interface ShapeNode {
   readonly keys: readonly Uint8Array[];
   readonly slots: readonly number[];
   readonly children: readonly (ShapeNode | undefined)[];
-  /** The name that came first the last time, and the one after each name: most messages are alike. */
-  readonly follows: Uint8Array;
   /** Set for an object that mostly equals an earlier one. */
   readonly memo: ObjectMemo | undefined;
 }
@@ -116,8 +114,6 @@ function buildNode(
     keys: names.map((name) => Buffer.from(`${name}"`)),
     slots,
     children,
-    // Before the first message, the names are expected in the order of the shape.
-    follows: Uint8Array.from([...names.keys(), 0]),
     memo: memoizedPaths.includes(prefix.slice(0, -1)) ? new ObjectMemo(slotsIn(slots, children)) : undefined,
   };
 }
