@@ -40,7 +40,7 @@ export class GetStream {
   #open(): void {
     this.#request = new HttpRequest(
       this.#context.endpoint,
-      { method: 'GET', accept: 'text/event-stream', lastEventId: this.#lastEventId },
+      { method: 'GET', lastEventId: this.#lastEventId },
       { ended: (outcome) => this.#opened(outcome) },
     );
   }

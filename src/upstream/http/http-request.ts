@@ -8,8 +8,6 @@ import type { RemoteEndpoint } from './remote-endpoint.ts';
 export interface HttpRequestOptions {
   readonly method: 'POST' | 'GET' | 'DELETE';
   /** Default none. */
-  readonly accept?: string;
-  /** Default none. */
   readonly body?: { readonly pieces: readonly Buffer[]; readonly length: number };
   /** Used instead of the endpoint's own address; of the same origin. */
   readonly url?: URL;
@@ -248,10 +246,11 @@ export class HttpRequest {
   }
 
   #headers(): Record<string, string> {
-    const { accept, body, lastEventId, headers } = this.#options;
+    const { method, body, lastEventId, headers } = this.#options;
     const all: Record<string, string> = { ...this.#endpoint.headers(), ...headers };
     if (this.#authorization !== undefined) all.authorization = this.#authorization;
-    if (accept !== undefined) all.accept = accept;
+    if (method !== 'DELETE')
+      all.accept = method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream';
     if (lastEventId !== undefined) all['last-event-id'] = lastEventId;
     if (body !== undefined) {
       all['content-type'] = 'application/json';

@@ -35,8 +35,6 @@ export interface ErrorResponse {
 export interface HttpTransportContext {
   readonly endpoint: RemoteEndpoint;
   readonly inbox: Inbox;
-  /** The largest message accepted, in bytes. */
-  readonly messageBytes: number;
   readonly log: Logger;
   /** Which parameters of the server's tools go into headers. Default none. */
   readonly headers?: ToolHeaders | undefined;

@@ -8,17 +8,19 @@ import {
   readMessage,
   type MessageReceiver,
 } from '../../wire/index.ts';
+import { ByteCollector } from './byte-collector.ts';
 import { EventStreamParser } from './event-stream.ts';
-import { ResponseBodies } from './response-bodies.ts';
-
-/** Undelivered messages beyond which no body is read while the inbox is paused, in bytes. */
-const UNDELIVERED_BYTES = 256 * 1024;
-const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** A body or an event that is not a JSON-RPC message. */
 export interface InvalidMessage {
   /** The request of ours that it answers; 0 if that is unknown. */
   readonly id: number;
+}
+
+export interface WholeBody {
+  readonly kind: 'complete' | 'too-large' | 'broken';
+  /** What was read, within the limit. */
+  readonly pieces: Buffer[];
 }
 
 export interface MessageEvents {
@@ -33,15 +35,18 @@ export interface MessageEvents {
   ended(stream: EventStreamParser, complete: boolean): void;
 }
 
-/** Turns response bodies and events into messages and delivers them to the receiver. */
+/** The most that is read of the body of an error response, in bytes. */
+const ERROR_BODY_BYTES = 256 * 1024;
+const ERROR_BODY_TIMEOUT_MS = 2000;
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Reads response bodies, turns them into messages and delivers these. While it is paused, no body is read. */
 export class Inbox {
-  readonly bodies = new ResponseBodies();
   readonly #messageBytes: number;
+  readonly #bodies = new Set<IncomingMessage>();
   #receiver: MessageReceiver | undefined;
   #readsRareMembers = false;
   #paused = false;
-  #undelivered: { readonly message: Message; readonly requestId: number | undefined }[] = [];
-  #undeliveredBytes = 0;
 
   /** `messageBytes`: the largest message that is accepted. */
   constructor(messageBytes: number) {
@@ -58,28 +63,22 @@ export class Inbox {
 
   pause(): void {
     this.#paused = true;
+    for (const body of this.#bodies) body.pause();
   }
 
   resume(): void {
     this.#paused = false;
-    this.#deliverWaiting();
+    for (const body of this.#bodies) body.resume();
   }
 
   /** Delivers nothing from now on. */
   close(): void {
     this.#receiver = undefined;
-    this.#undelivered = [];
   }
 
   /** `requestId` is the request of ours on whose response stream the message arrived. */
   deliver(message: Message, requestId?: number): void {
-    if (!this.#paused) {
-      this.#receiver?.receive(message, requestId);
-      return;
-    }
-    this.#undelivered.push({ message, requestId });
-    this.#undeliveredBytes += message.length;
-    if (this.#undeliveredBytes > UNDELIVERED_BYTES) this.bodies.pause();
+    this.#receiver?.receive(message, requestId);
   }
 
   /**
@@ -112,28 +111,77 @@ export class Inbox {
       oversize: (head, tail) => events.oversize(head, tail),
     });
     stream.lastEventId = lastEventId;
-    this.bodies.read(response, {
-      data: (chunk) => stream.push(chunk),
-      ended: (complete) => events.ended(stream, complete),
+    this.#pausable(response);
+    readBody(
+      response,
+      (chunk) => stream.push(chunk),
+      (complete) => events.ended(stream, complete),
+    );
+  }
+
+  /** Reads a body that is one message. */
+  readWhole(response: IncomingMessage, done: (body: WholeBody) => void): void {
+    this.#pausable(response);
+    readUpTo(this.#messageBytes, response, done);
+  }
+
+  /** Reads the body of an error response, as far as it arrives in time; also while the inbox is paused. */
+  readError(response: IncomingMessage, done: (pieces: Buffer[]) => void): void {
+    const timer = setTimeout(() => response.destroy(), ERROR_BODY_TIMEOUT_MS);
+    readUpTo(ERROR_BODY_BYTES, response, ({ pieces }) => {
+      clearTimeout(timer);
+      done(pieces);
     });
   }
 
-  /** Stops early if the receiver pauses again. */
-  #deliverWaiting(): void {
-    while (!this.#paused) {
-      const next = this.#undelivered.shift();
-      if (next === undefined) {
-        this.bodies.resume();
-        return;
-      }
-      this.#undeliveredBytes -= next.message.length;
-      this.#receiver?.receive(next.message, next.requestId);
-    }
+  #pausable(response: IncomingMessage): void {
+    this.#bodies.add(response);
+    response.on('close', () => this.#bodies.delete(response));
+    if (this.#paused) response.pause();
   }
 
   #scan(pieces: readonly Buffer[]): ReturnType<typeof readMessage> {
     return readMessage(fromChunks(pieces), SERVER_SHAPE, 'content-length', this.#readsRareMembers);
   }
+}
+
+/** `ended` is called once; `complete` is false if the body broke off. */
+function readBody(
+  response: IncomingMessage,
+  data: (chunk: Buffer) => void,
+  ended: (complete: boolean) => void,
+): void {
+  let over = false;
+  const end = (complete: boolean): void => {
+    if (over) return;
+    over = true;
+    ended(complete);
+  };
+  response.on('data', (chunk: Buffer) => {
+    if (!over) data(chunk);
+  });
+  response.on('end', () => end(response.complete));
+  // After an error as well, for which HttpRequest has a listener.
+  response.on('close', () => end(false));
+}
+
+/** Reads a whole body; stops at the limit, in bytes. */
+function readUpTo(limit: number, response: IncomingMessage, done: (body: WholeBody) => void): void {
+  const collected = new ByteCollector();
+  let tooLarge = false;
+  readBody(
+    response,
+    (chunk) => {
+      if (tooLarge) return;
+      tooLarge = collected.length + chunk.length > limit;
+      if (tooLarge) response.destroy();
+      else collected.add(chunk);
+    },
+    (complete) => {
+      const kind = tooLarge ? 'too-large' : complete ? 'complete' : 'broken';
+      done({ kind, pieces: collected.take() });
+    },
+  );
 }
 
 function isJsonRpc(message: Message): boolean {

@@ -1,50 +1,20 @@
 import type { Edit, Message, SerializedMessage } from '../../wire/index.ts';
 
-/** A request of a client, and the edits with which it is sent. */
-export interface RelayedMessage {
-  readonly request: Message;
-  readonly edits: readonly Edit[];
-}
-
-/** A message to the server, serialized, with what is known about it. */
-export class Outgoing {
-  /** Its bytes in order. */
-  readonly pieces: readonly Buffer[];
-  /** In bytes. */
-  readonly length: number;
+/** What is known about a message to the server. */
+export interface OutgoingFacts {
   /** Undefined for a response. */
   readonly method: string | undefined;
   /** Our id of a request, else 0. */
   readonly id: number;
   /** The request that it cancels, else 0. */
   readonly cancels: number;
-  /** Set for the request of a client, undefined for a message of our own. */
-  readonly relayed: RelayedMessage | undefined;
-  #onSent: (() => void) | undefined;
+  /** The client's request that it is made of, with the edits; undefined for a message of our own. */
+  readonly relayed: { readonly request: Message; readonly edits: readonly Edit[] } | undefined;
+}
 
-  constructor(
-    { pieces, length }: SerializedMessage,
-    method?: string,
-    { id = 0, cancels = 0, relayed }: { id?: number; cancels?: number; relayed?: RelayedMessage } = {},
-  ) {
-    this.pieces = pieces;
-    this.length = length;
-    this.method = method;
-    this.id = id;
-    this.cancels = cancels;
-    this.relayed = relayed;
-  }
-
-  onSent(listener: () => void): void {
-    this.#onSent = listener;
-  }
-
+export interface Outgoing extends OutgoingFacts, SerializedMessage {
   /** The network has taken its bytes, or they will not be sent. May be called more than once. */
-  sent(): void {
-    const listener = this.#onSent;
-    this.#onSent = undefined;
-    listener?.();
-  }
+  sent(): void;
 }
 
 /** Bytes that are being sent beyond which further messages wait. */
@@ -77,10 +47,20 @@ export class SendQueue {
   }
 
   /** The message is sent after the current task, so that a failure is never reported before this returns. */
-  add(message: Outgoing): void {
-    if (message.cancels > 0 && this.#withdraw(message.cancels)) return;
-    this.backlog += message.length;
-    this.#waiting.push(message);
+  add(body: SerializedMessage, facts: Partial<OutgoingFacts> = {}): void {
+    const { method, id = 0, cancels = 0, relayed } = facts;
+    if (cancels > 0 && this.#withdraw(cancels)) return;
+    const { pieces, length } = body;
+    let unsent = true;
+    const sent = (): void => {
+      if (!unsent) return;
+      unsent = false;
+      this.#sending -= length;
+      this.#left(length);
+      this.#sendWaiting();
+    };
+    this.backlog += length;
+    this.#waiting.push({ pieces, length, method, id, cancels, relayed, sent });
     if (this.#scheduled) return;
     this.#scheduled = true;
     queueMicrotask(() => {
@@ -89,7 +69,7 @@ export class SendQueue {
     });
   }
 
-  /** Everything added from now on waits until `release`. */
+  /** Everything that is not sent yet waits until `release`. */
   hold(): void {
     this.#held = true;
   }
@@ -101,7 +81,7 @@ export class SendQueue {
 
   /** Drops what waits. */
   close(): void {
-    for (const message of this.#waiting.splice(0)) this.backlog -= message.length;
+    for (const { length } of this.#waiting.splice(0)) this.backlog -= length;
     for (const listener of this.#onDrained.splice(0)) listener();
   }
 
@@ -109,11 +89,6 @@ export class SendQueue {
     while (this.#waiting.length > 0 && !this.#held && this.#sending <= SENDING_BYTES) {
       const message = this.#waiting.shift()!;
       this.#sending += message.length;
-      message.onSent(() => {
-        this.#sending -= message.length;
-        this.#left(message);
-        this.#sendWaiting();
-      });
       this.#send(message);
     }
   }
@@ -121,12 +96,12 @@ export class SendQueue {
   #withdraw(id: number): boolean {
     const at = this.#waiting.findIndex((message) => message.id === id);
     if (at < 0) return false;
-    this.#left(this.#waiting.splice(at, 1)[0]!);
+    this.#left(this.#waiting.splice(at, 1)[0]!.length);
     return true;
   }
 
-  #left(message: Outgoing): void {
-    this.backlog -= message.length;
+  #left(length: number): void {
+    this.backlog -= length;
     if (!this.congested) for (const listener of this.#onDrained.splice(0)) listener();
   }
 }

@@ -4,9 +4,9 @@ import type { SendFailure } from '../transport.ts';
 import type { EventStreamParser } from './event-stream.ts';
 import { discard, HttpRequest, typeOf, type HttpOutcome } from './http-request.ts';
 import { answeredBadly, badStatus, broken, causeOf, noHttpAnswer, wrongType } from './failures.ts';
+import type { WholeBody } from './inbox.ts';
 import { answeredId, errorAnswer, rejectsSession } from './incoming.ts';
 import type { Outgoing } from './outgoing.ts';
-import type { WholeBody } from './response-bodies.ts';
 import { retryDelay, type ErrorResponse, type HttpTransportContext } from './http-transport.ts';
 
 export interface PendingPostEvents {
@@ -83,7 +83,7 @@ export class PendingPost {
     this.#resumable = resumable;
     this.#post = this.#current = new HttpRequest(
       context.endpoint,
-      { method: 'POST', accept: 'application/json, text/event-stream', body: message, headers },
+      { method: 'POST', body: message, headers },
       {
         ended: (outcome) => this.#posted(outcome),
         sent: () => message.sent(),
@@ -150,19 +150,18 @@ export class PendingPost {
   }
 
   #responded(response: IncomingMessage, status: number): void {
-    const { endpoint, inbox, messageBytes } = this.#context;
-    const { bodies } = inbox;
+    const { endpoint, inbox } = this.#context;
     if (status < 200 || status > 299) {
-      bodies.readError(response, (pieces) => this.#rejected(status, pieces));
+      inbox.readError(response, (pieces) => this.#rejected(status, pieces));
       return;
     }
     this.#events.accepted(this, response);
     const type = typeOf(response);
     if (type === 'text/event-stream') this.#readEvents(response);
     else if (type === 'application/json' || type === '')
-      bodies.readWhole(response, messageBytes, (body) => this.#readJson(body, status));
+      inbox.readWhole(response, (body) => this.#readJson(body, status));
     else
-      bodies.readError(response, (pieces) => {
+      inbox.readError(response, (pieces) => {
         this.#bodyEnded();
         this.#settle({ kind: 'failed', error: wrongType(endpoint, type, textOf(pieces)) });
       });
@@ -258,7 +257,7 @@ export class PendingPost {
         this.#read = false;
         this.#current = new HttpRequest(
           endpoint,
-          { method: 'GET', accept: 'text/event-stream', lastEventId: this.#lastEventId },
+          { method: 'GET', lastEventId: this.#lastEventId },
           { ended: (outcome) => this.#resumed(outcome) },
         );
       },

@@ -14,7 +14,7 @@ import type { RemoteTarget } from '../server.ts';
 import type { ToolHeaders } from '../tool-headers.ts';
 import { badStatus } from './failures.ts';
 import { Inbox } from './inbox.ts';
-import { Outgoing, SendQueue } from './outgoing.ts';
+import { SendQueue, type Outgoing } from './outgoing.ts';
 import { RemoteEndpoint } from './remote-endpoint.ts';
 import { Sse } from './sse.ts';
 import { Streamable } from './streamable.ts';
@@ -74,26 +74,24 @@ export class RemoteTransport implements Transport, MessageTransport {
   }
 
   forward(notification: Message, edits: readonly Edit[]): void {
-    const method = notification.string(Envelope.method);
-    this.#queue.add(new Outgoing(serialize(notification, edits), method));
+    this.#queue.add(serialize(notification, edits), { method: notification.string(Envelope.method) });
   }
 
   forwardRequest(id: number, request: Message, edits: readonly Edit[]): void {
     const method = request.string(Envelope.method);
-    const relayed = { request, edits };
-    this.#queue.add(new Outgoing(serialize(request, edits, id), method, { id, relayed }));
+    this.#queue.add(serialize(request, edits, id), { id, method, relayed: { request, edits } });
   }
 
   forwardAnswer(request: Message, answer: Message, edits: readonly Edit[]): void {
-    this.#queue.add(new Outgoing(serialize(answer, edits, request)));
+    this.#queue.add(serialize(answer, edits, request));
   }
 
   sendText(json: string, about: OwnMessage): void {
     const bytes = Buffer.from(json);
     const body = { pieces: [bytes], length: bytes.length };
-    if (about.kind === 'answer') this.#queue.add(new Outgoing(body));
-    else if (about.kind === 'request') this.#queue.add(new Outgoing(body, about.method, { id: about.id }));
-    else this.#queue.add(new Outgoing(body, about.method, { cancels: about.cancels ?? 0 }));
+    if (about.kind === 'answer') this.#queue.add(body);
+    else if (about.kind === 'request') this.#queue.add(body, { method: about.method, id: about.id });
+    else this.#queue.add(body, { method: about.method, cancels: about.cancels ?? 0 });
   }
 
   get backlog(): number {
@@ -171,11 +169,10 @@ export class RemoteTransport implements Transport, MessageTransport {
   }
 
   #context(endpoint: RemoteEndpoint): HttpTransportContext {
-    const { messageBytes, log, target, learned, headers } = this.#options;
+    const { log, target, learned, headers } = this.#options;
     return {
       endpoint,
       inbox: this.#inbox,
-      messageBytes,
       log,
       headers,
       events: {

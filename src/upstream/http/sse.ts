@@ -61,7 +61,7 @@ export class Sse implements HttpTransport {
     }
     this.#stream ??= new HttpRequest(
       this.#context.endpoint,
-      { method: 'GET', accept: 'text/event-stream' },
+      { method: 'GET' },
       { ended: (outcome) => this.#opened(outcome) },
     );
     if (this.#postUrl !== undefined) return this.#post(message);
@@ -101,7 +101,7 @@ export class Sse implements HttpTransport {
 
   #readRejection(response: IncomingMessage, status: number): void {
     const { endpoint, inbox } = this.#context;
-    inbox.bodies.readError(response, (pieces) => {
+    inbox.readError(response, (pieces) => {
       const text = Buffer.concat(pieces).toString();
       if (this.#before !== undefined) this.#fail(neither(endpoint, this.#before, { status, text }));
       else if (status < 200 || status > 299) this.#fail(badStatus(endpoint, status, text));
@@ -185,7 +185,6 @@ export class Sse implements HttpTransport {
         this.#context.endpoint,
         {
           method: 'POST',
-          accept: 'application/json, text/event-stream',
           body: message,
           url: this.#postUrl!,
           ...(id > 0 ? {} : { timeoutMs: NOTIFICATION_TIMEOUT_MS }),
@@ -236,7 +235,7 @@ export class Sse implements HttpTransport {
       discard(response);
       return;
     }
-    inbox.bodies.readError(response, (pieces) => {
+    inbox.readError(response, (pieces) => {
       const answer = message.id > 0 ? errorAnswer(inbox, pieces, message.id) : undefined;
       if (answer !== undefined && this.#pending.delete(message.id)) inbox.deliver(answer);
       else this.#failed(message, badStatus(endpoint, status, Buffer.concat(pieces).toString()));

@@ -153,12 +153,7 @@ export class Streamable implements HttpTransport {
     const outcome = await new Promise<HttpOutcome>((resolve) => {
       const request = new HttpRequest(
         this.#context.endpoint,
-        {
-          method: 'POST',
-          accept: 'application/json, text/event-stream',
-          body: message,
-          timeoutMs: NOTIFICATION_TIMEOUT_MS,
-        },
+        { method: 'POST', body: message, timeoutMs: NOTIFICATION_TIMEOUT_MS },
         {
           sent: () => message.sent(),
           ended: (result) => {
