@@ -3,7 +3,7 @@ import type { Gateway } from '../gateway/index.ts';
 import { CLIENT_SHAPE } from '../protocol/index.ts';
 import { faultError, Peer, type MessageTransport } from '../wire/index.ts';
 import { EraDetectingClient } from './era-detect.ts';
-import type { ServerIdentity } from './legacy-client.ts';
+import type { ServerIdentity } from './server-identity.ts';
 import { SerialClient } from './serial-client.ts';
 
 export interface ClientOptions {

@@ -3,7 +3,8 @@ import type { Logger } from '../shared/log.ts';
 import type { Gateway } from '../gateway/index.ts';
 import { Client } from '../protocol/index.ts';
 import { RpcCode, type Message, type Peer } from '../wire/index.ts';
-import { LegacyClient, type ServerIdentity } from './legacy-client.ts';
+import { LegacyClient } from './legacy-client.ts';
+import type { ServerIdentity } from './server-identity.ts';
 import type { ModernEndpoint } from './modern/endpoint.ts';
 
 /**

@@ -6,5 +6,5 @@ export {
   type ClientWorkspace,
   type ModernEndpoint,
 } from './http.ts';
-export type { ServerIdentity } from './legacy-client.ts';
+export type { ServerIdentity } from './server-identity.ts';
 export { openStdioDoor, type StdioDoor } from './stdio.ts';

@@ -10,24 +10,9 @@ import {
   LATEST_LEGACY_VERSION,
   Server,
   type JsonObject,
-  type CatalogKind,
 } from '../protocol/index.ts';
 import { RpcCode, type AnswerListener, type Edit, type Message, type Peer } from '../wire/index.ts';
-
-export interface ServerIdentity {
-  readonly name: string;
-  readonly title: string;
-  readonly version: string;
-  /** The instructions for the client's model, read when it connects. */
-  readonly instructions: () => string;
-  /**
-   * Whether our components never change while we run, so that clients get no subscriptions and no list_changed. Default
-   * false.
-   */
-  readonly fixed?: boolean;
-  /** Whether a client may send requests without initialize. Default false. */
-  readonly initializeOptional?: boolean;
-}
+import { serverCapabilities, type ServerIdentity } from './server-identity.ts';
 
 /** A listener for an answer of the client that also takes progress. */
 interface ProgressListener extends AnswerListener {
@@ -192,12 +177,13 @@ export class LegacyClient implements ClientLink {
     this.#initialized = true;
     if (isJsonObject(params) && isJsonObject(params.capabilities)) this.capabilities = params.capabilities;
     if (asked === BATCHING_VERSION) this.#peer.allowBatches();
+    const { kinds } = this.#gateway;
     const { name, title, version } = this.#identity;
     const instructions = this.#identity.instructions();
     this.#peer.answer(id, {
       ...(this.#framed ? { name } : {}),
       protocolVersion: isLegacyVersion(asked) ? asked : LATEST_LEGACY_VERSION,
-      capabilities: (this.#identity.fixed === true ? fixedCapabilities : capabilitiesOf)(this.#gateway.kinds),
+      capabilities: serverCapabilities(this.#identity, kinds, kinds.size > 0 ? { tasks: TASKS } : {}),
       serverInfo: { name, title, version },
       ...(instructions === '' ? {} : { instructions }),
     });
@@ -206,29 +192,6 @@ export class LegacyClient implements ClientLink {
   }
 }
 
-/**
- * Our capabilities. Servers are not asked first, because the client would have to wait, so they include everything that a
- * server may have; a list that no server has is empty.
- */
-function capabilitiesOf(kinds: ReadonlySet<CatalogKind>): JsonObject {
-  return {
-    tools: { listChanged: true },
-    ...(kinds.has('resources') ? { resources: { subscribe: true, listChanged: true } } : {}),
-    ...(kinds.has('prompts') ? { prompts: { listChanged: true } } : {}),
-    ...(kinds.has('prompts') || kinds.has('resources') ? { completions: {} } : {}),
-    ...(kinds.size > 0
-      ? { logging: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }
-      : {}),
-  };
-}
-
-/** The same where nothing changes and clients get no requests. */
-export function fixedCapabilities(kinds: ReadonlySet<CatalogKind>): JsonObject {
-  return {
-    ...(kinds.has('tools') ? { tools: { listChanged: false } } : {}),
-    ...(kinds.has('resources') ? { resources: { subscribe: false, listChanged: false } } : {}),
-    ...(kinds.has('prompts') ? { prompts: { listChanged: false } } : {}),
-  };
-}
+const TASKS = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
 
 const BRACE = 0x7b;

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
 import type { Gateway } from '../../gateway/index.ts';
-import type { ServerIdentity } from '../legacy-client.ts';
+import type { ServerIdentity } from '../server-identity.ts';
 import { ModernEndpoint } from '../modern/endpoint.ts';
 import type { ModernRequestHandler } from './modern-exchange.ts';
 

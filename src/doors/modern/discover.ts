@@ -1,12 +1,6 @@
 import type { CatalogEntry } from '../../gateway/index.ts';
-import {
-  isJsonObject,
-  LEGACY_VERSIONS,
-  MODERN_VERSION,
-  type CatalogKind,
-  type JsonObject,
-} from '../../protocol/index.ts';
-import { fixedCapabilities } from '../legacy-client.ts';
+import { isJsonObject, LEGACY_VERSIONS, MODERN_VERSION, type JsonObject } from '../../protocol/index.ts';
+import { serverCapabilities } from '../server-identity.ts';
 import type { Attempt, AttemptHandler } from './attempt.ts';
 import { modernResult } from './modern-meta.ts';
 import type { StatelessClients } from './stateless-clients.ts';
@@ -58,14 +52,10 @@ export class DiscoverRequest implements AttemptHandler {
 
 function discoverResult({ identity, gateway, info }: StatelessClients): string {
   const instructions = identity.instructions();
-  const { kinds, catalog } = gateway;
   return modernResult(
     {
       supportedVersions: [MODERN_VERSION, ...LEGACY_VERSIONS],
-      capabilities:
-        identity.fixed === true
-          ? fixedCapabilities(kinds)
-          : capabilitiesOf(kinds, extensionsOf(catalog.entries)),
+      capabilities: serverCapabilities(identity, gateway.kinds, extensionsOf(gateway.catalog.entries)),
       ...(instructions === '' ? {} : { instructions }),
       ttlMs: TTL_MS,
       cacheScope: 'private',
@@ -75,24 +65,12 @@ function discoverResult({ identity, gateway, info }: StatelessClients): string {
   );
 }
 
-/** The extensions of all servers; they are relayed. */
+/** The capability with the extensions of all servers; they are relayed. */
 function extensionsOf(entries: readonly CatalogEntry[]): JsonObject {
   const all: JsonObject = {};
   for (const { source } of entries) {
     const extensions = source.about()?.capabilities.extensions;
     if (isJsonObject(extensions)) Object.assign(all, extensions);
   }
-  return all;
-}
-
-/** Our capabilities: everything that a server may have, because servers are not asked first. */
-function capabilitiesOf(kinds: ReadonlySet<CatalogKind>, extensions: JsonObject): JsonObject {
-  return {
-    tools: { listChanged: true },
-    ...(kinds.has('resources') ? { resources: { subscribe: true, listChanged: true } } : {}),
-    ...(kinds.has('prompts') ? { prompts: { listChanged: true } } : {}),
-    ...(kinds.has('prompts') || kinds.has('resources') ? { completions: {} } : {}),
-    ...(kinds.size > 0 ? { logging: {} } : {}),
-    ...(Object.keys(extensions).length > 0 ? { extensions } : {}),
-  };
+  return Object.keys(all).length > 0 ? { extensions: all } : {};
 }

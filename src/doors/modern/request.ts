@@ -223,10 +223,7 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
 
   #answerWithText(resultText: string): void {
     const { length } = resultText;
-    this.#answerAttempt(
-      ({ channel, request }) => channel.answerText(request.text(Client.id)!, resultText),
-      length,
-    );
+    this.#answerAttempt(({ channel, id }) => channel.answerText(id, resultText), length);
   }
 
   /** Answers the current attempt, or holds the answer of this size until the client is back. */
@@ -283,7 +280,7 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
     );
     this.#state = state;
     this.#attempt = undefined;
-    attempt.channel.answerText(attempt.request.text(Client.id)!, result);
+    attempt.channel.answerText(attempt.id, result);
     attempt.finish();
     // Its server does not work on the call while the client is away.
     this.#call.suspend(true);

@@ -2,7 +2,7 @@ import type { Logger } from '../../shared/log.ts';
 import { Session, type ClientLink, type Gateway } from '../../gateway/index.ts';
 import { Client, severity, type JsonObject } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
-import type { ServerIdentity } from '../legacy-client.ts';
+import type { ServerIdentity } from '../server-identity.ts';
 import type { Attempt } from './attempt.ts';
 import { LinkedSet } from './linked-set.ts';
 import { PendingInputs, type InputCarrier } from './pending-inputs.ts';
