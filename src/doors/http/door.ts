@@ -7,7 +7,7 @@ import type { JsonObject } from '../../protocol/index.ts';
 import { RpcCode, type MessageTransport } from '../../wire/index.ts';
 import { waitAtMost } from '../wait-at-most.ts';
 import { PostReader } from './body.ts';
-import { EventStore } from './event-store.ts';
+import { EventStore } from './event-log.ts';
 import { Guard, type GuardOptions } from './guard.ts';
 import { handlersFor } from './handlers.ts';
 import type { ModernRequestHandler } from './modern-exchange.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { cursorText, EventLog, readCursor } from './event-log.ts';
-import { EventStore } from './event-store.ts';
+import { cursorText, EventLog, EventStore, readCursor } from './event-log.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 const open = (): EventLog => new EventLog(new EventStore());
@@ -65,4 +64,19 @@ test('a cursor is read as it was written, and nothing else is', () => {
   expect(readCursor(cursorText({ stream: 3, event: 17 }))).toEqual({ stream: 3, event: 17 });
   for (const text of [undefined, '', '3', '3-', '-3', '3-x', '3-1-2', ' 3-1', '9'.repeat(20) + '-1'])
     expect(readCursor(text)).toBeUndefined();
+});
+
+test('of too much in all logs together the oldest is given up, whosever it is', () => {
+  const store = new EventStore(100);
+  const [one, two] = [new EventLog(store), new EventLog(store)];
+  const kept = (log: EventLog): string[] => log.after({ stream: 1, event: 0 }).map(String);
+  one.add({ stream: 1, event: 1 }, Buffer.from('a'.repeat(40)));
+  two.add({ stream: 1, event: 1 }, Buffer.from('b'.repeat(40)));
+  one.add({ stream: 1, event: 2 }, Buffer.from('c'.repeat(20)));
+  expect(store.bytes).toBe(100);
+  two.add({ stream: 1, event: 2 }, Buffer.from('d'));
+  expect([kept(one), kept(two)]).toEqual([['c'.repeat(20)], ['b'.repeat(40), 'd']]);
+  expect(store.bytes).toBe(61);
+  two.clear();
+  expect(store.bytes).toBe(20);
 });

@@ -1,5 +1,4 @@
 import { RpcCode } from '../../wire/index.ts';
-import type { EventStore, StoredEvent } from './event-store.ts';
 
 /** A position on a stream: `3-17` is event 17 of stream 3. */
 export interface Cursor {
@@ -119,4 +118,41 @@ const LOST = JSON.stringify({
 
 function lostAnswerEvent({ id, ...cursor }: LostAnswer): Buffer {
   return Buffer.from(`${eventHead(cursor)}{"jsonrpc":"2.0","id":${id},"error":${LOST}}\n\n`);
+}
+
+/** One event as it is kept, and the log that has it. */
+interface StoredEvent {
+  readonly bytes: Buffer;
+  readonly log: { dropOldest(): void };
+}
+
+/** The events of all clients, oldest first. Over the limit, the oldest is dropped, whichever client it belongs to. */
+export class EventStore {
+  readonly #mostBytes: number;
+  readonly #events = new Set<StoredEvent>();
+  #bytes = 0;
+
+  constructor(mostBytes = 64 * 1024 * 1024) {
+    this.#mostBytes = mostBytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(event: StoredEvent): void {
+    this.#events.add(event);
+    this.#bytes += event.bytes.length;
+    while (this.#bytes > this.#mostBytes) this.#oldest()!.log.dropOldest();
+  }
+
+  /** A log has it no longer. */
+  remove(event: StoredEvent): void {
+    if (this.#events.delete(event)) this.#bytes -= event.bytes.length;
+  }
+
+  #oldest(): StoredEvent | undefined {
+    for (const event of this.#events) return event;
+    return undefined;
+  }
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
 import { holdCall, eventually, fromServer, openTestDoor } from './door.cases.ts';
-import { EventStore } from './event-store.ts';
+import { EventStore } from './event-log.ts';
 import { DEFAULT_TIMEOUTS } from './timeouts.ts';
 import { StreamableSession } from './streamable-session.ts';
 

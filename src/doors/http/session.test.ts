@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
 import { CLIENT_SHAPE } from '../../protocol/index.ts';
 import { Message, type MessageReceiver } from '../../wire/index.ts';
-import { EventStore } from './event-store.ts';
+import { EventStore } from './event-log.ts';
 import { StreamableSession } from './streamable-session.ts';
 import { DEFAULT_TIMEOUTS } from './timeouts.ts';
 

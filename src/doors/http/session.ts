@@ -14,7 +14,7 @@ import {
   type SerializedMessage,
 } from '../../wire/index.ts';
 import type { ClientConnection } from '../client.ts';
-import type { EventStore } from './event-store.ts';
+import type { EventStore } from './event-log.ts';
 import type { HttpTimeouts } from './timeouts.ts';
 import { UnsentData } from './unsent-data.ts';
 
