@@ -48,10 +48,7 @@ export function httpStartFailed(endpoint: RemoteEndpoint, cause: unknown): Switc
   return new SwitchboardError(
     'START_FAILED',
     `Server '${endpoint.server}' ${serverUnreachable(endpoint, cause)}.`,
-    {
-      hint,
-      cause,
-    },
+    { hint, cause },
   );
 }
 
@@ -60,10 +57,7 @@ export function notConnected(endpoint: RemoteEndpoint, cause: unknown): Switchbo
   return new SwitchboardError(
     'SERVER_LOST',
     `Server '${endpoint.server}' ${serverUnreachable(endpoint, cause)}.`,
-    {
-      hint: 'The request was not sent; try again.',
-      cause,
-    },
+    { hint: 'The request was not sent; try again.', cause },
   );
 }
 
@@ -92,9 +86,7 @@ export function answeredBadly(endpoint: RemoteEndpoint, what: string): Switchboa
   return new SwitchboardError(
     'SERVER_ANSWERED_BADLY',
     `Server '${endpoint.server}' responded with ${what}.`,
-    {
-      hint: `Check that ${endpoint.shown} is the address of an MCP server.`,
-    },
+    { hint: `Check that ${endpoint.shown} is the address of an MCP server.` },
   );
 }
 
