@@ -176,7 +176,7 @@ async function clientRun(revision) {
   if (rows.length > 0) say(`${revision}, client scenarios`);
   // One after the other: some measure time, and all at once would start forty processes.
   for (const row of rows) {
-    const command = `${process.execPath} ${CLIENT}`;
+    const command = `${process.execPath} ${CLIENT} ${revision}`;
     row.client = await runClientScenario({ revision, command, scenario: row.scenario });
   }
   return { revision, side: 'client', legs: ['client'], rows };

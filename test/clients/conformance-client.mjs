@@ -2,7 +2,9 @@
  * The client that the conformance suite starts: a host of the built gateway, whose one server is the suite's. So what
  * the suite judges is how the gateway behaves towards servers.
  *
- *   node test/clients/conformance-client.mjs URL
+ *   node test/clients/conformance-client.mjs [VERSION] URL
+ *
+ * VERSION is the protocol version it speaks: 2025-11-25, the default, or 2026-07-28.
  *
  * The suite says in MCP_CONFORMANCE_SCENARIO what is wanted, and in MCP_CONFORMANCE_CONTEXT what else is to be known.
  * Where the gateway says that a login is needed, it is made as a person would: `switchboard auth`, the page that it
@@ -24,7 +26,9 @@ const LOGIN_ROUNDS = 3;
 const NOTICE_MS = 8000;
 const PATIENCE_MS = 50_000;
 
+const MODERN = '2026-07-28';
 const url = process.argv.at(-1);
+const isModern = process.argv.includes(MODERN);
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? 'tools_call';
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 const project = realpathSync(mkdtempSync(join(tmpdir(), 'switchboard-conformance-client-')));
@@ -156,6 +160,8 @@ function startHost() {
   const child = run(['--stdio', '--log-level', 'warn']);
   const waiting = new Map();
   let lastId = 0;
+  const capabilities = { elicitation: {}, sampling: {}, roots: {} };
+  const clientInfo = { name: 'conformance-client', version: '1.0.0' };
   const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   child.stderr.on('data', (chunk) => process.stderr.write(chunk));
   child.stdin.on('error', () => {});
@@ -168,22 +174,39 @@ function startHost() {
     for (const answer of waiting.values()) answer({ error: { message: 'The gateway has ended.' } });
   });
 
+  const request = (method, params) =>
+    new Promise((resolve) => {
+      const id = ++lastId;
+      waiting.set(id, resolve);
+      send({ id, method, params });
+    });
+  /** Every request says who asks; one that needs input is sent again with it. */
+  const askModern = async (method, params = {}) => {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': MODERN,
+      'io.modelcontextprotocol/clientInfo': clientInfo,
+      'io.modelcontextprotocol/clientCapabilities': capabilities,
+    };
+    for (let more = {}; ;) {
+      const answer = await request(method, { ...params, ...more, _meta });
+      if (answer.result?.resultType !== 'input_required') return answer;
+      const { inputRequests = {}, requestState } = answer.result;
+      const responses = Object.entries(inputRequests).map(([key, each]) => [key, answerTo(each).result]);
+      more = {
+        ...(responses.length > 0 && { inputResponses: Object.fromEntries(responses) }),
+        ...(requestState !== undefined && { requestState }),
+      };
+    }
+  };
+
   const it = {
     /** What the last call that did not go well said. */
     lastError: '',
     kill: () => child.kill('SIGKILL'),
-    ask: (method, params) =>
-      new Promise((resolve) => {
-        const id = ++lastId;
-        waiting.set(id, resolve);
-        send({ id, method, params });
-      }),
+    ask: (method, params) => (isModern ? askModern(method, params) : request(method, params)),
     greet: async () => {
-      await it.ask('initialize', {
-        protocolVersion: '2025-11-25',
-        capabilities: { elicitation: {}, sampling: {}, roots: {} },
-        clientInfo: { name: 'conformance-client', version: '1.0.0' },
-      });
+      if (isModern) return;
+      await request('initialize', { protocolVersion: '2025-11-25', capabilities, clientInfo });
       send({ method: 'notifications/initialized' });
     },
     tools: async () => (await it.ask('tools/list')).result?.tools ?? [],
@@ -226,7 +249,11 @@ function answerTo({ method, params }) {
 function run(args) {
   return spawn(process.execPath, [PROGRAM, ...args], {
     cwd: project,
-    env: { ...process.env, SWITCHBOARD_STATE_DIR: join(project, 'state') },
+    env: {
+      ...process.env,
+      SWITCHBOARD_STATE_DIR: join(project, 'state'),
+      SWITCHBOARD_ALLOW_PROJECT: '1',
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
 }

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ALL_CAPABILITIES, MODERN, ModernCaller, startRemoteSdk } from '../../helpers/eras.ts';
 import { startGateway } from '../../helpers/gateway.ts';
+import { HttpSession } from '../../helpers/http-client.ts';
+import { startHttpGateway } from '../../helpers/http-gateway.ts';
 import { marker, waitUntilGone } from '../../helpers/processes.ts';
 import { textOf } from '../../helpers/raw-client.ts';
 import { createProject, nodeServer, ROOT, serverPath } from '../../helpers/temp-project.ts';
@@ -32,6 +34,30 @@ test('a server of both eras is spoken to in the era of the client', async () => 
       await parsedText(modern.call(`${server}_suite`, { action: 'call', subtool: 'about', args: {} })),
     ).toMatchObject({ era: 'modern', version: MODERN });
 });
+
+test.each([
+  ['both', ['legacy', 'modern'], 2],
+  ['legacy', ['legacy', 'legacy'], 1],
+  ['modern', ['modern', 'modern'], 1],
+] as const)(
+  'clients of both eras that share a server (%s) get what each can have',
+  async (kind, eras, processes) => {
+    const gateway = await startHttpGateway({
+      pipe: { ...nodeServer('sdk-v2', `--era=${kind}`, '--name=pipe'), isolation: 'shared' },
+    });
+    const about = ['pipe_suite', { action: 'call', subtool: 'about', args: {} }] as const;
+    const older = await HttpSession.open(gateway, { capabilities: ALL_CAPABILITIES });
+    const modern = ModernCaller.overHttp(gateway);
+    for (let round = 0; round < 2; round++) {
+      const [one, two] = await Promise.all([
+        parsedText(older.call(...about)),
+        parsedText(modern.call(...about)),
+      ]);
+      expect([one.era, two.era]).toEqual(eras);
+    }
+    await gateway.untilLeft({ children: processes });
+  },
+);
 
 test('what its era was is still known when the gateway is started again, and a change of it is met', async () => {
   const project = createProject();
