@@ -44,7 +44,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
   },
   {
     name: 'log-time',
-    summary: 'start log lines with the time on a terminal too; otherwise they always do',
+    summary: 'start log lines with the time on a terminal too; elsewhere they always do',
   },
   {
     name: 'allow-project',

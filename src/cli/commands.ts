@@ -88,7 +88,7 @@ const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'deny',
     words: '[path]',
-    summary: "revoke the permission of a project's files",
+    summary: "undo allow, so that a project's servers no longer start",
     edits: true,
     load: async () => (await import('./commands/deny.ts')).denyCommand,
   },
@@ -109,21 +109,21 @@ const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'unwrap',
     words: '<server>',
-    summary: 'undo wrap: expose the tools of a server again',
+    summary: 'undo wrap and expose the tools of a server again',
     forHosts: true,
     load: async () => (await import('./commands/unwrap.ts')).unwrapCommand,
   },
   {
     name: 'init',
     words: '',
-    summary: 'start here: move the servers of your hosts behind Switchboard',
+    summary: 'move the servers of your hosts behind Switchboard (start here)',
     forHosts: true,
     load: async () => (await import('./commands/init.ts')).initCommand,
   },
   {
     name: 'install',
     words: '[host…]',
-    summary: 'add Switchboard to a host: Claude Code, Cursor, VS Code …',
+    summary: 'add Switchboard to a host (Claude Code, Cursor, VS Code …)',
     forHosts: true,
     load: async () => (await import('./commands/install.ts')).installCommand,
   },
@@ -144,7 +144,7 @@ const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'eject',
     words: '[host…]',
-    summary: 'undo a takeover: restore the servers of a host',
+    summary: 'undo a takeover and restore the servers of a host',
     forHosts: true,
     load: async () => (await import('./commands/eject.ts')).ejectCommand,
   },

@@ -18,7 +18,7 @@ export const TARGET_FLAGS: readonly Flag[] = [
   {
     name: 'project',
     forLayers: true,
-    summary: "change the project's configuration (default if there is one)",
+    summary: "change the project's configuration (default if it exists)",
   },
 ];
 

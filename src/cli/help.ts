@@ -32,7 +32,7 @@ export function programHelp(variant: CliVariant): string {
     requiresConfigFlag(variant) ? 'Commands (they need --config FILE):' : 'Commands:',
     ...columns([
       ...commandsOf(variant).map(({ name, words, summary }) => [`${name} ${words}`.trim(), summary] as const),
-      ['help <command>', 'show the help of a command, with examples'],
+      ['help <command>', 'show help for a command, with examples'],
     ]),
     '',
     'Flags:',
@@ -113,7 +113,7 @@ function exampleFor(variant: CliVariant, line: string): string {
 
 const SHARED_EXITS: readonly (readonly [number, string])[] = [
   [Exit.ok, 'success'],
-  [Exit.failed, 'an operation failed: a tool call, a server, a reload'],
+  [Exit.failed, 'the operation failed'],
   [Exit.usage, 'usage error: unknown or invalid command, flag, server, tool or argument'],
   [Exit.bug, 'a bug in Switchboard'],
   [Exit.config, 'the configuration is invalid'],
@@ -126,10 +126,13 @@ function exitRows(special: readonly (readonly [number, string])[]): (readonly [s
 }
 
 function httpExits({ stayVariable }: ListenSettings): string[] {
-  const ended = stayVariable === undefined ? 'a signal ended it' : 'a signal or the last client ended it';
+  const ended =
+    stayVariable === undefined
+      ? 'stopped by a signal'
+      : 'stopped by a signal, or the last client disconnected';
   return [
-    `With --http: 0 if ${ended}, 1 if it cannot listen on that address, 78 if the configuration or`,
-    'the token is invalid. A second signal ends it immediately with exit code 1.',
+    `With --http: 0 if ${ended}; 1 if it cannot listen on the address;`,
+    '78 if the configuration or the token is invalid. A second signal stops it immediately with exit code 1.',
   ];
 }
 

@@ -15,7 +15,7 @@ export function readHttpAddress(text: string, flag = '--http'): HttpAddress {
   if (text === '') return { host: USUAL_HOST, port: USUAL_PORT };
   const between = flag.startsWith('-') ? ' ' : '=';
   const example = (address: string): string => `${flag}${between}${address}`;
-  const advice = `Write for example ${example('3006')} or ${example('127.0.0.1:3006')}; 0 picks a free port.`;
+  const advice = `For example: ${example('3006')} or ${example('127.0.0.1:3006')}; 0 picks a free port.`;
   const scheme = /^https?:\/\//i.exec(text)?.[0];
   if (scheme !== undefined) {
     const rest = text.slice(scheme.length).replace(/\/.*$/s, '');

@@ -61,7 +61,7 @@ test('a reference in a variable is kept as such, and filled in where the server 
   const unset = await prepare(argv);
   expect(unset.entry).toEqual(entry);
   expect(unset.remark(false)).toContain(
-    'it is not available yet: env.T: the environment variable T is not set.',
+    'the server is not available yet: env.T: the environment variable T is not set.',
   );
   expect(unset.define).toThrow('the environment variable T is not set');
 });
@@ -94,7 +94,7 @@ test('an address and its headers are written as they are typed', async () => {
 
 test('where a variable is not set, it is written all the same, with a remark', async () => {
   const { remark, define } = await prepare(['x', '--url', 'https://${HOST}/mcp']);
-  expect(remark(false)).toContain('it is not available yet: url: the environment variable HOST');
+  expect(remark(false)).toContain('the server is not available yet: url: the environment variable HOST');
   expect(remark(true)).toBe('');
   expect(define).toThrow(SwitchboardError);
 });

@@ -155,7 +155,7 @@ function unusableRemark(define: () => unknown, program: string): string {
     define();
     return '';
   } catch (error) {
-    return `${program}: it is not available yet: ${messageOf(error)}\n`;
+    return `${program}: the server is not available yet: ${messageOf(error)}\n`;
   }
 }
 

@@ -68,7 +68,7 @@ export function notifiedText(gateways: readonly NotifiedGateway[]): string {
 export function noGatewayError({ file, directory }: LoadedConfig): SwitchboardError {
   const what = file ?? `the servers of ${directory}`;
   return new SwitchboardError('NO_GATEWAY', `No gateway is running with ${what}.`, {
-    hint: 'A host starts one, which then reads the configuration.',
+    hint: 'The next gateway that a host starts reads the configuration.',
   });
 }
 

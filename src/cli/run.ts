@@ -88,13 +88,16 @@ async function understand(argv: readonly string[], variant: CliVariant): Promise
   if (name === 'help') {
     const { words } = parseArguments(rest, COMMON_FLAGS);
     if (words.length > 1) throw usage('help takes one command.', `For example: ${program} help call`);
-    return words[0] === undefined
+    return words[0] === undefined || words[0] === 'help'
       ? answerOverview(top, variant)
       : withCommand(words[0], top.flags.has('help') ? [] : ['--help'], top, variant);
   }
   if (name !== undefined) return withCommand(name, top.flags.has('help') ? [] : rest, top, variant);
   if (top.flags.has('help')) return answerOverview(top, variant);
-  if (top.flags.has('json')) throw usage('--json needs a command.', `For example: ${program} list --json`);
+  if (top.flags.has('json')) {
+    const config = requiresConfigFlag(variant) ? ' --config FILE' : '';
+    throw usage('--json needs a command.', `For example: ${program}${config} list --json`);
+  }
   const { welcomeCommand } = await import('./commands/welcome.ts');
   return { command: welcomeCommand, given: top };
 }
@@ -111,7 +114,8 @@ function refuseLonely(
   if (again) throw usage('--http and --sse are the same.', 'Remove one of them.');
   if (asked === undefined) {
     const [lonely] = given;
-    if (lonely) throw usage(`--${lonely.name} needs --http.`, `For example: ${program} --http 3006`);
+    if (lonely)
+      throw usage(`--${lonely.name} needs --http.`, `For example: ${program} --http 3006 --${lonely.name}`);
     return;
   }
   const other = command ?? (flags.has('dry-run') ? '--dry-run' : undefined);
@@ -160,14 +164,14 @@ function findEntry(name: string, variant: CliVariant): CommandEntry {
   if (entry !== undefined) return entry;
   const { program, servers } = variant;
   const guess = didYouMean(name, [...commands.map((each) => each.name), 'help']);
-  const hint = [guess, servers, `${program} --help lists all commands.`].filter(Boolean);
+  const hint = [guess, servers, `\`${program} --help\` lists all commands.`].filter(Boolean);
   throw usage(`Unknown command ${JSON.stringify(name)}.`, servers === undefined ? hint[0] : hint.join(' '));
 }
 
 function needsConfig(command: string, { program, servers }: CliVariant): SwitchboardError {
   return usage(
-    `${program} ${command} needs --config: it has no default configuration.`,
-    `Write ${program} --config FILE ${command}. ${servers ?? ''}`.trimEnd(),
+    `${command} needs --config, because ${program} has no default configuration.`,
+    `For example: ${program} --config FILE ${command}. ${servers ?? ''}`.trimEnd(),
   );
 }
 

@@ -61,8 +61,8 @@ export async function serveHttp(
   const { host, port } = readHttpAddress(request.address, request.from);
   if (!isLoopback(host) && !request.allowRemote)
     throw usage(
-      `${variant.program} listens on this machine only, not on ${JSON.stringify(host)}.`,
-      'To let other machines connect, add --allow-remote, and put a TLS proxy in front of it.',
+      `Other machines can reach ${JSON.stringify(host)}, so listening there needs --allow-remote.`,
+      'Add --allow-remote and put a TLS proxy in front, or use 127.0.0.1.',
     );
   if (ANY_ADDRESS.has(host) && config.settings.http.allowedHosts.length === 0)
     throw usage(

@@ -59,7 +59,7 @@ test('each client has its own, whatever holds for the others', async () => {
 });
 
 test.each([
-  [{ builtin: 'switchyrd' }, 'mcpServers.yard.builtin: must be "switchyard". Did you mean "switchyard"?'],
+  [{ builtin: 'switchyrd' }, 'mcpServers.yard.builtin: must be "switchyard" (did you mean "switchyard"?)'],
   [{ builtin: 'switchyard', command: 'npx' }, 'mcpServers.yard.command: cannot be combined with "builtin"'],
   [
     { builtin: 'switchyard', url: 'https://a.example' },

@@ -116,7 +116,7 @@ function zodsOwn(message: string): boolean {
 
 function unknown(key: string, allowed: readonly string[]): string {
   const guess = didYouMean(key, allowed);
-  return `is not a known key and is ignored. ${guess ?? `Known here: ${allowed.join(', ')}.`}`;
+  return `is not a known key and is ignored. ${guess ?? `Available: ${allowed.join(', ')}.`}`;
 }
 
 /** The choices, and the one that was probably meant. What was written is not repeated: it may be a secret. */
@@ -124,7 +124,7 @@ function oneOf(choices: readonly string[], value: unknown): string {
   const guess = typeof value === 'string' ? nearest(value, choices, 1)[0] : undefined;
   const list = choices.map((choice) => JSON.stringify(choice)).join(', ');
   const rule = choices.length === 1 ? `must be ${list}` : `must be one of ${list}`;
-  return guess === undefined ? withFound(rule, value) : `${rule}. Did you mean ${JSON.stringify(guess)}?`;
+  return guess === undefined ? withFound(rule, value) : `${rule} (did you mean ${JSON.stringify(guess)}?)`;
 }
 
 function missing(path: Path): string {

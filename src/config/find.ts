@@ -102,7 +102,8 @@ export function configsIn(directory: string): string[] {
 /** The file that was named; it must exist. */
 export function existingConfig(path: string, variant: ProgramVariant = SWITCHBOARD): string {
   const usual = variant.configFile ?? CONFIG_NAMES[0]!;
-  const advice = (): string => whereElse(path) ?? `Check the path; without one, ${usual} is used.`;
+  const otherwise = variant.findsConfig === false ? '.' : `, or leave it out to use ${usual}.`;
+  const advice = (): string => whereElse(path) ?? `Check the path${otherwise}`;
   return existing(path, usual, advice);
 }
 

@@ -84,7 +84,7 @@ describe('language', () => {
 
   test.each<[string, unknown, RegExp]>([
     ['a number', 5, /language.*must be true, false or/],
-    ['another provider', { provider: 'antropic' }, /Did you mean "anthropic"\?/],
+    ['another provider', { provider: 'antropic' }, /did you mean "anthropic"\?/],
     ['an empty model', { model: ' ' }, /language\.model.*non-empty/],
     ['no step at all', { maxSteps: 0 }, /language\.maxSteps.*from 1 to 1000/],
     ['a wrong type', { allowDestructive: 'yes' }, /language\.allowDestructive.*true or false/],

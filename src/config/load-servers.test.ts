@@ -153,12 +153,12 @@ describe('mcpServers', () => {
     [{ url: 'http://x', isolation: 'none' }, 'mcpServers.bad.isolation: must be one of "session", "shared"'],
     [
       { url: 'x', type: 'htp' },
-      'mcpServers.bad.type: must be one of "auto", "http", "sse", "streamable-http". Did you mean "http"?',
+      'mcpServers.bad.type: must be one of "auto", "http", "sse", "streamable-http" (did you mean "http"?)',
     ],
     [{ command: 'x', disabled: 'yes' }, 'mcpServers.bad.disabled: must be true or false'],
     [
       { command: 'x', exposure: 'flatt' },
-      'mcpServers.bad.exposure: must be one of "suite", "flat", "hidden". Did you mean "flat"?',
+      'mcpServers.bad.exposure: must be one of "suite", "flat", "hidden" (did you mean "flat"?)',
     ],
     [
       { command: 'x', offer: ['prompts', 'tools', 'prompts'] },

@@ -142,7 +142,7 @@ describe('settings', () => {
       'suites.pw.expose.alow: is not a known key and is ignored. Did you mean "allow"?',
     ],
     [{ http: { tokens: 'x' } }, 'http.tokens: is not a known key and is ignored. Did you mean "token"?'],
-    [{ http: { xyz: 'x' } }, 'http.xyz: is not a known key and is ignored. Known here: token, allowedHosts,'],
+    [{ http: { xyz: 'x' } }, 'http.xyz: is not a known key and is ignored. Available: token, allowedHosts,'],
     [
       { tools: { t: { description: '', subtools: { a: { tools: [{ name: 'x', desc: '' }] } } } } },
       'tools.t.subtools.a.tools[0].desc: is not a known key and is ignored. Did you mean "description"?',
@@ -157,7 +157,7 @@ describe('settings', () => {
   test.each([
     [
       { introspection: { mode: 'sumary' } },
-      'introspection.mode: must be one of "summary", "full", "redacted". Did you mean "summary"?',
+      'introspection.mode: must be one of "summary", "full", "redacted" (did you mean "summary"?)',
     ],
     [
       { introspection: { summaryMaxChars: 0 } },
@@ -189,10 +189,10 @@ describe('settings', () => {
     [{ logLevel: 'verbose' }, 'logLevel: must be one of "debug", "info", "warn", "error", "silent"'],
     [{ limits: { callsInFlight: 0 } }, 'limits.callsInFlight: must be a whole number from 1'],
     [{ mcpServers: [] }, 'mcpServers: must be an object of servers by name, not a list'],
-    [{ exposure: 'Suite' }, 'exposure: must be one of "suite", "flat", "hidden". Did you mean "suite"?'],
+    [{ exposure: 'Suite' }, 'exposure: must be one of "suite", "flat", "hidden" (did you mean "suite"?)'],
     [{ naming: 5 }, 'naming: must be one of "prefixed", "plain"'],
     [{ offer: 'tools' }, 'offer: must be a list of "tools", "resources", "prompts"'],
-    [{ offer: ['tool'] }, 'offer[0]: must be one of "tools", "resources", "prompts". Did you mean "tools"?'],
+    [{ offer: ['tool'] }, 'offer[0]: must be one of "tools", "resources", "prompts" (did you mean "tools"?)'],
     [{ offer: [] }, 'offer: must name at least one of "tools", "resources", "prompts"'],
     [{ offer: ['tools', 'tools'] }, 'offer[1]: is already in the list'],
     [{ suites: { a: { offer: [] } } }, 'suites.a.offer: must name at least one of'],
@@ -203,7 +203,7 @@ describe('settings', () => {
     [{ management: 'ask' }, 'management: must be true, false or {"enabled", "approval", "persist"}'],
     [
       { management: { approval: 'aks' } },
-      'management.approval: must be one of "ask", "auto". Did you mean "ask"?',
+      'management.approval: must be one of "ask", "auto" (did you mean "ask"?)',
     ],
     [{ http: { maxSessions: 0 } }, 'http.maxSessions: must be a whole number from 1 to 100000'],
     [{ http: { allowedOrigins: ['a.test'] } }, 'http.allowedOrigins[0]: must be an origin such as'],

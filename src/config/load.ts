@@ -129,7 +129,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   });
   const notAllowed = notAllowedIn(first!, read, unusable);
   if (notAllowed !== undefined) {
-    const message = `is not allowed yet: none of it is used. ${howToAllow}`;
+    const message = `this project is not allowed yet, so its files have no effect. ${howToAllow}`;
     warn({ file: directory, message, level: 'warn' });
   }
   const defined = new Set(candidates.map((candidate) => candidate.name));

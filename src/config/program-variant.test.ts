@@ -71,7 +71,16 @@ test('a program that needs its file says where it was looked for and what to do'
     message: `Configuration file not found: ${project.path('config.json')}.`,
     hint: 'Set MCP_PROXY_CONFIG_PATH to your configuration file.',
   });
-  expect((await failure(load('other.yaml'))).hint).toBe('Check the path; without one, config.json is used.');
+  expect((await failure(load('other.yaml'))).hint).toBe(
+    'Check the path, or leave it out to use config.json.',
+  );
+  const withoutDefault = loadConfig({
+    cwd: project.dir,
+    configPath: 'other.yaml',
+    env: {},
+    variant: { defaults: { exposure: 'flat', naming: 'prefixed' }, findsConfig: false },
+  });
+  expect((await failure(withoutDefault)).hint).toBe('Check the path.');
   expect((await failure(load('sub'))).hint).toContain(project.path('sub/config.json'));
   project.write('config.json/x', '');
   expect((await failure(load())).message).toContain('is a directory');

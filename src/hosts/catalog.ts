@@ -36,6 +36,6 @@ export function findHost(word: string): Host {
   const names = HOSTS.map(({ name }) => name);
   const guess = didYouMean(wanted, [...names, ...HOSTS.flatMap(({ aliases }) => aliases)]);
   throw new SwitchboardError('USAGE', `Unknown host ${JSON.stringify(word)}.`, {
-    hint: `${guess === undefined ? '' : `${guess} `}Known hosts: ${names.join(', ')}.`,
+    hint: `${guess === undefined ? '' : `${guess} `}Available: ${names.join(', ')}.`,
   });
 }

@@ -22,7 +22,9 @@ const LONGEST_WORD = 200;
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   const found = nearest(word, candidates);
   if (found.length === 0) return undefined;
-  return `Did you mean ${found.map((name) => JSON.stringify(name)).join(' or ')}?`;
+  const quoted = found.map((name) => JSON.stringify(name));
+  const last = quoted.pop()!;
+  return `Did you mean ${quoted.length > 0 ? `${quoted.join(', ')} or ${last}` : last}?`;
 }
 
 /** Edits (insert, delete, replace, swap of neighbours) between two words; gives up beyond `limit`. */

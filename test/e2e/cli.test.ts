@@ -23,11 +23,12 @@ describe('help and mistakes', () => {
     for (const word of [...COMMANDS, 'Examples:', 'Environment:', 'Exit codes:']) {
       expect(help.stdout).toContain(word);
     }
-    for (const words of ['~/.local/state/switchboard', 'With --http: 0 if a signal ended it, 1 if'])
+    for (const words of ['~/.local/state/switchboard', 'With --http: 0 if stopped by a signal; 1 if'])
       expect(help.stdout).toContain(words);
     expect((await runCli(project, ['-h'])).stdout).toBe(help.stdout);
     expect((await runCli(project, ['--help', 'list'])).stdout).toContain('Usage: switchboard list');
     expect((await runCli(project, ['help'])).stdout).toBe(help.stdout);
+    expect((await runCli(project, ['help', 'help'])).stdout).toBe(help.stdout);
     const version = await runCli(project, ['--version']);
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
   });

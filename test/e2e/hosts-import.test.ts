@@ -40,7 +40,7 @@ describe('import', () => {
     expect(shown.stdout).toMatch(/vscode\s+docs\s+new\s+https:\/\/docs/);
     expect(shown.stdout).toContain('"docs-key" was an editor prompt; set the variable DOCS_KEY instead');
     expect(shown.stdout).toContain('+++');
-    expect(shown.stderr).toContain('nothing was written, because there is no terminal to ask on. Add --yes');
+    expect(shown.stderr).toContain('Nothing was written, because there is no terminal to ask in. Add --yes');
     expect(shown.stdout + shown.stderr).not.toContain(SECRET);
     expect(at.files()).toEqual(before);
     const written = await at.run(['import', '--yes']);

@@ -473,7 +473,7 @@ describe('problems are reported with the next step:', () => {
         '  Install it, or correct services.web.command in switchyard.toml.\n',
     );
     expect(stdout).toMatch(
-      /:12: services\.web\.colour is unknown and has no effect\. .*\n {2}Correct it, or remove it\.\n/,
+      /:12: services\.web\.colour is not a known key and is ignored\. .*\n {2}Correct it, or remove it\.\n/,
     );
     const up = await yard.run(['up']);
     expect(up.code).toBe(1);

@@ -45,7 +45,7 @@ describe('up tells', () => {
     const ran = await yard.run(['up']);
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain(
-      'warning: switchyard.toml:10: services.web.depend_on is unknown and has no effect. Did you mean "depends_on"?\n',
+      'warning: switchyard.toml:10: services.web.depend_on is not a known key and is ignored. Did you mean "depends_on"?\n',
     );
     // Not only when something is started, and to programs too.
     const { messages } = await yard.ask('up');

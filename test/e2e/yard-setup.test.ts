@@ -245,7 +245,7 @@ test('the help of each explains it, and hides flags for programs', async () => {
   const whole = (await run(['mcp', '--help'])).stdout;
   for (const word of [
     '[config|install|',
-    'commands:',
+    'Commands:',
     '--project',
     'switchyard mcp install',
     'run inside a project',
@@ -253,8 +253,8 @@ test('the help of each explains it, and hides flags for programs', async () => {
     expect(whole).toContain(word);
   for (const part of ['config', 'install', 'projects', 'smoke']) {
     const { stdout } = await run(['mcp', part, '--help']);
-    expect(stdout).toMatch(new RegExp(`^usage: switchyard mcp ${part}`));
-    expect(stdout.match(/usage:/g)).toHaveLength(1);
+    expect(stdout).toMatch(new RegExp(`^switchyard mcp ${part}: .+\n\nUsage: switchyard mcp ${part}`));
+    expect(stdout.match(/usage:/gi)).toHaveLength(1);
     expect(stdout + whole).not.toContain('--cwd');
   }
   expect((await run(['mcp', 'install', '--help'])).stdout).toMatch(

@@ -34,8 +34,8 @@ export const addCommand: CliCommand = {
   commandAt: 1,
   summary: 'add a server to the configuration',
   about: [
-    'Adds a server to "mcpServers" in the configuration file$LAYERS[: the project\'s file if there is one, ' +
-      'otherwise your own, which applies to every project; --project and --user choose]. The file is ' +
+    'Adds a server to "mcpServers" in the configuration file$LAYERS[: the project\'s file if it exists, ' +
+      'otherwise your own, which applies to every project. Add --project or --user to choose]. The file is ' +
       'created if it does not exist, unless --config names it. Comments, order and layout are kept, and a ' +
       'backup is written to the state directory. Running gateways with this configuration reload it.',
     'The words after -- are the command that starts the server, as you would type it. You can omit -- if ' +
@@ -72,7 +72,7 @@ export const addCommand: CliCommand = {
       summary: 'time limit for its start, in ms (default 60000); saved in its entry',
     },
     { name: 'start', summary: 'start it once and list its tools' },
-    { name: 'replace', summary: 'replace an existing entry of this name' },
+    { name: 'replace', summary: 'replace an existing entry with this name' },
     ...CHANGE_FLAGS,
   ],
   spellOut: (argv) => spellOutPasted(argv, addCommand.flags),

@@ -14,14 +14,14 @@ export const allowCommand: CliCommand = {
   words: '[path]',
   summary: "allow this project's servers, after showing them",
   about: [
-    'A project may come from someone you do not trust, and its files name programs to start. Therefore ' +
-      '$CONFIG, .mcp.json, mcps/*/.mcp.json and mcp-descriptions.json have no effect until you allow them; ' +
-      'their servers are listed as "not allowed yet". This command shows what they would run, then asks.',
+    'A project may come from someone you do not trust, and its files name programs to start. So ' +
+      '$CONFIG, .mcp.json, mcps/*/.mcp.json and mcp-descriptions.json have no effect until you allow them, ' +
+      'and their servers are listed as "not allowed yet". This command shows what they would run, then asks.',
     'Each file is remembered with its content. If someone else changes it, you have to allow it again; ' +
       'changes made by `$0 add` and similar commands stay allowed. The programs themselves are not ' +
       'inspected.',
     'To allow all projects in a folder, set "allowProjects": ["~/src/**"] in your own configuration. ' +
-      '--allow-project or SWITCHBOARD_ALLOW_PROJECT=1 allows everything for one run. `$0 deny` revokes it.',
+      '--allow-project or SWITCHBOARD_ALLOW_PROJECT=1 allows everything for one run. `$0 deny` undoes it.',
   ],
   flags: [
     { name: 'yes', short: 'y', summary: 'do not ask' },
@@ -103,7 +103,7 @@ function notDone(project: NotAllowed, { variant }: Context): CommandOutcome {
     exitCode: Exit.failed,
     data: { directory, allowed: [], notAllowed: files.map(({ path }) => path), runs },
     text: () => (process.stdin.isTTY ? '' : described(project)),
-    remark: `${variant.program}: nothing was allowed.${process.stdin.isTTY ? '' : ' Add --yes to allow it.'}\n`,
+    remark: `${variant.program}: Nothing was allowed.${process.stdin.isTTY ? '' : ' Add --yes to allow it.'}\n`,
   };
 }
 

@@ -1,6 +1,6 @@
 import { usage } from '../arguments.ts';
 import type { CliCommand } from '../command.ts';
-import { completionScript, SHELLS } from '../completion/scripts.ts';
+import { completionScript } from '../completion/scripts.ts';
 import { Exit } from '../failure.ts';
 
 export const completionCommand: CliCommand = {
@@ -8,8 +8,8 @@ export const completionCommand: CliCommand = {
   words: '<bash|zsh|fish>',
   summary: 'print a shell completion script',
   about: [
-    'Prints a script for your shell. It completes commands, flags and their values, configured servers ' +
-      'and hosts.',
+    'Prints a completion script for your shell. It completes commands, flags and their values, servers ' +
+      'and hosts by calling the program, so it never goes out of date.',
   ],
   flags: [],
   needsNoConfig: true,
@@ -26,8 +26,8 @@ export const completionCommand: CliCommand = {
       throw usage(
         shell === undefined
           ? 'completion needs a shell.'
-          : `No completion script for ${JSON.stringify([shell, ...more].join(' '))}.`,
-        `Write ${SHELLS.map((each) => `${program} completion ${each}`).join(', or ')}.`,
+          : `Unknown shell ${JSON.stringify([shell, ...more].join(' '))}.`,
+        `Use bash, zsh or fish, for example: ${program} completion bash`,
       );
     return Promise.resolve({ exitCode: Exit.ok, data: { shell, script }, text: () => script });
   },

@@ -8,10 +8,10 @@ import { notifyUnsupported, configPaths, notifyGateways, notifiedText } from '..
 export const denyCommand: CliCommand = {
   name: 'deny',
   words: '[path]',
-  summary: "revoke the permission of a project's files",
+  summary: "undo allow, so that a project's servers no longer start",
   about: [
-    'Revokes the permission of all allowed files at or below the path. Gateways that run in the project ' +
-      'of this directory reload and stop the servers of those files.',
+    'Undoes `$0 allow` for all files at or below the path. Gateways that run in the project of this ' +
+      'directory reload and stop the servers of those files.',
   ],
   flags: [],
   examples: [

@@ -317,7 +317,10 @@ function programLines(
     ['runs', commandText(server)],
     ['program', program ?? 'not found'],
     ['in', cwd],
-    ['env', `${env.length} variables${inheritEnv === true ? ', including all of ours' : ''}`],
+    [
+      'env',
+      `${env.length} variables${inheritEnv === true ? ', including everything Switchboard inherits' : ''}`,
+    ],
     ...(verbose ? [['', env.join(' ')] as const] : []),
   ];
 }

@@ -27,11 +27,11 @@ interface Ejected extends StoredRecord {
 export const ejectCommand: CliCommand = {
   name: 'eject',
   words: '[host…]',
-  summary: 'undo a takeover: restore the servers of a host',
+  summary: 'undo a takeover and restore the servers of a host',
   about: [
     'Restores the servers that `$0 init` or `$0 import --takeover` moved out of a host, and removes our ' +
       'entry. If the file is unchanged since, it is restored byte for byte. Otherwise the servers are added ' +
-      'and all other content stays. A server whose name is now in use is left out and kept for a later try.',
+      'and all other content stays. A server whose name is now in use is skipped and kept for the next try.',
     '--list shows what can be restored, and all backups: the last five of each file, for 90 days.',
     'The configuration of Switchboard is not changed: it keeps the servers until you `$0 remove` them.',
   ],

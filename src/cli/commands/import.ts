@@ -71,7 +71,7 @@ export const importCommand: CliCommand = {
     if (!changesAnything(job) || flags.has('dry-run')) return { ...preview(job, true), remark };
     if (!flags.has('yes')) {
       if (!process.stdin.isTTY || !process.stderr.isTTY || flags.has('json')) {
-        const why = `${context.variant.program}: nothing was written, because there is no terminal to ask on. Add --yes to skip the question.\n`;
+        const why = `${context.variant.program}: Nothing was written, because there is no terminal to ask in. Add --yes to skip the question.\n`;
         return { ...preview(job, true), exitCode: Exit.usage, remark: remark + why };
       }
       const style = createStyle(process.stderr, context.env);

@@ -33,7 +33,7 @@ import { notifyUnsupported, configPaths, notifyGateways } from '../notify-gatewa
 export const initCommand: CliCommand = {
   name: 'init',
   words: '',
-  summary: 'start here: move the servers of your hosts behind Switchboard',
+  summary: 'move the servers of your hosts behind Switchboard',
   about: [
     'Finds the MCP servers of your hosts and lets you choose which of them Switchboard runs, and which ' +
       'hosts use it. A server that several hosts have is offered once. Your own servers go into your own ' +

@@ -31,7 +31,7 @@ import { entryText } from '../entry-text.ts';
 export const installCommand: CliCommand = {
   name: 'install',
   words: '[host…]',
-  summary: 'add Switchboard to a host: Claude Code, Cursor, VS Code …',
+  summary: 'add Switchboard to a host (Claude Code, Cursor, VS Code …)',
   about: [
     `Adds one entry to the MCP configuration of a host, so that it starts this program. Hosts: ${HOST_NAMES}. ` +
       'Without a host, shows which of them are on this machine and which servers they have.',
@@ -52,7 +52,7 @@ export const installCommand: CliCommand = {
     { name: 'http', value: 'URL', summary: 'connect to a gateway that runs at this address' },
     {
       name: 'force',
-      summary: 'even if the host is not found, or has another entry of this name',
+      summary: 'install even if the host is not found, or replace an entry that is not ours',
     },
     HOST_DRY_RUN,
   ],
@@ -116,7 +116,7 @@ function refuseMissing(places: readonly HostLocation[], where: HostEnvironment):
   if (missing.length === 0) return;
   const looked = missing.map(
     ({ host, folder }) =>
-      `${host.title} was not found: there is no ${folder} and no command ${host.program}.`,
+      `${host.title} not found: neither ${folder} nor the command ${host.program} exists.`,
   );
   throw new SwitchboardError('HOST_NOT_FOUND', looked.join('\n'), {
     hint: 'Nothing was changed. Install it and start it once, or add the entry anyway with --force.',

@@ -17,13 +17,13 @@ import { unusableData } from '../unusable.ts';
 
 export const listCommand: CliCommand = {
   name: 'list',
-  summary: 'list the configured servers and their state; starts none',
+  summary: 'list the configured servers and their state',
   about: [
     'Shows for each server the tools a host sees, its state, its command or address, and the file that ' +
-      'defines it. Values of environment variables are never shown; the variable name is printed instead.',
+      'defines it. Starts no server. Environment variables are shown by name, never by value.',
     'The state comes from a running gateway with the same configuration: idle, starting, running with its ' +
-      'process ID, or crashed with the reason. Servers that run but are not configured are listed too: they ' +
-      'were added at run time, or removed from the file since.',
+      'process ID, or crashed with the reason. Running servers that are not configured are listed too: they ' +
+      'were added at run time, or have been removed from the file since.',
   ],
   flags: [],
   examples: [

@@ -16,8 +16,8 @@ export const reloadCommand: CliCommand = {
   summary: 'reload the configuration in running gateways',
   about: [
     'Sends SIGHUP to every gateway that uses one of these configuration files. Unchanged servers keep ' +
-      'their processes and calls, new ones are added, removed ones stop, changed ones restart, and hosts ' +
-      'are notified of new lists. If the configuration is invalid, nothing changes.',
+      'their processes and calls, new ones are added, removed ones stop, changed ones restart, and clients ' +
+      'are notified of changed lists. If the configuration is invalid, nothing changes.',
     '`$0 add`, `$0 remove` and similar commands do this automatically; use it after you edit a file by ' +
       'hand. Servers that an agent added at run time stay. The log of the gateway says what changed. Not ' +
       'available on Windows: restart the host instead.',

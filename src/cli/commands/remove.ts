@@ -21,10 +21,10 @@ export const removeCommand: CliCommand = {
   words: '<server>',
   summary: 'remove a server from the configuration',
   about: [
-    'Removes a server from "mcpServers" in the configuration file$LAYERS[ (the project\'s file if there is ' +
-      'one, otherwise your own; --project and --user choose)], with the comments directly above it. The ' +
-      'rest of the file is kept. Running gateways reload and stop the server; running calls get a moment to ' +
-      'finish.',
+    'Removes a server from "mcpServers" in the configuration file$LAYERS[ (the project\'s file if it ' +
+      'exists, otherwise your own; add --project or --user to choose)], with the comments directly above ' +
+      'it. The rest of the file is kept. Running gateways reload and stop the server; running calls get a ' +
+      'moment to finish.',
     'A server that another file defines, such as mcps/NAME/.mcp.json, is not removed; the command names ' +
       'that file. To keep the entry for later, use `$0 disable`.',
   ],

@@ -26,7 +26,7 @@ import { configPaths, notifyGateways, notifiedText } from '../notify-gateways.ts
 export const unwrapCommand: CliCommand = {
   name: 'unwrap',
   words: '<server>',
-  summary: 'undo wrap: expose the tools of a server again',
+  summary: 'undo wrap and expose the tools of a server again',
   about: [
     'Undoes `$0 wrap`. In the configuration file, "language" is removed from the entry. In a folder, ' +
       'original/.mcp.json is restored byte for byte and the wrapper is removed. It also cleans up after an ' +

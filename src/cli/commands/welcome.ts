@@ -13,7 +13,7 @@ export const welcomeCommand: Pick<CliCommand, 'run'> = {
     const found = configured ? await foundText(context) : `${servers ?? ''}\n`;
     const commands: readonly (readonly [string, string])[] = [
       ...(program === 'switchboard'
-        ? [[`${program} init`, 'start here: move the servers of your hosts behind Switchboard'] as const]
+        ? [[`${program} init`, 'move the servers of your hosts behind Switchboard (start here)'] as const]
         : []),
       [`${program} add NAME -- COMMAND`, 'add a server'],
       [`${program} add NAME --url URL`, 'add a remote server'],

@@ -133,10 +133,7 @@ function awaitedFlag(
 
 function commandNames(commands: readonly CompletedCommand[]): readonly Completion[] {
   const shown = commands.filter(({ hidden }) => hidden !== true);
-  return [
-    ...shown.map(({ name, summary }) => [name, summary] as const),
-    ['help', 'show the help of a command'],
-  ];
+  return [...shown.map(({ name, summary }) => [name, summary] as const), ['help', 'show help for a command']];
 }
 
 /** Those that may still be given. */

@@ -1,6 +1,3 @@
-/** The shells there are scripts for. */
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-
 /**
  * A script that lets a shell complete the command line of a program, under all its names, by asking the program itself:
  * `PROGRAM __complete WORDS…` prints a candidate in each line, with what it means behind a tab; `:files` and

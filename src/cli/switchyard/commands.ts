@@ -116,7 +116,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
   {
     name: 'doctor',
     words: '',
-    summary: 'find problems in the setup, with the next step for each',
+    summary: 'find problems in the setup, and how to fix them',
     load: async () => (await import('./commands/doctor.ts')).yardDoctorCommand,
   },
   {

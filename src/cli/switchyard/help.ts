@@ -18,7 +18,7 @@ export function yardOverview(): string {
     'More commands:',
     ...columns([
       ...others.map(({ name, words, summary }) => [`${name} ${words}`.trim(), summary] as const),
-      ['help <command>', 'how to use a command, with examples'],
+      ['help <command>', 'show help for a command, with examples'],
     ]),
     '',
     'Every command takes --json. Exit codes: 0 success, 1 failure, 2 usage error, 130 Ctrl-C.',
@@ -28,7 +28,7 @@ export function yardOverview(): string {
       ['switchyard.toml', 'the services of the repository and how each is started'],
       ['~/.switchyard', 'state, logs, worktrees; SWITCHYARD_HOME sets another location'],
       ['PORT, HOST', 'set for each service; also {port} and {host} in its command'],
-      ['NO_COLOR', 'disable colors'],
+      ['NO_COLOR', 'disable colours'],
     ]),
   ]);
 }
@@ -49,13 +49,13 @@ export function yardCommandHelp({ name, words, summary, parts }: YardEntry, comm
   const second = parts?.map((part) => part.name.slice(name.length + 1));
   const choice = second && `[${second.join('|')}]`;
   return text([
-    `usage: switchyard ${[name, choice, words, '[flags]'].filter(Boolean).join(' ')}`,
+    `switchyard ${name}: ${summary}`,
     '',
-    summary,
+    `Usage: switchyard ${[name, choice, words, '[flags]'].filter(Boolean).join(' ')}`,
     '',
     ...(parts === undefined
       ? []
-      : ['commands:', ...columns(parts.map((part) => [part.name, part.summary] as const)), '']),
+      : ['Commands:', ...columns(parts.map((part) => [part.name, part.summary] as const)), '']),
     ...about.flatMap((part) => [...(typeof part === 'string' ? wrapText(part, 100) : columns(part)), '']),
     'Examples:',
     ...columns(examples.map(([line, meaning]) => [line.replaceAll('$0', 'switchyard'), meaning])),

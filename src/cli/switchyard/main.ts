@@ -106,7 +106,7 @@ function refuseTooMany({ name, words }: YardEntry, given: ParsedArguments): void
   const what = taken === 0 ? 'no arguments' : taken === 1 ? 'one argument' : `at most ${taken} arguments`;
   throw usage(
     `${name} takes ${what}, so ${JSON.stringify(given.words[taken])} is one too many.`,
-    `usage: switchyard ${name} ${words}`.trimEnd(),
+    `Usage: switchyard ${name} ${words}`.trimEnd(),
   );
 }
 

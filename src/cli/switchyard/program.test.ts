@@ -76,7 +76,7 @@ describe('each command explains itself, with examples', () => {
     test(name, () => {
       const { status, stdout } = run([name, '--help']);
       expect(status).toBe(0);
-      expect(stdout).toContain(`usage: switchyard ${name}${words === '' ? '' : ` ${words}`}`);
+      expect(stdout).toContain(`Usage: switchyard ${name}${words === '' ? '' : ` ${words}`}`);
       expect(stdout).toMatch(/Examples:\n {2}\S/);
       expect(stdout).toContain('--json');
       expect(stdout).not.toContain('$0');

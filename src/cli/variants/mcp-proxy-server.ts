@@ -11,7 +11,7 @@ export const mcpProxyServer: CliVariant = {
     configHint: 'Create it, or name another file with --config or MCP_PROXY_CONFIG_PATH.',
     discovers: false,
   },
-  motto: 'many MCP servers behind one, with all their tools',
+  motto: 'an MCP gateway that exposes all tools of all servers in one list',
   launch: 'npx -y -p mcp-switchboard mcp-proxy-server',
   variables: {
     config: 'MCP_PROXY_CONFIG_PATH',
@@ -19,8 +19,11 @@ export const mcpProxyServer: CliVariant = {
     logDirectory: 'MCP_PROXY_LOG_DIRECTORY_PATH',
   },
   environment: [
-    ['MCP_PROXY_CONFIG_PATH', 'the configuration file, relative to the working directory; --config wins'],
-    ['MCP_PROXY_LOG_LEVEL', 'debug or info; --log-level wins'],
+    [
+      'MCP_PROXY_CONFIG_PATH',
+      'the configuration file, relative to the working directory; --config takes precedence',
+    ],
+    ['MCP_PROXY_LOG_LEVEL', 'debug or info; --log-level takes precedence'],
     ['MCP_PROXY_LOG_DIRECTORY_PATH', 'also write the log to mcp-proxy-server.log in this directory'],
     [
       'PORT',
@@ -28,9 +31,9 @@ export const mcpProxyServer: CliVariant = {
     ],
     ['KEEP_SERVER_OPEN', '1: over HTTP, keep running when the last client disconnects; otherwise it stops'],
     ['SWITCHBOARD_HTTP_TOKEN', 'over HTTP: the token clients must send, if http.token is not set'],
-    ['SWITCHBOARD_LOG_LEVEL', 'like --log-level, which wins'],
+    ['SWITCHBOARD_LOG_LEVEL', 'same as --log-level, which takes precedence'],
     ALLOW_ROW,
     STATE_ROW,
-    ['NO_COLOR', 'no colours'],
+    ['NO_COLOR', 'disable colours'],
   ],
 };

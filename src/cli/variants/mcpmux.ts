@@ -13,9 +13,9 @@ export const mcpmux: CliVariant = {
     discovers: false,
   },
   volatile: true,
-  motto: 'MCP servers that an agent adds, reloads and removes at run time',
+  motto: 'an MCP gateway whose servers an agent adds, reloads and removes at run time',
   about: [
-    'It starts without any server. The agent adds them with these MCP tools:',
+    'It starts without servers. The agent manages them with these MCP tools:',
     '  add_server {name, command, args, env, cwd}   start a program as a server; its tools are named NAME__TOOL\n' +
       '  remove_server {name}                         remove a server and its tools\n' +
       '  reload_server {name}                         restart it, after a rebuild or a crash\n' +
@@ -23,11 +23,11 @@ export const mcpmux: CliVariant = {
     'A crashed server stays down until it is reloaded. Added servers are not saved. An agent that ' +
       'can add a server can start any program with your permissions, so use this only where that is acceptable, or in a sandbox.',
   ],
-  servers: 'Servers are added through MCP, with its tools add_server, remove_server and reload_server.',
+  servers: 'Agents add servers with the MCP tools add_server, remove_server and reload_server.',
   launch: 'npx -y -p mcp-switchboard mcpmux',
   environment: [
-    ['SWITCHBOARD_LOG_LEVEL', 'like --log-level, which wins'],
+    ['SWITCHBOARD_LOG_LEVEL', 'same as --log-level, which takes precedence'],
     STATE_ROW,
-    ['NO_COLOR', 'no colours'],
+    ['NO_COLOR', 'disable colours'],
   ],
 };

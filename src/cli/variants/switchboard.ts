@@ -3,10 +3,10 @@ import { ALLOW_ROW, STATE_ROW, type CliVariant } from '../program-variant.ts';
 export const switchboard: CliVariant = {
   program: 'switchboard',
   listens: {},
-  motto: 'many MCP servers behind one, with one small tool for each',
+  motto: 'an MCP gateway that exposes one small tool per server',
   launch: 'npx -y mcp-switchboard',
   environment: [
-    ['SWITCHBOARD_LOG_LEVEL', 'like --log-level, which wins'],
+    ['SWITCHBOARD_LOG_LEVEL', 'same as --log-level, which takes precedence'],
     ['SWITCHBOARD_HTTP_TOKEN', 'with --http: the token clients must send, if http.token is not set'],
     [
       'XDG_CONFIG_HOME',
@@ -14,6 +14,6 @@ export const switchboard: CliVariant = {
     ],
     ALLOW_ROW,
     STATE_ROW,
-    ['NO_COLOR', 'no colours'],
+    ['NO_COLOR', 'disable colours'],
   ],
 };

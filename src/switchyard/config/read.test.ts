@@ -387,15 +387,20 @@ describe('settings without effect', () => {
       {
         key: 'env.links',
         line: 8,
-        message: 'env.links is unknown and has no effect. Did you mean "link"?',
+        message: 'env.links is not a known key and is ignored. Did you mean "link"?',
       },
-      { key: 'env.zzz', line: 9, message: 'env.zzz is unknown and has no effect. Known here: copy, link.' },
+      {
+        key: 'env.zzz',
+        line: 9,
+        message: 'env.zzz is not a known key and is ignored. Available: copy, link.',
+      },
       {
         key: 'services.web.ready-timeout',
         line: 3,
-        message: 'services.web.ready-timeout is unknown and has no effect. Did you mean "ready_timeout"?',
+        message:
+          'services.web.ready-timeout is not a known key and is ignored. Did you mean "ready_timeout"?',
       },
-      { key: 'procy', line: 5, message: 'procy is unknown and has no effect. Did you mean "proxy"?' },
+      { key: 'procy', line: 5, message: 'procy is not a known key and is ignored. Did you mean "proxy"?' },
     ]);
   });
 

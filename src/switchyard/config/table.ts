@@ -128,8 +128,12 @@ export function openTable(report: Report, values: Values, path: KeyPath = []): T
       for (const key of Object.keys(values)) {
         if (read.has(key)) continue;
         const missing = [...read].filter((each) => !Object.hasOwn(values, each));
-        const guess = didYouMean(key, missing) ?? `Known here: ${[...read].sort().join(', ')}.`;
-        report.warn('unknown key', at(key), `${keyText(at(key))} is unknown and has no effect. ${guess}`);
+        const guess = didYouMean(key, missing) ?? `Available: ${[...read].sort().join(', ')}.`;
+        report.warn(
+          'unknown key',
+          at(key),
+          `${keyText(at(key))} is not a known key and is ignored. ${guess}`,
+        );
       }
     },
   };

@@ -124,7 +124,7 @@ function text({ title, lines, commands, links }: Refusal): string {
     `${title}\n`,
     ...lines.map((line) => `${line}\n`),
     ...commands.map((command) => `  ${command}\n`),
-    ...(known.length === 0 ? [] : ['Known here:\n', ...known]),
+    ...(known.length === 0 ? [] : ['Available:\n', ...known]),
   ].join('');
 }
 
@@ -139,7 +139,7 @@ function page({ title, lines, commands, links, again }: Refusal): string {
     `<h1 style="font-size:1.3rem">${escape(title)}</h1>`,
     ...lines.map((line) => `<p>${escape(line)}</p>`),
     commands.length === 0 ? '' : `<pre>${commands.map(escape).join('\n')}</pre>`,
-    known.length === 0 ? '' : `<p>Known here:</p><ul>${known.join('')}</ul>`,
+    known.length === 0 ? '' : `<p>Available:</p><ul>${known.join('')}</ul>`,
     '\n',
   ].join('');
 }

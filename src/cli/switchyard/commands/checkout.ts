@@ -18,11 +18,11 @@ export const yardCheckoutCommand: YardCommand = {
     'The ports in switchyard.toml (canonical ports) are where bookmarks, mobile apps and other programs expect a ' +
       'service. This command points them to the running services of one branch, as plain TCP, so WebSockets and ' +
       'databases work too. No connection is refused during a switch, and the other branch keeps ' +
-      'running. Its open connections end, so that a reload shows the new branch: idle ones and WebSockets at once, ' +
+      'running. Its open connections end, so that a reload shows the new branch: idle ones and WebSockets immediately, ' +
       'those with a pending request after the response, at most 5 seconds later. If another process holds a port, ' +
       'the port is left alone and that process is reported.',
     'The exit code is 1 if anything you asked for failed: nothing runs, a service you named has no port, or a ' +
-      'port is already in use. Everything else is still done. Ports that already point to the branch are fine.',
+      'port is already in use. Everything else is still done. Ports that already point to the branch count as done.',
     '--verify checks with the operating system, not the records, which process of which branch listens behind ' +
       'each of these ports, waits until no connection leads elsewhere, and opens each port over 127.0.0.1 and ::1 as a ' +
       'browser would. It fails if a port does not belong to the branch you asked for. Without a branch it changes ' +

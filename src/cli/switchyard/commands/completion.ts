@@ -6,13 +6,13 @@ import type { YardCommand } from '../command.ts';
 export const yardCompletionCommand: YardCommand = {
   about: [
     'Prints a completion script for your shell. It completes commands, flags, branches, services and profiles ' +
-      'for switchyard and sy by calling the program; nothing is cached.',
+      'for switchyard and sy by calling the program, so it never goes out of date.',
   ],
   flags: [],
   examples: [
-    ['source <($0 completion bash)', 'for this shell only'],
-    ['$0 completion bash >> ~/.bashrc', 'for every new bash'],
-    ['$0 completion zsh > ~/.zfunc/_switchyard', 'for zsh, where ~/.zfunc is in $fpath before compinit'],
+    ['source <($0 completion bash)', 'for this bash session'],
+    ["echo 'source <($0 completion bash)' >> ~/.bashrc", 'for every new bash session'],
+    ['$0 completion zsh > ~/.zfunc/_switchyard', 'for zsh, if ~/.zfunc is in $fpath before compinit'],
     ['$0 completion fish > ~/.config/fish/conf.d/switchyard.fish', 'for fish'],
   ],
   run({ words: [shell] }) {

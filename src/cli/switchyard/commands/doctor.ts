@@ -7,8 +7,8 @@ import type { YardCommand } from '../command.ts';
 export const yardDoctorCommand: YardCommand = {
   about: [
     'Checks switchyard.toml, the programs it names, git, the records, the ports, the processes and name ' +
-      'resolution. Reports problems and pitfalls with the next step for each. It only reads. The exit code is 1 if ' +
-      'something is wrong.',
+      'resolution. Says how to fix each problem. It changes nothing. The exit code is 1 if it finds a ' +
+      'problem.',
   ],
   flags: [],
   examples: [

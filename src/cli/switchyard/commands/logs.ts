@@ -14,7 +14,7 @@ import { resolveTarget } from '../resolve-target.ts';
 export const yardLogsCommand: YardCommand = {
   about: [
     'Shows the last lines that services have written since their last start, stdout and stderr together, without ' +
-      'colors. Earlier runs are kept: --run 1 is the previous one.',
+      'colours. Earlier runs are kept: --run 1 is the previous one.',
     '--grep takes a regular expression, or plain text if it is not a valid one; it is case-sensitive only if it ' +
       'contains capitals. --since uses the timestamps at the start of lines, and the start time of the run.',
     'The first argument may be a branch or a service; use --branch if a name is both.',
