@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -66,6 +66,9 @@ async function compiled(path) {
   });
   if (error) throw new Error(`${path} cannot be compiled: ${error.message}\n${stderr.toString()}`);
   await mkdir(CACHE, { recursive: true });
-  await writeFile(kept, binary);
+  // Another process may be reading or writing the same file.
+  const draft = `${kept}.${process.pid}`;
+  await writeFile(draft, binary);
+  await rename(draft, kept);
   return binary;
 }

@@ -132,7 +132,7 @@ describe.each(wires)('over %s', (wire, target) => {
   test.each([
     ['old', 'legacy'],
     ['new', 'modern'],
-  ] as const)('a server that is %s has one connection, whoever comes first', async (kind, era) => {
+  ] as const)('a server that is %s has one connection, whichever client comes first', async (kind, era) => {
     for (const [first, second] of [
       ['legacy', 'modern'],
       ['modern', 'legacy'],

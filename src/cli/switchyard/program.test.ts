@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { assemblyForEsbuild } from '../../../scripts/lib/assembly.mjs';
 import { YARD_COMMANDS } from './commands.ts';
 
 let base: string;
@@ -30,6 +31,7 @@ beforeAll(async () => {
     platform: 'node',
     target: 'node20',
     logLevel: 'warning',
+    plugins: [assemblyForEsbuild],
     define: { __VERSION__: '"1.2.3"' },
   });
   chmodSync(join(bin, 'switchyard.js'), 0o755);

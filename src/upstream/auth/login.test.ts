@@ -11,6 +11,7 @@ import {
   type AuthServer,
   type AuthServerSettings,
 } from '../../../test/servers/auth-server.mjs';
+import { assemblyForEsbuild } from '../../../scripts/lib/assembly.mjs';
 import { createLogger } from '../../shared/log.ts';
 import { until } from '../../../test/helpers/until.ts';
 import type { Login, Renewed } from '../login.ts';
@@ -288,6 +289,7 @@ async function renewer(): Promise<string> {
     platform: 'node',
     target: 'node20',
     logLevel: 'error',
+    plugins: [assemblyForEsbuild],
   });
   return program;
 }
