@@ -99,7 +99,18 @@ function findEntry(name: string): YardEntry {
 }
 
 /** Rejects extra words, which were surely meant for something. */
-function refuseTooMany({ name, words }: YardEntry, given: ParsedArguments): void {
+function refuseTooMany({ name, words, parts }: YardEntry, given: ParsedArguments): void {
+  if (parts !== undefined && given.words.length > 0) {
+    const wanted = `${name} ${given.words[0]}`;
+    const guess = didYouMean(
+      wanted,
+      parts.map((part) => part.name),
+    );
+    throw usage(
+      `Unknown command ${JSON.stringify(wanted)}.`,
+      guess ?? `\`switchyard help ${name}\` lists its commands.`,
+    );
+  }
   if (words.includes('…')) return;
   const taken = words === '' ? 0 : words.split(' ').length;
   if (given.words.length <= taken) return;

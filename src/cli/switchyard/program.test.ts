@@ -93,6 +93,11 @@ test('a mistyped command gets a suggestion, and the exit code is 2', () => {
     stdout: '',
     stderr: 'error: Unknown command "stauts".\nhint: Did you mean "status"?\n',
   });
+  expect(run(['mcp', 'instal'])).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^error: Unknown command "mcp instal"\.\nhint: Did you mean "mcp install"/),
+  });
+  expect(run(['mcp', 'bogus']).stderr).toContain('`switchyard help mcp` lists its commands.');
 });
 
 test('with --json an error is JSON on stdout with sorted keys, and stderr stays empty', () => {
