@@ -61,7 +61,7 @@ export async function serveHttp(
   const { host, port } = readHttpAddress(request.address, request.from);
   if (!isLoopback(host) && !request.allowRemote)
     throw usage(
-      `Other machines can reach ${JSON.stringify(host)}, so listening there needs --allow-remote.`,
+      `Listening on ${JSON.stringify(host)} lets other machines connect, which needs --allow-remote.`,
       'Add --allow-remote and put a TLS proxy in front, or use 127.0.0.1.',
     );
   if (ANY_ADDRESS.has(host) && config.settings.http.allowedHosts.length === 0)

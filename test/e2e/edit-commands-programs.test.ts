@@ -83,7 +83,7 @@ describe('mcpmux', () => {
       const { code, stderr } = await runEditCommand(createProject(), [command, 'x', 'y'], { program });
       expect(code).toBe(2);
       expect(stderr).toContain(`mcpmux: Unknown command "${command}".`);
-      expect(stderr).toContain('Agents add servers with the MCP tools add_server');
+      expect(stderr).toContain('Agents manage servers with the MCP tools add_server');
       expect((await runEditCommand(createProject(), ['help', command], { program })).code).toBe(2);
     },
   );
@@ -94,7 +94,7 @@ describe('mcpmux', () => {
       const refused = await runEditCommand(project, args, { program });
       expect(refused.code, args.join(' ')).toBe(2);
       expect(refused.stderr).toContain('needs --config');
-      expect(refused.stderr).toContain('Agents add servers with the MCP tools');
+      expect(refused.stderr).toContain('Agents manage servers with the MCP tools');
     }
     const look = (...args: string[]) =>
       runEditCommand(project, ['--config', 'mux.json', ...args], { program });

@@ -23,7 +23,7 @@ export const mcpmux: CliVariant = {
     'A crashed server stays down until it is reloaded. Added servers are not saved. An agent that ' +
       'can add a server can start any program with your permissions, so use this only where that is acceptable, or in a sandbox.',
   ],
-  servers: 'Agents add servers with the MCP tools add_server, remove_server and reload_server.',
+  servers: 'Agents manage servers with the MCP tools add_server, remove_server and reload_server.',
   launch: 'npx -y -p mcp-switchboard mcpmux',
   environment: [
     ['SWITCHBOARD_LOG_LEVEL', 'same as --log-level, which takes precedence'],
