@@ -20,7 +20,16 @@ const typesOfConfig = ['exposure', 'language', 'upstream', 'doors'];
 // These run on bytes and values only: no disk, no network, no process.
 const pure = ['wire', 'protocol', 'gateway', 'exposure'];
 
+// The folders of upstream, in layers: each may import those before it. The root holds what all of them share.
+const upstreamLayers = ['handshake', 'calls', 'lists', 'modern', 'http', 'run', 'connection'];
+
 const rules = [
+  ...upstreamLayers.slice(0, -1).map((layer, index) => ({
+    name: `upstream-${layer}-is-below`,
+    severity: 'error',
+    from: { path: `^src/upstream/${layer}/`, pathNot: '\\.(test|cases)\\.ts$' },
+    to: { path: `^src/upstream/((${upstreamLayers.slice(index + 1).join('|')})/|source\\.ts$)` },
+  })),
   {
     name: 'no-cycles',
     severity: 'error',

@@ -14,11 +14,11 @@ import {
   type ListKind,
 } from '../protocol/index.ts';
 import { RpcCode } from '../wire/index.ts';
-import { Connection } from './connection.ts';
-import type { UpstreamContext } from './server-run.ts';
-import { listAll } from './list.ts';
+import { Connection } from './connection/connection.ts';
+import type { UpstreamContext } from './run/server-run.ts';
+import { listAll } from './lists/list.ts';
 import type { UpstreamServer } from './server.ts';
-import { ToolHeaders } from './tool-headers.ts';
+import { ToolHeaders } from './modern/tool-headers.ts';
 
 /** How long a list is used at least, in milliseconds, whatever its server says. */
 const RELIST_EVERY = 250;

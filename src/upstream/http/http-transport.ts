@@ -1,6 +1,6 @@
 import type { Logger } from '../../shared/log.ts';
 import type { SendFailure, TransportEnd } from '../transport.ts';
-import type { ToolHeaders } from '../tool-headers.ts';
+import type { ToolHeaders } from '../modern/tool-headers.ts';
 import type { Inbox } from './inbox.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { RemoteEndpoint } from './remote-endpoint.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '../../../test/helpers/until.ts';
-import { overHttp, parsedText, startModernServer, TestClient } from '../modern.cases.ts';
+import { overHttp, parsedText, startModernServer, TestClient } from '../modern/modern.cases.ts';
 import { Client, CLIENT_SHAPE } from '../../protocol/index.ts';
 import { Message } from '../../wire/index.ts';
-import { ToolHeaders } from '../tool-headers.ts';
+import { ToolHeaders } from '../modern/tool-headers.ts';
 import { inHeader } from './modern-headers.ts';
 import { json, open, result, serve } from './remote-transport.cases.ts';
 

@@ -1,6 +1,6 @@
 import { Client, isJsonObject, MODERN_VERSION } from '../../protocol/index.ts';
 import { editedString } from '../../wire/index.ts';
-import type { ToolHeaders } from '../tool-headers.ts';
+import type { ToolHeaders } from '../modern/tool-headers.ts';
 import type { Outgoing } from './outgoing.ts';
 
 /**

@@ -11,7 +11,7 @@ import {
 } from '../../wire/index.ts';
 import type { SendFailure, Transport, TransportEvents } from '../transport.ts';
 import type { RemoteTarget } from '../server.ts';
-import type { ToolHeaders } from '../tool-headers.ts';
+import type { ToolHeaders } from '../modern/tool-headers.ts';
 import { badStatus } from './failures.ts';
 import { Inbox } from './inbox.ts';
 import { SendQueue, type Outgoing } from './outgoing.ts';

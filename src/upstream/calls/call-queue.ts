@@ -1,0 +1,163 @@
+import type { Deadline, Deadlines } from '../../shared/deadline.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import type { Call, Runner, Session } from '../../gateway/index.ts';
+import type { Edit } from '../../wire/index.ts';
+
+export interface CallQueueOptions {
+  /** The server the calls wait for. */
+  readonly server: string;
+  /** Calls that may wait. */
+  readonly limit: number;
+  readonly deadlines: Deadlines;
+  /** Why none is sent now, where more is known than that the server takes none. */
+  readonly why?: () => SwitchboardError | undefined;
+}
+
+/** Calls waiting for one server may hold so many bytes together. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Calls that cannot be sent yet. Clients take turns, and the calls of each go in order: one that has thousands waiting does
+ * not keep another one's single call from its turn. Waiting counts: one that gets nowhere ends like one that is not
+ * answered.
+ */
+export class CallQueue {
+  readonly #options: CallQueueOptions;
+  /** By client, the next one to be served first. Those that left are passed over when their turn comes. */
+  readonly #lines = new Map<Session, WaitingCall[]>();
+  /** How many stand in the lines, with those that left. */
+  #places = 0;
+  #size = 0;
+  #bytes = 0;
+
+  constructor(options: CallQueueOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Lets a call wait for so many milliseconds; refuses it when too many do already. Returns whether it waits. */
+  add(call: Call, edits: Edit[], timeoutMs: number): boolean {
+    const { server, limit, deadlines } = this.#options;
+    if (this.#size >= limit || this.#bytes + call.request.length > MAX_BYTES) {
+      call.fail(
+        new SwitchboardError(
+          'SERVER_BUSY',
+          `${call.subject()} was refused: too many calls are waiting for server '${server}'.`,
+          {
+            hint: 'Try again when some of them have finished.',
+          },
+        ),
+      );
+      return false;
+    }
+    const waiting = new WaitingCall(call, edits, timeoutMs, this);
+    const line = this.#lines.get(call.session);
+    if (line) line.push(waiting);
+    else this.#lines.set(call.session, [waiting]);
+    this.#places++;
+    this.#size++;
+    this.#bytes += call.request.length;
+    deadlines.add(waiting);
+    call.runBy(waiting);
+    return true;
+  }
+
+  /** The call whose turn it is, taken out; undefined when none waits. */
+  next(): WaitingCall | undefined {
+    for (const [session, line] of this.#lines) {
+      const waiting = this.#shift(line);
+      // Behind the others, if there is more.
+      this.#lines.delete(session);
+      if (line.length > 0) this.#lines.set(session, line);
+      if (waiting === undefined) continue;
+      this.leave(waiting);
+      return waiting;
+    }
+    return undefined;
+  }
+
+  #shift(line: WaitingCall[]): WaitingCall | undefined {
+    for (;;) {
+      const waiting = line.shift();
+      if (waiting === undefined) return undefined;
+      this.#places--;
+      // One without a place among the deadlines has left.
+      if (waiting.place >= 0) return waiting;
+    }
+  }
+
+  /** All of them, taken out. */
+  takeAll(): WaitingCall[] {
+    const all = [...this.#lines.values()].flat().filter((waiting) => waiting.place >= 0);
+    for (const waiting of all) this.leave(waiting);
+    this.#lines.clear();
+    this.#places = 0;
+    return all;
+  }
+
+  /** Its turn came, its client gave up, or its time is over. */
+  leave(waiting: WaitingCall): void {
+    this.#options.deadlines.remove(waiting);
+    this.#size--;
+    this.#bytes -= waiting.call.request.length;
+    // Left-over places are cleared out now and then, not one by one: a client may give up thousands at once.
+    if (this.#places > 64 && this.#places > 2 * this.#size) this.#clearOut();
+  }
+
+  #clearOut(): void {
+    this.#places = 0;
+    for (const [session, line] of this.#lines) {
+      const left = line.filter((each) => each.place >= 0);
+      if (left.length === 0) this.#lines.delete(session);
+      else this.#lines.set(session, left);
+      this.#places += left.length;
+    }
+  }
+
+  expire(waiting: WaitingCall): void {
+    this.leave(waiting);
+    const { call, timeoutMs } = waiting;
+    const why = this.#options.why?.();
+    if (why !== undefined) {
+      call.fail(
+        new SwitchboardError(why.code, `${call.subject()} was not run. ${why.message}`, { hint: why.hint }),
+      );
+      return;
+    }
+    call.fail(
+      new SwitchboardError(
+        'CALL_TIMEOUT',
+        `${call.subject()} was not sent within ${timeoutMs} ms: server '${this.#options.server}' is not accepting calls.`,
+        { hint: 'It is busy or hangs; check its log.' },
+      ),
+    );
+  }
+}
+
+class WaitingCall implements Deadline, Runner {
+  readonly call: Call;
+  readonly edits: Edit[];
+  readonly timeoutMs: number;
+  readonly at: number;
+  place = -1;
+  readonly #queue: CallQueue;
+
+  constructor(call: Call, edits: Edit[], timeoutMs: number, queue: CallQueue) {
+    this.call = call;
+    this.edits = edits;
+    this.timeoutMs = timeoutMs;
+    this.at = performance.now() + timeoutMs;
+    this.#queue = queue;
+  }
+
+  cancelled(): void {
+    this.#queue.leave(this);
+  }
+
+  expired(): void {
+    this.#queue.expire(this);
+  }
+}

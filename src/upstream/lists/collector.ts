@@ -1,0 +1,71 @@
+import type { Logger } from '../../shared/log.ts';
+import { Component } from '../../gateway/index.ts';
+import { LIST_KINDS, type ListKind } from '../../protocol/index.ts';
+import { wellFormed } from './well-formed.ts';
+
+/** Bounds on what one list may hold. */
+export const MAX_COMPONENTS = 1000;
+export const MAX_ENTRIES = 10 * MAX_COMPONENTS;
+/** Items with something wrong that are logged, for each list. */
+const MAX_LOGGED = 10;
+
+/** Says why a component cannot be used; undefined where it can. */
+export type Screen = (key: string, text: string) => string | undefined;
+
+/**
+ * Collects the items of a list and checks each, whether the list comes from a running server or from the cache file.
+ * Items without a key or with one that is taken are skipped, and members that no client accepts are left out.
+ */
+export class Collector {
+  readonly components: Component[] = [];
+  readonly byKey = new Map<string, Component>();
+  readonly #kind: ListKind;
+  readonly #screen: Screen | undefined;
+  readonly #unusable = new Map<string, string>();
+  readonly #repaired = new Map<string, readonly string[]>();
+  #skipped = 0;
+
+  constructor(kind: ListKind, screen?: Screen) {
+    this.#kind = kind;
+    this.#screen = screen;
+  }
+
+  /** Takes the JSON texts of items, up to the bounds. */
+  add(items: readonly string[]): void {
+    for (const item of items.slice(0, MAX_ENTRIES)) {
+      if (this.components.length === MAX_COMPONENTS) return;
+      const component = this.#read(item);
+      const unusable = component && this.#screen?.(component.key, component.text);
+      if (unusable !== undefined) this.#unusable.set(component!.key, unusable);
+      else if (component !== undefined && !this.byKey.has(component.key)) {
+        this.byKey.set(component.key, component);
+        this.components.push(component);
+      } else this.#skipped++;
+    }
+  }
+
+  /** Logs what was wrong with the items. */
+  logProblems(log: Logger, server: string): void {
+    const kind = this.#kind;
+    const { member, key } = LIST_KINDS[kind];
+    if (this.#skipped > 0)
+      log.warn(`skipped ${member} with a missing or duplicate ${key}`, {
+        server,
+        count: this.#skipped,
+      });
+    for (const [name, bad] of [...this.#repaired].slice(0, MAX_LOGGED))
+      log.warn(`dropped invalid members`, { server, [kind]: name, members: bad.join(',') });
+    for (const [name, reason] of [...this.#unusable].slice(0, MAX_LOGGED))
+      log.warn(`dropped an unusable item`, { server, [kind]: name, reason });
+  }
+
+  /** Undefined for an item that has no key. */
+  #read(item: string): Component | undefined {
+    if (!item.startsWith('{')) return undefined;
+    const { text, value, bad } = wellFormed(item, this.#kind);
+    const key = value[LIST_KINDS[this.#kind].key];
+    if (typeof key !== 'string') return undefined;
+    if (bad.length > 0) this.#repaired.set(key, bad);
+    return new Component(key, text);
+  }
+}

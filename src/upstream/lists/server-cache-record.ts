@@ -1,0 +1,166 @@
+import type { Listing, SourceInfo } from '../../gateway/index.ts';
+import {
+  CATALOG_KINDS,
+  eraOfVersion,
+  isJsonObject,
+  type CatalogKind,
+  type EraSupport,
+  type JsonObject,
+} from '../../protocol/index.ts';
+import { MAX_DEPTH, type Framing } from '../../wire/index.ts';
+import { Collector } from './collector.ts';
+
+/** The largest record, in bytes. */
+export const MAX_RECORD_BYTES = 1024 * 1024;
+/** What is kept for the facts; they need less. */
+const MAX_FACTS_BYTES = 100_000;
+const MAX_INSTRUCTIONS = 10_000;
+const VERSION = 2;
+
+/**
+ * What is remembered of one server. As text it has a line of JSON for the facts, which says how many lines each list has,
+ * and a line for each item of the lists. So the facts can be read without parsing the lists.
+ */
+export interface ServerRecord {
+  readonly about?: SourceInfo | undefined;
+  /** The framing that the server turned out to speak; only an unusual one is kept. */
+  readonly framing?: Framing | undefined;
+  /** The eras it supports, as far as that is known. */
+  readonly support: EraSupport;
+  readonly lists: ReadonlyMap<CatalogKind, Lines>;
+}
+
+/** The items of a list as JSON texts, each on one line; `parseList` checks them. */
+export type Lines = readonly string[];
+
+/** Lists that do not fit are left out. */
+export function printRecord({ about, framing, support, lists }: ServerRecord): string {
+  const counts: Partial<Record<CatalogKind, number>> = {};
+  const items: string[] = [];
+  let bytes = MAX_FACTS_BYTES;
+  for (const [kind, lines] of lists) {
+    const more = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+    if (bytes + more > MAX_RECORD_BYTES) continue;
+    bytes += more;
+    counts[kind] = lines.length;
+    items.push(...lines);
+  }
+  const facts = {
+    version: VERSION,
+    about: about && bounded(about),
+    framing: unusual(framing),
+    support,
+    lists: counts,
+  };
+  return [JSON.stringify(facts), ...items].join('\n');
+}
+
+/** Undefined for a text that is no record. */
+export function parseRecord(text: string): ServerRecord | undefined {
+  const [head, ...lines] = text.split('\n');
+  const facts = parsed(head!);
+  if (!isJsonObject(facts) || facts.version !== VERSION || !isJsonObject(facts.lists)) return undefined;
+  const lists = new Map<CatalogKind, Lines>();
+  let at = 0;
+  for (const [kind, count] of Object.entries(facts.lists)) {
+    if (!isKind(kind) || !Number.isInteger(count)) return undefined;
+    const end = at + (count as number);
+    if (end < at || end > lines.length) return undefined;
+    lists.set(kind, lines.slice(at, end));
+    at = end;
+  }
+  const about = isJsonObject(facts.about) ? infoIn(facts.about) : undefined;
+  return { about, framing: unusual(facts.framing), support: supportIn(facts.support, about), lists };
+}
+
+/** A list as lines of a record; undefined for one that is not worth remembering. */
+export function printList({ components, incomplete }: Listing): Lines | undefined {
+  const lines = components.map(({ text }) => text);
+  return incomplete !== undefined || lines.some((line) => /[\n\r]/.test(line)) ? undefined : lines;
+}
+
+/** The list in lines of a record, checked like one that a server gives; undefined where one of them is damaged. */
+export function parseList(lines: Lines, kind: CatalogKind): Listing | undefined {
+  if (!lines.every(isSound)) return undefined;
+  const collector = new Collector(kind);
+  collector.add(lines);
+  const { components, byKey } = collector;
+  return { components, byKey, incomplete: undefined, remembered: true };
+}
+
+/** JSON on one line, nested no deeper than what comes over a wire. */
+function isSound(line: string): boolean {
+  // A carriage return between two tokens would end the line for some readers.
+  if (line.includes('\r')) return false;
+  const value = parsed(line);
+  return value !== undefined && (line.length < 2 * MAX_DEPTH || !isDeeper(value, MAX_DEPTH));
+}
+
+function isDeeper(value: unknown, than: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return than === 0 || Object.values(value).some((each) => isDeeper(each, than - 1));
+}
+
+/** Undefined for a text that is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isKind(kind: string): kind is CatalogKind {
+  return CATALOG_KINDS.some((each) => each === kind);
+}
+
+function unusual(framing: unknown): Framing | undefined {
+  return framing === 'content-length' ? framing : undefined;
+}
+
+/** What a record says of eras; an older record says nothing but which one the server spoke. */
+function supportIn(support: unknown, about: SourceInfo | undefined): EraSupport {
+  if (!isJsonObject(support)) return about ? { [eraOfVersion(about.protocolVersion)]: true } : {};
+  const { legacy, modern } = support;
+  return {
+    ...(typeof legacy === 'boolean' ? { legacy } : {}),
+    ...(typeof modern === 'boolean' ? { modern } : {}),
+  };
+}
+
+/** What is worth keeping of what a server said, with a bound on each part. */
+function bounded({ protocolVersion, serverInfo, capabilities, instructions }: SourceInfo): SourceInfo {
+  const limits = { name: 200, title: 200, version: 200, description: 2000 };
+  return {
+    protocolVersion: protocolVersion.slice(0, 100),
+    serverInfo: Object.fromEntries(
+      Object.entries(limits).flatMap(([member, most]) => {
+        const value = serverInfo[member];
+        return typeof value === 'string' && value.length <= most ? [[member, value]] : [];
+      }),
+    ),
+    // Only whether it has them counts; what they contain may be anything.
+    capabilities: Object.fromEntries(
+      Object.keys(capabilities)
+        .filter((key) => key.length <= 100)
+        .slice(0, 50)
+        .map((key) => [key, {}]),
+    ),
+    instructions: instructions?.slice(0, MAX_INSTRUCTIONS),
+  };
+}
+
+function infoIn({
+  protocolVersion,
+  serverInfo,
+  capabilities,
+  instructions,
+}: JsonObject): SourceInfo | undefined {
+  if (typeof protocolVersion !== 'string') return undefined;
+  return bounded({
+    protocolVersion,
+    serverInfo: isJsonObject(serverInfo) ? serverInfo : {},
+    capabilities: isJsonObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  });
+}

@@ -1,0 +1,222 @@
+import { createHash } from 'node:crypto';
+import { messageOf } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/log.ts';
+import type { Listing, SourceInfo } from '../../gateway/index.ts';
+import type { CatalogKind, EraSupport } from '../../protocol/index.ts';
+import type { Framing } from '../../wire/index.ts';
+import { ServerCacheFiles } from './server-cache-files.ts';
+import {
+  parseList,
+  parseRecord,
+  printList,
+  printRecord,
+  type Lines,
+  type ServerRecord,
+} from './server-cache-record.ts';
+
+/** What is remembered of one server: what it said last, in this run or an earlier one. */
+export interface ServerCacheEntry {
+  /** The same object as long as nothing new is learned. */
+  readonly about: SourceInfo | undefined;
+  /** The framing it turned out to speak, where that is not the usual one. */
+  readonly framing: Framing | undefined;
+  /** The eras it supports. */
+  readonly support: EraSupport;
+  list(kind: CatalogKind): Listing | undefined;
+  learn(facts: ServerFacts): void;
+  learnList(kind: CatalogKind, listing: Listing): void;
+}
+
+/** What a start has shown; what is not named stays as it was. */
+export interface ServerFacts {
+  readonly about?: SourceInfo;
+  readonly framing?: Framing;
+  /** Undefined for an era makes it unknown again. */
+  readonly support?: EraSupport;
+}
+
+export interface CachedServer {
+  /** Made by `memoryKey` from everything in the configuration that may change what the server lists. */
+  readonly key: () => string;
+  /** What must not be written to a file. A list that holds any of it is not remembered. */
+  readonly secrets: () => Iterable<string>;
+}
+
+/** What is remembered of all servers. */
+export interface ServerCache {
+  of(server: CachedServer): ServerCacheEntry;
+  /** Writes what is new, now. */
+  save(): void;
+}
+
+/** Several servers start together; what they say is written once, in milliseconds. */
+const SAVE_AFTER = 500;
+
+/**
+ * A client must not wait for servers before it is initialized and sees its first list, and servers that nobody needs are not
+ * started at all; but both times we have to say what they offer. So what each said last is kept in a file. Nothing is
+ * read before somebody asks, and whatever is wrong with a file counts as knowing nothing.
+ */
+export function createServerCache(directory: string, log: Logger): ServerCache {
+  const files = new ServerCacheFiles(directory);
+  const known = new Map<string, Known>();
+  let onDisk: ReadonlySet<string> | undefined;
+  let saving: NodeJS.Timeout | undefined;
+  let pruned = false;
+
+  const read = (key: string): ServerRecord | undefined => {
+    try {
+      const text = files.read(key);
+      return text === undefined ? undefined : parseRecord(text);
+    } catch (error) {
+      log.debug('could not read the cached data of a server', { key, reason: messageOf(error) });
+      return undefined;
+    }
+  };
+  const recall = (key: string): Known => {
+    let found = known.get(key);
+    if (found === undefined) {
+      onDisk ??= files.keys();
+      found = new Known(onDisk.has(key) ? read(key) : undefined);
+      known.set(key, found);
+    }
+    return found;
+  };
+  const saveOne = (key: string, learned: Learned): void => {
+    // Another gateway may have written meanwhile; what it learned is kept.
+    const before = files.read(key);
+    const record = before === undefined ? undefined : parseRecord(before);
+    const lists = new Map(record?.lists);
+    for (const [kind, lines] of learned.lists) {
+      if (lines === undefined) lists.delete(kind);
+      else lists.set(kind, lines);
+    }
+    const text = printRecord({
+      about: learned.about ?? record?.about,
+      framing: learned.framing ?? record?.framing,
+      support: { ...record?.support, ...learned.support },
+      lists,
+    });
+    if (text === before) files.confirm(key);
+    else files.write(key, text);
+  };
+  const attempt = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      log.debug('could not write the server cache', { directory, reason: messageOf(error) });
+    }
+  };
+  const save = (): void => {
+    if (saving === undefined) return;
+    clearTimeout(saving);
+    saving = undefined;
+    for (const [key, each] of known) {
+      const { learned } = each;
+      each.learned = undefined;
+      if (learned !== undefined) attempt(() => saveOne(key, learned));
+    }
+    if (!pruned) attempt(() => files.prune());
+    pruned = true;
+  };
+
+  return {
+    of({ key, secrets }) {
+      let own: Known | undefined;
+      const mine = (): Known => (own ??= recall(key()));
+      const learned = (): Learned => {
+        saving ??= setTimeout(save, SAVE_AFTER).unref();
+        return (mine().learned ??= { lists: new Map() });
+      };
+      const holdsSecret = (text: string): boolean =>
+        [...secrets()].some((each) => text.includes(each) || text.includes(escaped(each)));
+      return {
+        get about() {
+          return mine().about;
+        },
+        get framing() {
+          return mine().framing;
+        },
+        get support() {
+          return mine().support;
+        },
+        list: (kind) => mine().list(kind),
+        learn({ about, framing, support }) {
+          if (about !== undefined) {
+            mine().about = about;
+            learned().about = holdsSecret(JSON.stringify(about)) ? withoutWords(about) : about;
+          }
+          if (framing !== undefined) {
+            mine().framing = framing === 'newline' ? undefined : framing;
+            learned().framing = framing;
+          }
+          if (support !== undefined) {
+            mine().support = { ...mine().support, ...support };
+            learned().support = { ...learned().support, ...support };
+          }
+        },
+        learnList(kind, listing) {
+          mine().learnList(kind, listing);
+          const lines = printList(listing);
+          learned().lists.set(kind, lines === undefined || holdsSecret(lines.join('\n')) ? undefined : lines);
+        },
+      };
+    },
+    save,
+  };
+}
+
+/** Tells configurations apart without keeping what they say: arguments and variables may hold secrets. */
+export function serverCacheKey(...parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+}
+
+/** What this run has learned and not written yet. */
+interface Learned {
+  about?: SourceInfo;
+  framing?: Framing;
+  support?: EraSupport;
+  /** Undefined for one that must not be kept. */
+  readonly lists: Map<CatalogKind, Lines | undefined>;
+}
+
+/** What is known of one server by now. Lists are parsed when they are asked for. */
+class Known {
+  about: SourceInfo | undefined;
+  framing: Framing | undefined;
+  support: EraSupport;
+  learned: Learned | undefined;
+  readonly #lines: Map<CatalogKind, Lines>;
+  readonly #lists = new Map<CatalogKind, Listing | undefined>();
+
+  constructor(record: ServerRecord | undefined) {
+    this.about = record?.about;
+    this.framing = record?.framing;
+    this.support = record?.support ?? {};
+    this.#lines = new Map(record?.lists);
+  }
+
+  list(kind: CatalogKind): Listing | undefined {
+    const lines = this.#lines.get(kind);
+    if (lines !== undefined) {
+      this.#lines.delete(kind);
+      this.#lists.set(kind, parseList(lines, kind));
+    }
+    return this.#lists.get(kind);
+  }
+
+  learnList(kind: CatalogKind, listing: Listing): void {
+    this.#lines.delete(kind);
+    // The next reader may belong to another process, which has not listed yet.
+    this.#lists.set(kind, { ...listing, remembered: true });
+  }
+}
+
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** What a server can do, without anything it says in words. */
+function withoutWords({ protocolVersion, capabilities }: SourceInfo): SourceInfo {
+  return { protocolVersion, serverInfo: {}, capabilities, instructions: undefined };
+}

@@ -1,0 +1,60 @@
+import { isJsonObject, type JsonObject, type ListKind } from '../../protocol/index.ts';
+import { withMembers } from '../../wire/index.ts';
+
+/** What a member of a list item must be for a client to take the list at all. */
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isNumber: Check = (value) => typeof value === 'number';
+const isList: Check = (value) => Array.isArray(value);
+const isObjectSchema: Check = (value) => isJsonObject(value) && value.type === 'object';
+const isArgumentList: Check = (value) =>
+  Array.isArray(value) && value.every((each) => isJsonObject(each) && typeof each.name === 'string');
+
+const EVERYWHERE: Readonly<Record<string, Check>> = {
+  title: isText,
+  description: isText,
+  icons: isList,
+  _meta: isJsonObject,
+};
+const CHECKS: Readonly<Record<ListKind, Readonly<Record<string, Check>>>> = {
+  tools: {
+    ...EVERYWHERE,
+    inputSchema: isObjectSchema,
+    outputSchema: isObjectSchema,
+    annotations: isJsonObject,
+    execution: isJsonObject,
+  },
+  resources: { ...EVERYWHERE, name: isText, mimeType: isText, size: isNumber, annotations: isJsonObject },
+  resourceTemplates: { ...EVERYWHERE, name: isText, mimeType: isText, annotations: isJsonObject },
+  prompts: { ...EVERYWHERE, arguments: isArgumentList },
+  tasks: {},
+};
+
+export interface Repaired {
+  readonly text: string;
+  /** The item as it was before. */
+  readonly value: JsonObject;
+  /** The members that were not what they must be. */
+  readonly bad: readonly string[];
+}
+
+/**
+ * An item of a server's list with what no client takes left out. Clients check a list as a whole: one wrong member of
+ * one server would cost a host the tools of all of them. Whatever is not wrong stays as it was written.
+ */
+export function wellFormed(text: string, kind: ListKind): Repaired {
+  const value = JSON.parse(text) as JsonObject;
+  const changes = new Map<string, string | undefined>();
+  for (const [member, check] of Object.entries(CHECKS[kind])) {
+    if (Object.hasOwn(value, member) && !check(value[member])) changes.set(member, undefined);
+  }
+  const bad = [...changes.keys()];
+  // A tool must say what it takes; one that does not takes anything.
+  if (kind === 'tools' && !isObjectSchema(value.inputSchema)) changes.set('inputSchema', '{"type":"object"}');
+  if (kind === 'resources' || kind === 'resourceTemplates') {
+    const name = value[kind === 'resources' ? 'uri' : 'uriTemplate'];
+    if (!isText(value.name)) changes.set('name', JSON.stringify(name));
+  }
+  return { text: changes.size === 0 ? text : withMembers(text, changes), value, bad };
+}
