@@ -1,4 +1,4 @@
-/** What a model is told of its role: a sentence, and what is good to know. */
+/** The role of a model: one sentence, then hints. */
 export function role(task: string, ...points: readonly string[]): string {
   return `${task}\n\n${points.map((point) => `- ${point}`).join('\n')}`;
 }

@@ -6,7 +6,7 @@ import { OPERATIONS } from './operations.ts';
 import { WEB } from './web.ts';
 import { WORK } from './work.ts';
 
-/** The library's long part: what a model that uses a server is told. It is loaded when one is asked. */
+/** The instructions for a model that uses a server. Long, so they are loaded on first use. */
 export const ROLES: Readonly<Record<KnownId, string>> = {
   ...LOCAL,
   ...WEB,
