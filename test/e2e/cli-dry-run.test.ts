@@ -26,7 +26,7 @@ describe('dry-run', () => {
     const where = `${project.path('switchboard.config.json')}: mcpServers.echo.expose.allow[2]`;
     expect(stdout).toContain(`  ! ${where}: "renamed_tool" does not match any tool of this server.`);
     expect(stdout).toContain('failed: "gone" could not be started');
-    expect(stdout).toMatch(/^echo +13 +≈ \d+ +≈ \d+ +[\d.]+ % +≈ \d+$/m);
+    expect(stdout).toMatch(/^echo +13 +≈ \d+ +≈ \d+ +[\d.]+% +≈ \d+$/m);
     expect(stderr).toContain('[crash] crash line 1\n');
 
     const { json } = await runCli(project, ['dry-run', 'echo', '--json']);

@@ -33,7 +33,7 @@ test('install makes no file for a host that is not there, unless that is wanted'
   const before = at.files();
   const refused = await at.run(['install', 'cursor', 'vscode'], { env });
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain('VS Code was not found');
+  expect(refused.stderr).toContain('VS Code not found');
   expect(refused.stderr).toContain('--force');
   expect(at.files()).toEqual(before);
   const { json } = await at.run(['install', 'vscode', '--json'], { env });
@@ -118,7 +118,7 @@ test('the help of a program with one configuration names no flag for two', async
     const { stdout } = await runProgram(project, ['help', command], { program: 'mcp-proxy-server' });
     expect(stdout, command).not.toMatch(/\s--(?:user|project)\b|your own|\$LAYERS/);
   }
-  expect((await runProgram(project, ['help', 'add'])).stdout).toMatch(/--project and --user choose\. /);
+  expect((await runProgram(project, ['help', 'add'])).stdout).toMatch(/Add --project or --user to choose\. /);
 });
 
 test('a change to the own file from within a project says that it applies everywhere', async () => {
