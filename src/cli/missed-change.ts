@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import { approvalRecordFile, locateConfig, type LoadedConfig } from '../config/index.ts';
 
 /**
- * Whether a file that our commands change was written since this program started. A gateway reads its configuration
- * before other processes can find and notify it, so changes they write in between would go unnoticed.
+ * Whether a file that our commands change was written after `since`, in milliseconds since the epoch. A gateway reads its
+ * configuration before other processes can find and notify it, so changes they write in between would go unnoticed.
  */
-export function changedSinceStart(config: LoadedConfig): boolean {
+export function changedSince(since: number, config: LoadedConfig): boolean {
   const { files, search, servers, unusable } = config;
   const places = new Set([
     ...files.map(({ path }) => path),
@@ -13,7 +13,7 @@ export function changedSinceStart(config: LoadedConfig): boolean {
     ...(search === undefined ? [] : [locateConfig('project', search).path, approvalRecordFile()]),
     ...(search?.userDirectory === undefined ? [] : [locateConfig('user', search).path]),
   ]);
-  return [...places].some((path) => writtenAt(path) > performance.timeOrigin);
+  return [...places].some((path) => writtenAt(path) > since);
 }
 
 function writtenAt(path: string): number {

@@ -59,11 +59,12 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
   }
   const stderr = log.level === 'silent' ? () => undefined : (line: string) => write(`${line}\n`);
   let current = config;
+  let readAt = performance.timeOrigin;
   const stateWriter =
     config.file === undefined && requiresConfigFlag(variant)
       ? undefined
       : createStateWriter({
-          ...{ config: () => current, program, env, log },
+          ...{ config: () => current, readAt: () => readAt, program, env, log },
           states: () => app.states(),
           missedChange: () => reloader.reload(),
         });
@@ -86,7 +87,10 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
   const reloader = createReloader({
     app,
     log,
-    read: async () => readConfiguration(configPath, location, variant, { strict: true, allowProject }),
+    read: async () => {
+      readAt = performance.timeOrigin + performance.now();
+      return readConfiguration(configPath, location, variant, { strict: true, allowProject });
+    },
     again: requiresConfigFlag(variant) ? 'send SIGHUP again' : `run: ${reloadCommand(program, configPath)}`,
     tooLate: async (read) => {
       const { settingsNeedingRestart } = await import('./restart-settings.ts');

@@ -7,11 +7,13 @@ import { stateDirectory } from '../shared/paths.ts';
 export interface StateWriterOptions {
   /** The configuration as it was read last. */
   readonly config: () => LoadedConfig;
+  /** When reading it began at the earliest, in milliseconds since the epoch. */
+  readonly readAt: () => number;
   readonly program: string;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
   readonly states: App['states'];
-  /** Called where a configuration file has changed since the start, but nobody could tell the gateway. */
+  /** Called where a configuration file has changed since it was read, but nobody could notify the gateway. */
   readonly missedChange: () => void;
 }
 
@@ -29,7 +31,7 @@ export interface StateWriter {
 const DELAY = 100;
 
 export function createStateWriter(options: StateWriterOptions): StateWriter {
-  const { config, program, env, log, states, missedChange } = options;
+  const { config, readAt, program, env, log, states, missedChange } = options;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   let isOpen = false;
@@ -45,8 +47,8 @@ export function createStateWriter(options: StateWriterOptions): StateWriter {
       withdraw = () => remove(directory);
       await writeStateFile(directory, { config: config(), program, url: listensAt, servers: states() });
       if (!isFirst) return;
-      const { changedSinceStart } = await import('./missed-change.ts');
-      if (isOpen && changedSinceStart(config())) missedChange();
+      const { changedSince } = await import('./missed-change.ts');
+      if (isOpen && changedSince(readAt(), config())) missedChange();
     } catch (error) {
       log.debug('could not write the state file', { reason: messageOf(error) });
     }
