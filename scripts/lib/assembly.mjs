@@ -54,11 +54,19 @@ async function compiled(path) {
   });
   const key = createHash('sha256').update(JSON.stringify([path, OPTIONS, compiler, names, sources]));
   const kept = join(CACHE, `${key.digest('hex')}.wasm`);
+  // Several bundles are built at once; each module is compiled once.
+  if (!compilations.has(kept)) compilations.set(kept, readOrCompile(kept, path));
+  return compilations.get(kept);
+}
+
+const compilations = new Map();
+
+async function readOrCompile(kept, path) {
   const before = await readFile(kept).catch(() => undefined);
   if (before !== undefined) return before;
   const { default: asc } = await import('assemblyscript/asc');
   let binary;
-  const where = ['--baseDir', folder, '--outFile', 'module.wasm'];
+  const where = ['--baseDir', dirname(path), '--outFile', 'module.wasm'];
   const { error, stderr } = await asc.main([basename(path), ...where, ...OPTIONS], {
     writeFile: (_name, contents) => {
       binary = Buffer.from(contents);
