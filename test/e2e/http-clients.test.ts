@@ -89,12 +89,12 @@ describe.each(Object.entries(exposures))('with %s exposure', (exposure, { config
       const result = await call(
         'everything',
         'trigger-long-running-operation',
-        { duration: 0.4, steps: 4 },
+        { duration: 1.6, steps: 4 },
         { onprogress: ({ progress }) => reports.push(progress) },
       );
       expect(result.content[0].text).toContain('completed');
-      // A client drops the reports that it reads together with the answer: on a busy machine the last two.
-      expect(reports.slice(0, 2)).toEqual([1, 2]);
+      // The last comes right before the answer, and may be dropped by a client that reads both at once.
+      expect(reports.slice(0, 3)).toEqual([1, 2, 3]);
     });
 
     test('what it gives up is given up by the server', async () => {
