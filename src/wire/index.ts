@@ -14,9 +14,9 @@ export { ENVELOPE, Envelope, errorJson, notificationJson, resultJson, RpcCode } 
 export type { Framing, OutputFraming } from './framing.ts';
 export { idKey } from './ids.ts';
 export { jsonItems, jsonMembers, memberText, withMembers } from './json-text.ts';
-export { Message, readMessage, readObject } from './message.ts';
+export { idFromFragments, Message, readMessage, readObject } from './message.ts';
 export type { MessageReceiver, MessageTransport, OwnMessage, Unanswered } from './message-transport.ts';
-export { callFault, Peer, faultError, type AnswerListener } from './peer.ts';
+export { callFault, Peer, faultError, looksLikeCall, type AnswerListener } from './peer.ts';
 export { PendingRequests } from './pending-requests.ts';
 export { MAX_DEPTH } from './scan.ts';
 export { serialize, serializeText, type SerializedMessage } from './serialize.ts';

@@ -354,7 +354,7 @@ const NO_EDITS: readonly Edit[] = [];
 const NO_ID = { kind: 'answer', id: undefined } as const;
 
 /** Judges by the first members, for messages that cannot be read completely. */
-function looksLikeCall(head: string): boolean {
+export function looksLikeCall(head: string): boolean {
   return /^\s*\{[^{[]*"method"\s*:/.test(head);
 }
 

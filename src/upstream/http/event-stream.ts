@@ -1,5 +1,3 @@
-import { ByteCollector } from './byte-collector.ts';
-
 export interface EventStreamParserEvents {
   /** An event with data; `type` is `message` if the server named none. */
   event(type: string, data: Buffer[]): void;
@@ -9,10 +7,11 @@ export interface EventStreamParserEvents {
 
 const LF = 0x0a;
 const CR = 0x0d;
+const SPACE = 0x20;
 const NEWLINE = Buffer.from('\n');
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-const DATA = Buffer.from('data');
 const DATA_COLON = Buffer.from('data:');
+const NOTHING = Buffer.alloc(0);
 /** The most that is read of a name, id or comment, in bytes. */
 const FIELD_BYTES = 8 * 1024;
 const FRAGMENT_BYTES = 4 * 1024;
@@ -32,19 +31,21 @@ export class EventStreamParser {
   count = 0;
   readonly #limit: number;
   readonly #events: EventStreamParserEvents;
-  readonly #line = new ByteCollector();
+  /** The beginning of the current line, until it proves to be a data line. */
+  #line = NOTHING;
+  /** The current line is a data line; its value goes straight to the data of the event. */
+  #inData = false;
+  #firstLine = true;
+  /** The last line ended in a carriage return: a line feed that follows belongs to it. */
+  #afterReturn = false;
+  /** The event so far. */
   readonly #data = new ByteCollector();
   #dataLines = 0;
   #type = '';
   #id: string | undefined;
   #anyField = false;
-  #firstLine = true;
-  /** The last line ended in a carriage return: a line feed that follows belongs to it. */
-  #afterReturn = false;
-  /** Set while the rest of a line is skipped. */
-  #skipping = false;
   /** Set while an event over the limit is skipped. */
-  #oversize: { head: Buffer; tail: Buffer } | undefined;
+  #oversize: { readonly head: Buffer; readonly tail: Buffer } | undefined;
 
   /** `messageBytes`: the largest event that is kept. */
   constructor(messageBytes: number, events: EventStreamParserEvents) {
@@ -66,10 +67,10 @@ export class EventStreamParser {
       if (ret >= 0 && ret < at) ret = chunk.indexOf(CR, at);
       const end = feed < 0 ? ret : ret < 0 ? feed : Math.min(feed, ret);
       if (end < 0) {
-        this.#keep(chunk.subarray(at));
+        this.#add(chunk.subarray(at));
         return;
       }
-      this.#keep(chunk.subarray(at, end));
+      this.#add(chunk.subarray(at, end));
       this.#endLine();
       at = end + 1;
       if (end !== ret) continue;
@@ -78,127 +79,127 @@ export class EventStreamParser {
     }
   }
 
-  #keep(piece: Buffer): void {
-    if (piece.length === 0) return;
-    if (this.#skipping) {
-      this.#noteTail(piece);
-      return;
+  /** Adds bytes to the current line. Only as much of it is kept as its name takes, or a field that is not data. */
+  #add(piece: Buffer): void {
+    const known = this.#line.length;
+    if (this.#inData) this.#addData(piece);
+    else if (known >= NAME_BYTES) {
+      if (known < FIELD_BYTES)
+        this.#line = Buffer.concat([this.#line, piece.subarray(0, FIELD_BYTES - known)]);
+    } else {
+      this.#line = Buffer.concat([this.#line, piece.subarray(0, NAME_BYTES - known)]);
+      if (this.#line.length < NAME_BYTES) return;
+      const value = this.#valueStart();
+      if (value === undefined) {
+        this.#add(piece.subarray(NAME_BYTES - known));
+        return;
+      }
+      this.#beginData();
+      if (value < known) this.#addData(this.#line.subarray(value, known));
+      this.#addData(piece.subarray(Math.max(value - known, 0)));
     }
-    this.#line.add(piece);
-    // The name in front of the data does not count.
-    if (this.#line.length <= Math.min(FIELD_BYTES, this.#limit) + NAME_BYTES) return;
-    if (this.#line.length + this.#data.length <= this.#limit + NAME_BYTES) return;
-    const pieces = withName(this.#line.take(), this.#firstLine);
-    this.#skipping = true;
-    if (startsWith(pieces[0]!, DATA_COLON)) this.#tooLarge(valueOf(pieces));
   }
 
   #endLine(): void {
-    const skipped = this.#skipping;
-    this.#skipping = false;
-    const first = this.#firstLine;
-    this.#firstLine = false;
-    if (skipped) {
-      this.#anyField = true;
-      return;
+    if (!this.#inData) {
+      const value = this.#valueStart();
+      if (value === undefined) this.#field(this.#line.toString());
+      else {
+        this.#beginData();
+        this.#addData(this.#line.subarray(value));
+      }
     }
-    if (this.#line.length === 0) {
+    this.#line = NOTHING;
+    this.#inData = this.#firstLine = false;
+  }
+
+  /** Where the value of a data line begins, without one leading space; undefined if the line is none. */
+  #valueStart(): number | undefined {
+    const line = this.#line;
+    const name = this.#firstLine && line.indexOf(BOM) === 0 ? BOM.length : 0;
+    const colon = name + DATA_COLON.length;
+    if (!line.subarray(name, colon).equals(DATA_COLON)) return undefined;
+    return line[colon] === SPACE ? colon + 1 : colon;
+  }
+
+  #field(text: string): void {
+    const line = this.#firstLine ? text.replace(/^\ufeff/, '') : text;
+    if (line === '') {
       this.#dispatch();
       return;
     }
-    const pieces = withName(this.#line.take(), first);
-    const head = pieces[0];
-    // The line contained only the byte order mark.
-    if (head === undefined) this.#dispatch();
-    else if (startsWith(head, DATA_COLON)) this.#addData(valueOf(pieces));
-    else if (pieces.length === 1 && head.equals(DATA)) this.#addData([]);
-    else this.#field(Buffer.concat(pieces).toString('utf8', 0, FIELD_BYTES));
-  }
-
-  #addData(pieces: Buffer[]): void {
     this.#anyField = true;
-    if (this.#oversize) {
-      for (const piece of pieces) this.#noteTail(piece);
-      return;
-    }
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    const more = this.#dataLines > 0 ? 1 : 0;
-    if (this.#data.length + more + length > this.#limit) {
-      this.#tooLarge(pieces);
-      return;
-    }
-    if (more) this.#data.add(NEWLINE);
-    this.#dataLines++;
-    for (const piece of pieces) this.#data.add(piece);
-  }
-
-  #field(line: string): void {
-    this.#anyField = true;
-    const colon = line.indexOf(':');
-    const name = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
-    if (name === 'event') this.#type = value;
+    const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
+    if (name === 'data') this.#beginData();
+    else if (name === 'event') this.#type = value;
     // An id is sent back in a header; one that does not fit is ignored.
     else if (name === 'id') this.#id = /^[\x20-\x7e]{0,1024}$/.test(value) ? value : this.#id;
     else if (name === 'retry' && /^\d{1,9}$/.test(value)) this.retryMs = Number(value);
   }
 
+  #beginData(): void {
+    this.#inData = this.#anyField = true;
+    if (this.#dataLines++ > 0) this.#addData(NEWLINE);
+  }
+
+  #addData(piece: Buffer): void {
+    if (this.#oversize === undefined && this.#data.length + piece.length <= this.#limit) {
+      this.#data.add(piece);
+      return;
+    }
+    const more = Buffer.concat([...this.#data.take(), piece]);
+    const { head, tail } = this.#oversize ?? { head: NOTHING, tail: NOTHING };
+    this.#oversize = {
+      head:
+        head.length < FRAGMENT_BYTES
+          ? Buffer.concat([head, more.subarray(0, FRAGMENT_BYTES - head.length)])
+          : head,
+      tail: Buffer.concat([tail, more.subarray(-FRAGMENT_BYTES)]).subarray(-FRAGMENT_BYTES),
+    };
+  }
+
   #dispatch(): void {
     if (this.#anyField) this.count++;
-    this.#anyField = false;
     if (this.#id !== undefined) this.lastEventId = this.#id === '' ? undefined : this.#id;
-    this.#id = undefined;
     const type = this.#type === '' ? 'message' : this.#type;
-    this.#type = '';
-    this.#dataLines = 0;
     const oversize = this.#oversize;
-    this.#oversize = undefined;
     const hasData = this.#data.length > 0;
     const data = this.#data.take();
+    this.#dataLines = 0;
+    this.#type = '';
+    this.#id = this.#oversize = undefined;
+    this.#anyField = false;
     if (oversize) this.#events.oversize(oversize.head, oversize.tail);
     else if (hasData) this.#events.event(type, data);
   }
+}
 
-  #tooLarge(pieces: readonly Buffer[]): void {
-    const before = this.#data.length;
-    const known = [...this.#data.take(), ...pieces];
-    const length = pieces.reduce((sum, piece) => sum + piece.length, before);
-    this.#oversize ??= {
-      head: Buffer.concat(known, Math.min(length, FRAGMENT_BYTES)),
-      tail: Buffer.alloc(0),
-    };
-    for (const piece of pieces) this.#noteTail(piece);
+/** Small pieces are joined in groups of this many, so that a message in tiny chunks needs little bookkeeping. */
+const GROUP = 1024;
+
+/** Collects bytes as they arrive. Each byte is copied at most once, however the chunks are cut. */
+export class ByteCollector {
+  /** Of everything added, in bytes. */
+  length = 0;
+  #pieces: Buffer[] = [];
+  /** How many pieces at the front are joined groups. */
+  #groups = 0;
+
+  add(piece: Buffer): void {
+    if (piece.length === 0) return;
+    this.length += piece.length;
+    this.#pieces.push(piece);
+    if (this.#pieces.length - this.#groups < GROUP) return;
+    this.#pieces.push(Buffer.concat(this.#pieces.splice(this.#groups)));
+    this.#groups++;
   }
 
-  #noteTail(piece: Buffer): void {
-    const oversize = this.#oversize;
-    if (oversize === undefined) return;
-    oversize.tail =
-      piece.length >= FRAGMENT_BYTES
-        ? Buffer.from(piece.subarray(-FRAGMENT_BYTES))
-        : Buffer.from(Buffer.concat([oversize.tail, piece]).subarray(-FRAGMENT_BYTES));
+  /** Returns the pieces collected so far and starts over. */
+  take(): Buffer[] {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    this.#groups = 0;
+    this.length = 0;
+    return pieces;
   }
-}
-
-/** The pieces of a line with its whole name in the first piece, and without a byte order mark in the first line. */
-function withName(pieces: Buffer[], firstLine: boolean): Buffer[] {
-  while (pieces.length > 1 && pieces[0]!.length < NAME_BYTES)
-    pieces.splice(0, 2, Buffer.concat([pieces[0]!, pieces[1]!]));
-  const head = pieces[0];
-  if (!firstLine || head === undefined || !startsWith(head, BOM)) return pieces;
-  if (head.length === BOM.length) pieces.shift();
-  else pieces[0] = head.subarray(BOM.length);
-  return pieces;
-}
-
-/** The value of a data line, without one leading space. */
-function valueOf(pieces: Buffer[]): Buffer[] {
-  const head = pieces[0]!;
-  const start = DATA_COLON.length + (head[DATA_COLON.length] === 0x20 ? 1 : 0);
-  pieces[0] = head.subarray(start);
-  return pieces;
-}
-
-function startsWith(bytes: Buffer, prefix: Buffer): boolean {
-  return bytes.length >= prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
 }

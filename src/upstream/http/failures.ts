@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../shared/error-codes.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { plainLine } from '../../shared/printable.ts';
 import type { NotRenewed } from '../login.ts';
@@ -11,23 +12,26 @@ export function causeOf(error: unknown): string {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code !== 'string') return typeof message === 'string' ? excerpt(message) : 'unknown cause';
   const known = CAUSES[code];
-  if (known !== undefined) return known;
+  if (known !== undefined) return known.cause;
   if (isCertificate(code)) return `its certificate is not accepted (${excerpt(code)})`;
   if (code.startsWith('HPE_')) return 'the response is not HTTP';
   return excerpt(code);
 }
 
-const CAUSES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'the connection was closed',
-  EPIPE: 'the connection was closed',
-  ENOTFOUND: 'host not found',
-  EAI_AGAIN: 'DNS lookup failed',
-  EHOSTUNREACH: 'host unreachable',
-  ENETUNREACH: 'network unreachable',
-  ETIMEDOUT: 'connection timed out',
-  EPROTO: 'that address does not use TLS',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'that address does not use TLS',
+const CHECK_HOST = 'Check the host name in its url, and the network.';
+const CHECK_SCHEME = 'Check whether its url should begin with http: instead of https:.';
+/** Causes by error code, with the hint if there is a special one. */
+const CAUSES: Readonly<Record<string, { readonly cause: string; readonly hint?: string }>> = {
+  ECONNREFUSED: { cause: 'connection refused' },
+  ECONNRESET: { cause: 'the connection was closed' },
+  EPIPE: { cause: 'the connection was closed' },
+  ENOTFOUND: { cause: 'host not found', hint: CHECK_HOST },
+  EAI_AGAIN: { cause: 'DNS lookup failed', hint: CHECK_HOST },
+  EHOSTUNREACH: { cause: 'host unreachable' },
+  ENETUNREACH: { cause: 'network unreachable' },
+  ETIMEDOUT: { cause: 'connection timed out' },
+  EPROTO: { cause: 'that address does not use TLS', hint: CHECK_SCHEME },
+  ERR_SSL_WRONG_VERSION_NUMBER: { cause: 'that address does not use TLS', hint: CHECK_SCHEME },
 };
 
 /** No connection could be made, as the end of a sentence that begins with the server. */
@@ -40,32 +44,19 @@ export function httpStartFailed(endpoint: RemoteEndpoint, cause: unknown): Switc
   const code = String((cause as { code?: unknown } | undefined)?.code);
   const hint = isCertificate(code)
     ? 'Check the certificate of that server; set NODE_EXTRA_CA_CERTS to a file with your own certificate authorities.'
-    : code === 'ENOTFOUND' || code === 'EAI_AGAIN'
-      ? 'Check the host name in its url, and the network.'
-      : code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER'
-        ? 'Check whether its url should begin with http: instead of https:.'
-        : 'Check that it is running and that its url is right.';
-  return new SwitchboardError(
-    'START_FAILED',
-    `Server '${endpoint.server}' ${serverUnreachable(endpoint, cause)}.`,
-    { hint, cause },
-  );
+    : (CAUSES[code]?.hint ?? 'Check that it is running and that its url is right.');
+  return failure(endpoint, 'START_FAILED', serverUnreachable(endpoint, cause), hint, cause);
 }
 
 /** The same for a later request while others are being processed: only this one fails. */
 export function notConnected(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
-  return new SwitchboardError(
-    'SERVER_LOST',
-    `Server '${endpoint.server}' ${serverUnreachable(endpoint, cause)}.`,
-    { hint: 'The request was not sent; try again.', cause },
-  );
+  const hint = 'The request was not sent; try again.';
+  return failure(endpoint, 'SERVER_LOST', serverUnreachable(endpoint, cause), hint, cause);
 }
 
 /** The server was reached but could not be used; `how` completes the sentence. */
 export function notReady(endpoint: RemoteEndpoint, how: string): SwitchboardError {
-  return new SwitchboardError('START_FAILED', `Server '${endpoint.server}' ${how}.`, {
-    hint: `Check that ${endpoint.shown} is the address of an MCP server.`,
-  });
+  return failure(endpoint, 'START_FAILED', how, checkAddress(endpoint));
 }
 
 /** The connection was lost when the server had, or may have had, the request. */
@@ -76,44 +67,36 @@ export function broken(endpoint: RemoteEndpoint, cause: unknown): SwitchboardErr
 
 /** The response ended without an answer; `how` completes the sentence. */
 export function noHttpAnswer(endpoint: RemoteEndpoint, how: string): SwitchboardError {
-  return new SwitchboardError('SERVER_LOST', `Server '${endpoint.server}' ${how}.`, { hint: MAY_HAVE_RUN });
+  return failure(endpoint, 'SERVER_LOST', how, MAY_HAVE_RUN);
 }
 
 const MAY_HAVE_RUN = 'The request may have been processed; it was not sent again.';
 
 /** The response is unusable; `what` completes the sentence. */
 export function answeredBadly(endpoint: RemoteEndpoint, what: string): SwitchboardError {
-  return new SwitchboardError(
-    'SERVER_ANSWERED_BADLY',
-    `Server '${endpoint.server}' responded with ${what}.`,
-    { hint: `Check that ${endpoint.shown} is the address of an MCP server.` },
-  );
+  return failure(endpoint, 'SERVER_ANSWERED_BADLY', `responded with ${what}`, checkAddress(endpoint));
 }
 
 /** The response has another media type, `type`. */
 export function wrongType(endpoint: RemoteEndpoint, type: string, text: string): SwitchboardError {
-  const shown = bodyText(endpoint, text);
   const what = `${type === '' ? 'an unknown type' : excerpt(type)} instead of JSON or an event stream`;
-  return answeredBadly(endpoint, shown === '' ? what : `${what} (${shown})`);
+  return answeredBadly(endpoint, what + inBrackets(endpoint, text));
 }
 
 /** An HTTP error status, with the beginning of the body. */
 export function badStatus(endpoint: RemoteEndpoint, status: number, text: string): SwitchboardError {
-  const answered = `Server '${endpoint.server}' responded with ${statusText(endpoint, status, text)}`;
+  const answered = `responded with ${statusText(endpoint, { status, text })}`;
   // Before a version is negotiated, this can only be the response to initialize.
-  if (endpoint.version === undefined && OTHER_TRANSPORT.has(status))
-    return new SwitchboardError('SERVER_ANSWERED_BADLY', `${answered} to initialize at ${endpoint.shown}.`, {
-      hint:
-        'If its entry has a "type", remove it so that both transports are tried, Streamable HTTP and HTTP+SSE. ' +
-        'Otherwise check the path in its url.',
-    });
-  const hint =
-    status === 404 || status === 405
-      ? `Check that ${endpoint.shown} is the address of an MCP server.`
-      : status >= 500 || status === 429
-        ? 'The problem is on the server; try again later.'
-        : undefined;
-  return new SwitchboardError('SERVER_ANSWERED_BADLY', `${answered}.`, { hint });
+  if (endpoint.version === undefined && OTHER_TRANSPORT.has(status)) {
+    const hint =
+      'If its entry has a "type", remove it so that both transports are tried, Streamable HTTP and HTTP+SSE. ' +
+      'Otherwise check the path in its url.';
+    return failure(endpoint, 'SERVER_ANSWERED_BADLY', `${answered} to initialize at ${endpoint.shown}`, hint);
+  }
+  const later =
+    status >= 500 || status === 429 ? 'The problem is on the server; try again later.' : undefined;
+  const hint = status === 404 || status === 405 ? checkAddress(endpoint) : later;
+  return failure(endpoint, 'SERVER_ANSWERED_BADLY', answered, hint);
 }
 
 /** How a server responds to the handshake of a transport that it does not speak. */
@@ -125,17 +108,11 @@ export function neither(
   first: ErrorResponse,
   second: ErrorResponse,
 ): SwitchboardError {
-  const shown = ({ status, text }: ErrorResponse): string => statusText(endpoint, status, text);
-  return new SwitchboardError(
-    'SERVER_ANSWERED_BADLY',
-    `Server '${endpoint.server}' does not speak MCP at ${endpoint.shown}: it responded to Streamable HTTP with ${shown(first)}, and to HTTP+SSE with ${shown(second)}.`,
-    { hint: 'Check the path in its url; often it ends in /mcp or /sse.' },
-  );
-}
-
-function statusText(endpoint: RemoteEndpoint, status: number, text: string): string {
-  const shown = bodyText(endpoint, text);
-  return `HTTP ${status}${shown === '' ? '' : ` (${shown})`}`;
+  const how =
+    `does not speak MCP at ${endpoint.shown}: it responded to Streamable HTTP with ` +
+    `${statusText(endpoint, first)}, and to HTTP+SSE with ${statusText(endpoint, second)}`;
+  const hint = 'Check the path in its url; often it ends in /mcp or /sse.';
+  return failure(endpoint, 'SERVER_ANSWERED_BADLY', how, hint);
 }
 
 /** The server requires a login, or another one. `sent`: one was sent. `next`: why it could not be renewed. */
@@ -145,41 +122,34 @@ export function loginNeeded(
   sent: boolean,
   next: NotRenewed | undefined,
 ): SwitchboardError {
-  const { server, loginHint } = endpoint;
-  if (endpoint.ownAuthorization !== undefined) {
-    const what =
-      endpoint.ownAuthorization === 'header' ? 'the Authorization header' : 'the user name and password';
-    return new SwitchboardError(
-      'LOGIN_NEEDED',
-      `Server '${server}' rejected ${what} from the configuration (HTTP ${status}).`,
-      { hint: 'Correct it in the configuration.' },
+  const { ownAuthorization, login, loginHint } = endpoint;
+  const needed = (how: string, hint: string): SwitchboardError =>
+    failure(endpoint, 'LOGIN_NEEDED', how, hint);
+  if (ownAuthorization !== undefined) {
+    const what = ownAuthorization === 'header' ? 'the Authorization header' : 'the user name and password';
+    return needed(
+      `rejected ${what} from the configuration (HTTP ${status})`,
+      'Correct it in the configuration.',
     );
   }
-  if (endpoint.login === undefined) {
-    return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' requires a login (HTTP ${status}).`, {
-      hint: 'Set an Authorization header for it in the configuration.',
-    });
-  }
+  if (login === undefined)
+    return needed(
+      `requires a login (HTTP ${status})`,
+      'Set an Authorization header for it in the configuration.',
+    );
   if (next?.kind === 'unavailable') {
-    return new SwitchboardError(
-      'LOGIN_UNAVAILABLE',
-      `Server '${server}' requires a login, and the stored one cannot be renewed now: ${excerpt(next.reason)}.`,
-      { hint: 'Try again later: the login is kept, and a new one would come from the same issuer.' },
-    );
+    const how = `requires a login, and the stored one cannot be renewed now: ${excerpt(next.reason)}`;
+    const hint = 'Try again later: the login is kept, and a new one would come from the same issuer.';
+    return failure(endpoint, 'LOGIN_UNAVAILABLE', how, hint);
   }
   if (next?.kind === 'rights') {
     const which = next.scope === undefined ? '' : `: ${excerpt(next.scope)}`;
     const first = next.configured
       ? 'Add them to "scope" under "oauth" in its entry. Then log in again. '
       : '';
-    return new SwitchboardError(
-      'LOGIN_NEEDED',
-      `Server '${server}' requires permissions that the login does not have${which}.`,
-      { hint: `${first}${loginHint}` },
-    );
+    return needed(`requires permissions that the login does not have${which}`, `${first}${loginHint}`);
   }
-  const how = sent ? 'no longer accepts the login' : 'requires a login';
-  return new SwitchboardError('LOGIN_NEEDED', `Server '${server}' ${how}.`, { hint: loginHint });
+  return needed(sent ? 'no longer accepts the login' : 'requires a login', loginHint);
 }
 
 /** The server redirects to another origin, which must not get our headers. */
@@ -189,11 +159,9 @@ export function badRedirect(
   target: URL | undefined,
 ): SwitchboardError {
   const where = target === undefined ? 'without an address' : `to ${excerpt(target.origin)}`;
-  return new SwitchboardError(
-    'SERVER_ANSWERED_BADLY',
-    `Server '${endpoint.server}' redirects ${where} (HTTP ${status}), which Switchboard does not follow.`,
-    { hint: 'If that is where the server is now, change its url in the configuration.' },
-  );
+  const how = `redirects ${where} (HTTP ${status}), which Switchboard does not follow`;
+  const hint = 'If that is where the server is now, change its url in the configuration.';
+  return failure(endpoint, 'SERVER_ANSWERED_BADLY', how, hint);
 }
 
 /** A configured header that HTTP cannot carry. Names the header, never shows its value. */
@@ -206,7 +174,31 @@ export function unsendable(endpoint: RemoteEndpoint, cause: unknown): Switchboar
   );
 }
 
-/** The body of an error response without our secrets; of a web page, only its text. */
+/** An error whose sentence begins with the server; `how` completes it. */
+function failure(
+  { server }: RemoteEndpoint,
+  code: ErrorCode,
+  how: string,
+  hint: string | undefined,
+  cause?: unknown,
+): SwitchboardError {
+  return new SwitchboardError(code, `Server '${server}' ${how}.`, { hint, cause });
+}
+
+function checkAddress({ shown }: RemoteEndpoint): string {
+  return `Check that ${shown} is the address of an MCP server.`;
+}
+
+function statusText(endpoint: RemoteEndpoint, { status, text }: ErrorResponse): string {
+  return `HTTP ${status}${inBrackets(endpoint, text)}`;
+}
+
+/** The body of an error response without our secrets, if there is one; of a web page, only its text. */
+function inBrackets(endpoint: RemoteEndpoint, text: string): string {
+  const shown = bodyText(endpoint, text);
+  return shown === '' ? '' : ` (${shown})`;
+}
+
 function bodyText(endpoint: RemoteEndpoint, text: string): string {
   const masked = endpoint.mask(text);
   if (!/^\s*<(?:!doctype|html|head|body)\b/i.test(masked)) return excerpt(masked);

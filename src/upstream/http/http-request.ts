@@ -1,31 +1,26 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SwitchboardError } from '../../shared/errors.ts';
 import { badRedirect, loginNeeded, unsendable } from './failures.ts';
+import type { Outgoing } from './outgoing.ts';
 import type { RemoteEndpoint } from './remote-endpoint.ts';
 
 export interface HttpRequestOptions {
   readonly method: 'POST' | 'GET' | 'DELETE';
-  /** Default none. */
-  readonly body?: { readonly pieces: readonly Buffer[]; readonly length: number };
-  /** Used instead of the endpoint's own address; of the same origin. */
-  readonly url?: URL;
+  /** The body. Default none. */
+  readonly message?: Outgoing;
+  /** Used instead of the endpoint's own address, once it is known; of the same origin. */
+  readonly url?: Promise<URL>;
   /** Added to those of every request, and stronger. Default none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The event after which an event stream continues. Default: it begins. */
   readonly lastEventId?: string | undefined;
   /** How long the response may take to begin, in milliseconds. Default: any time. */
-  readonly timeoutMs?: number;
-}
-
-export interface HttpRequestEvents {
-  /** Called once with the outcome, never before the constructor returns. */
-  ended(outcome: HttpOutcome): void;
-  /** The network has taken the whole request, or nothing more will be sent. May be called more than once. */
-  sent?(): void;
+  readonly timeoutMs?: number | undefined;
   /** No connection was made. Returns whether to try again after a pause. Default no. */
-  retries?(): boolean;
+  readonly retries?: () => boolean;
 }
 
 export type HttpOutcome =
@@ -39,6 +34,8 @@ export type HttpOutcome =
   | { readonly kind: 'refused'; readonly error: SwitchboardError }
   | { readonly kind: 'dropped' };
 
+/** How long the server may take over a notification or a response, in milliseconds. */
+export const NOTIFICATION_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** How long a server may read nothing of a request body, in milliseconds. */
 const SEND_TIMEOUT_MS = 30_000;
@@ -47,6 +44,8 @@ const ALWAYS_SENT_BYTES = 16 * 1024;
 /** How long a server may take to read what the network holds for it, in milliseconds. */
 const READ_TIMEOUT_MS = 200;
 const MAX_REDIRECTS = 3;
+/** The redirects that keep the method; a GET is one in any case. */
+const FOLLOWED = { POST: [307, 308], DELETE: [307, 308], GET: [301, 302, 303, 307, 308] };
 /** Pauses before each further attempt to connect, in milliseconds. */
 const RECONNECT_PAUSES_MS = [500, 2000];
 const DISCARD_BYTES = 64 * 1024;
@@ -59,14 +58,14 @@ const DISCARD_TIMEOUT_MS = 1000;
 export class HttpRequest {
   /** True once the server may have seen something of it. */
   connected = false;
+  /** Never rejects. */
+  readonly outcome: Promise<HttpOutcome>;
   readonly #endpoint: RemoteEndpoint;
   readonly #options: HttpRequestOptions;
-  readonly #events: HttpRequestEvents;
-  readonly #timer: NodeJS.Timeout | undefined;
-  /** Calls back when it is sent and when it has ended, for `taken`. */
-  #onProgress: (() => void) | undefined;
+  /** Resolves `outcome`; only the first call counts. */
+  #end!: (outcome: HttpOutcome) => void;
+  #ended = false;
   #request: ClientRequest | undefined;
-  #retry: NodeJS.Timeout | undefined;
   #url: URL;
   #authorization: string | undefined;
   #renewed = false;
@@ -74,36 +73,36 @@ export class HttpRequest {
   #redirects = 0;
   /** All redirects so far were permanent. */
   #permanent = true;
-  #sent = false;
-  #ended = false;
 
-  constructor(endpoint: RemoteEndpoint, options: HttpRequestOptions, events: HttpRequestEvents) {
+  constructor(endpoint: RemoteEndpoint, options: HttpRequestOptions) {
     this.#endpoint = endpoint;
     this.#options = options;
-    this.#events = events;
-    this.#url = options.url ?? endpoint.url;
-    const { timeoutMs } = options;
-    if (timeoutMs !== undefined)
-      this.#timer = setTimeout(
-        () => this.#abort({ kind: 'broken', cause: new Error('response timed out') }),
-        timeoutMs,
-      );
-    if (endpoint.login === undefined) this.#attempt();
-    else
-      void endpoint.login.authorization().then((authorization) => {
-        this.#authorization = authorization;
-        this.#attempt();
-      });
+    this.#url = endpoint.url;
+    const { message, timeoutMs } = options;
+    this.outcome = new Promise((resolve) => {
+      const timedOut = (): void => this.#abort({ kind: 'broken', cause: new Error('response timed out') });
+      const timer = timeoutMs === undefined ? undefined : setTimeout(timedOut, timeoutMs);
+      this.#end = (outcome) => {
+        this.#ended = true;
+        clearTimeout(timer);
+        message?.sent();
+        resolve(outcome);
+      };
+    });
+    void this.#run().then(this.#end);
+  }
+
+  /** True while the server can answer on an open connection. */
+  get served(): boolean {
+    return this.connected && this.#request?.destroyed === false;
   }
 
   /** Resolves when the server has responded, or has had a while to read the whole request. */
   async taken(): Promise<void> {
-    const progress = (): Promise<void> => new Promise((resolve) => (this.#onProgress = resolve));
-    while (!this.#sent && !this.#ended) await progress();
-    if (this.#ended) return;
-    const timer = setTimeout(() => this.#onProgress?.(), READ_TIMEOUT_MS);
-    await progress();
-    clearTimeout(timer);
+    const request = this.#request;
+    if (request?.writableFinished !== true)
+      await Promise.race([this.outcome, new Promise((resolve) => request?.once('finish', resolve))]);
+    await Promise.race([this.outcome, sleep(READ_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
   /** Ends it at any point; a response that is being read breaks off. */
@@ -111,30 +110,32 @@ export class HttpRequest {
     this.#abort({ kind: 'dropped' });
   }
 
+  /** Drops it unless its response ends within this time, in milliseconds. */
+  dropAfter(ms: number): void {
+    const timer = setTimeout(() => this.drop(), ms);
+    this.#request?.once('close', () => clearTimeout(timer));
+  }
+
   #abort(outcome: HttpOutcome): void {
     this.#end(outcome);
     this.#request?.destroy();
   }
 
-  #end(outcome: HttpOutcome): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    clearTimeout(this.#timer);
-    clearTimeout(this.#retry);
-    this.#markSent();
-    this.#events.ended(outcome);
+  async #run(): Promise<HttpOutcome> {
+    const { login } = this.#endpoint;
+    const { url } = this.#options;
+    if (url !== undefined) this.#url = await url;
+    if (login !== undefined) this.#authorization = await login.authorization();
+    while (!this.#ended) {
+      const final = await this.#finalOf(await this.#attempt());
+      if (final !== undefined) return final;
+    }
+    return { kind: 'dropped' };
   }
 
-  #markSent(): void {
-    this.#sent = true;
-    this.#events.sent?.();
-    this.#onProgress?.();
-  }
-
-  #attempt(): void {
-    if (this.#ended) return;
+  #attempt(): Promise<HttpOutcome> {
     const endpoint = this.#endpoint;
-    const { method, body } = this.#options;
+    const { method, message } = this.#options;
     endpoint.authorization = this.#authorization;
     let request: ClientRequest;
     try {
@@ -144,22 +145,15 @@ export class HttpRequest {
         headers: this.#headers(),
       });
     } catch (cause) {
-      queueMicrotask(() => this.#end({ kind: 'refused', error: unsendable(endpoint, cause) }));
-      return;
+      return Promise.resolve({ kind: 'refused', error: unsendable(endpoint, cause) });
     }
     this.#request = request;
     let reached = false;
-    let over = false;
     let connecting: NodeJS.Timeout | undefined;
-    const failed = (cause: unknown): void => {
-      clearTimeout(connecting);
-      if (!over) this.#failed(reached, cause);
-      over = true;
-    };
     const connected = (socket: Socket): void => {
       clearTimeout(connecting);
       reached = this.connected = true;
-      if ((body?.length ?? 0) > ALWAYS_SENT_BYTES) watchSending(request, socket);
+      if ((message?.length ?? 0) > ALWAYS_SENT_BYTES) watchSending(request, socket);
     };
     request.on('socket', (socket: Socket) => {
       if (request.reusedSocket) {
@@ -169,63 +163,55 @@ export class HttpRequest {
       connecting = setTimeout(() => request.destroy(new Error('connection timed out')), CONNECT_TIMEOUT_MS);
       socket.once(endpoint.secure ? 'secureConnect' : 'connect', () => connected(socket));
     });
-    request.on('finish', () => this.#markSent());
-    request.on('response', (response) => {
-      over = true;
-      // The response may break when it is no longer read.
-      response.on('error', () => undefined);
-      this.#responded(response, response.statusCode!);
-    });
-    request.on('error', failed);
-    request.on('close', () => failed({ code: 'ECONNRESET' }));
-    for (const piece of body?.pieces ?? []) request.write(piece);
+    request.on('finish', () => message?.sent());
+    for (const piece of message?.pieces ?? []) request.write(piece);
     request.end();
+    return new Promise((resolve) => {
+      const failed = (cause: unknown): void => {
+        clearTimeout(connecting);
+        resolve({ kind: reached ? 'broken' : 'unreachable', cause });
+      };
+      request.on('response', (response) => {
+        // The response may break when it is no longer read.
+        response.on('error', () => undefined);
+        resolve({ kind: 'answered', response, status: response.statusCode! });
+      });
+      request.on('error', failed);
+      request.on('close', () => failed({ code: 'ECONNRESET' }));
+    });
   }
 
-  #failed(reached: boolean, cause: unknown): void {
-    if (this.#ended) return;
-    const pause = reached ? undefined : RECONNECT_PAUSES_MS[this.#attempts++];
-    if (pause === undefined || this.#events.retries?.() !== true) {
-      this.#end({ kind: reached ? 'broken' : 'unreachable', cause });
-      return;
+  /** The outcome of an attempt; undefined if the request is to be sent again. */
+  async #finalOf(outcome: HttpOutcome): Promise<HttpOutcome | undefined> {
+    if (this.#ended || (outcome.kind !== 'answered' && outcome.kind !== 'unreachable')) return outcome;
+    if (outcome.kind === 'unreachable') {
+      const pause = RECONNECT_PAUSES_MS[this.#attempts++];
+      if (pause === undefined || this.#options.retries?.() !== true) return outcome;
+      return sleep(pause, undefined, { ref: false });
     }
-    this.#retry = setTimeout(() => this.#attempt(), pause).unref();
+    const { response, status } = outcome;
+    if (status >= 300 && status < 400 && status !== 304) return this.#redirected(response, status);
+    return requiresLogin(response, status) ? this.#renewLogin(response, status) : outcome;
   }
 
-  #responded(response: IncomingMessage, status: number): void {
-    if (this.#ended) return;
-    if (status >= 300 && status < 400 && status !== 304) this.#redirected(response, status);
-    else if (requiresLogin(response, status)) void this.#renewLogin(response, status);
-    else this.#end({ kind: 'answered', response, status });
-  }
-
-  #redirected(response: IncomingMessage, status: number): void {
+  #redirected(response: IncomingMessage, status: number): HttpOutcome | undefined {
     const endpoint = this.#endpoint;
     const { method, url } = this.#options;
     discard(response);
     const target = locationOf(response, this.#url);
     const follows =
-      this.#mayFollow(status) && target?.origin === this.#url.origin && ++this.#redirects <= MAX_REDIRECTS;
-    if (!follows) {
-      this.#end({ kind: 'refused', error: badRedirect(endpoint, status, target) });
-      return;
-    }
+      FOLLOWED[method].includes(status) &&
+      target?.origin === this.#url.origin &&
+      ++this.#redirects <= MAX_REDIRECTS;
+    if (!follows) return { kind: 'refused', error: badRedirect(endpoint, status, target) };
     this.#url = target;
     // Later requests skip the redirect if the server has called it permanent.
     this.#permanent &&= status === 308;
     if (this.#permanent && url === undefined && method === 'POST') endpoint.url = target;
-    this.#attempt();
+    return undefined;
   }
 
-  #mayFollow(status: number): boolean {
-    return (
-      status === 307 ||
-      status === 308 ||
-      (this.#options.method === 'GET' && (status === 301 || status === 302 || status === 303))
-    );
-  }
-
-  async #renewLogin(response: IncomingMessage, status: number): Promise<void> {
+  async #renewLogin(response: IncomingMessage, status: number): Promise<HttpOutcome | undefined> {
     discard(response);
     const endpoint = this.#endpoint;
     const before = this.#authorization;
@@ -233,28 +219,25 @@ export class HttpRequest {
     // A login that was just renewed is not renewed again; it may still lack permissions.
     const next =
       this.#renewed && status === 401 ? undefined : await endpoint.login?.renewed(before, challenge);
-    const usable = next?.kind === 'renewed' && !this.#renewed && next.authorization !== before;
-    if (!usable) {
-      const reason = next?.kind === 'renewed' ? undefined : next;
-      const error = loginNeeded(endpoint, status, before !== undefined, reason);
-      this.#end({ kind: 'refused', error });
-      return;
+    if (next?.kind === 'renewed' && !this.#renewed && next.authorization !== before) {
+      this.#renewed = true;
+      this.#authorization = next.authorization;
+      return undefined;
     }
-    this.#renewed = true;
-    this.#authorization = next.authorization;
-    this.#attempt();
+    const reason = next?.kind === 'renewed' ? undefined : next;
+    return { kind: 'refused', error: loginNeeded(endpoint, status, before !== undefined, reason) };
   }
 
   #headers(): Record<string, string> {
-    const { method, body, lastEventId, headers } = this.#options;
+    const { method, message, lastEventId, headers } = this.#options;
     const all: Record<string, string> = { ...this.#endpoint.headers(), ...headers };
     if (this.#authorization !== undefined) all.authorization = this.#authorization;
     if (method !== 'DELETE')
       all.accept = method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream';
     if (lastEventId !== undefined) all['last-event-id'] = lastEventId;
-    if (body !== undefined) {
+    if (message !== undefined) {
       all['content-type'] = 'application/json';
-      all['content-length'] = String(body.length);
+      all['content-length'] = String(message.length);
     }
     return all;
   }
@@ -276,18 +259,26 @@ function watchSending(request: ClientRequest, socket: Socket): void {
 /** Reads a body to its end and drops it, so that its connection can be reused. Gives up soon. */
 export function discard(response: IncomingMessage): void {
   let read = 0;
-  const timer = setTimeout(() => response.destroy(), DISCARD_TIMEOUT_MS);
-  response.on('error', () => undefined);
+  destroyAfter(response, DISCARD_TIMEOUT_MS);
   response.on('data', (chunk: Buffer) => {
     read += chunk.length;
     if (read > DISCARD_BYTES) response.destroy();
   });
+}
+
+/** Breaks off a response whose body takes longer than this, in milliseconds. */
+export function destroyAfter(response: IncomingMessage, ms: number): void {
+  const timer = setTimeout(() => response.destroy(), ms);
   response.once('close', () => clearTimeout(timer));
 }
 
 /** The media type of a response, without parameters, in lower case; empty if it names none. */
 export function typeOf(response: IncomingMessage): string {
   return (response.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+}
+
+export function isEventStream(response: IncomingMessage): boolean {
+  return typeOf(response) === 'text/event-stream';
 }
 
 function requiresLogin(response: IncomingMessage, status: number): boolean {

@@ -1,24 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+import type { SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
-import type { SendFailure, TransportEnd } from '../transport.ts';
+import { Envelope, PendingRequests, type Message } from '../../wire/index.ts';
 import type { ToolHeaders } from '../modern/tool-headers.ts';
+import type { SendFailure, TransportEnd } from '../transport.ts';
+import { broken, httpStartFailed, noHttpAnswer, notConnected, serverUnreachable } from './failures.ts';
+import { discard, HttpRequest, NOTIFICATION_TIMEOUT_MS } from './http-request.ts';
 import type { Inbox } from './inbox.ts';
+import { agreedVersion, answeredId } from './incoming.ts';
 import type { Outgoing } from './outgoing.ts';
+import {
+  PendingPost,
+  type PendingPostEvents,
+  type PendingPostOptions,
+  type PostOutcome,
+} from './pending-post.ts';
 import type { RemoteEndpoint } from './remote-endpoint.ts';
 
-/** One of the two ways in which the protocol carries messages over HTTP. */
-export interface HttpTransport {
-  /** False once it accepts no more messages. */
-  readonly open: boolean;
-  /** Resolves, for a message that is not a request, when the server has accepted it or never will. */
-  send(message: Outgoing): Promise<void> | undefined;
-  /** Ends everything in progress; nothing is reported any more. */
-  stop(): Promise<void>;
+export interface HttpTransportContext {
+  readonly endpoint: RemoteEndpoint;
+  readonly inbox: Inbox;
+  readonly log: Logger;
+  /** Which parameters of the server's tools go into headers. Default none. */
+  readonly headers?: ToolHeaders | undefined;
+  readonly events: HttpTransportEvents;
 }
 
 export interface HttpTransportEvents {
   unanswered(id: number, failure: SendFailure): void;
-  /** It accepts no more messages; `ended` follows. */
-  closed(): void;
   ended(end: TransportEnd): void;
   /** The server has answered the handshake: it speaks this transport. */
   supported(): void;
@@ -32,33 +41,190 @@ export interface ErrorResponse {
   readonly text: string;
 }
 
-export interface HttpTransportContext {
-  readonly endpoint: RemoteEndpoint;
-  readonly inbox: Inbox;
-  readonly log: Logger;
-  /** Which parameters of the server's tools go into headers. Default none. */
-  readonly headers?: ToolHeaders | undefined;
-  readonly events: HttpTransportEvents;
-}
-
-/** How long the server may take over a notification or a response, in milliseconds. */
-export const NOTIFICATION_TIMEOUT_MS = 30_000;
-
-const FIRST_RETRY_MS = 1000;
-const LONGEST_RETRY_MS = 30_000;
-const LEAST_REQUESTED_MS = 100;
-const MOST_REQUESTED_MS = 60_000;
+/** How long other requests may wait for their answer or rejection once the session is lost, in milliseconds. */
+const SESSION_LOST_TIMEOUT_MS = 2000;
 
 /**
- * How long to wait before an event stream is opened again, in milliseconds: what the server requested, and more after
- * several failures in a row. Random to some degree, so that many clients do not come back in step.
+ * One of the two ways in which the protocol carries messages over HTTP. In both, every message to the server is a POST;
+ * they differ in how its answers arrive.
  */
-export function retryDelay(failures: number, requestedMs: number | undefined): number {
-  const least =
-    requestedMs === undefined ? 0 : Math.min(Math.max(requestedMs, LEAST_REQUESTED_MS), MOST_REQUESTED_MS);
-  if (failures === 0 && requestedMs !== undefined) return least;
-  return Math.max(
-    least,
-    Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures) * (0.5 + Math.random() / 2),
-  );
+export abstract class HttpTransport {
+  protected readonly context: HttpTransportContext;
+  /** Requests that are not answered yet. */
+  protected readonly posts = new PendingRequests<PendingPost>();
+  /** `closing`: the server has lost the session, and what is pending is about to end. */
+  protected state: 'open' | 'closing' | 'over' = 'open';
+  /** For an event stream that belongs to no request. */
+  protected readonly streamEvents = {
+    message: (message: Message): void => this.#arrived(message),
+    invalid: (id: number): void => this.posts.get(id)?.answeredInvalid(),
+  };
+  readonly #postEvents: PendingPostEvents = {
+    othersServed: (post) => this.#othersServed(post),
+    arrived: (message, id) => this.#arrived(message, id),
+    invalid: this.streamEvents.invalid,
+    settled: (post, outcome) => this.#settled(post, outcome),
+  };
+  /** Notifications and responses that are being sent. */
+  readonly #sending = new Set<HttpRequest>();
+
+  constructor(context: HttpTransportContext) {
+    this.context = context;
+  }
+
+  /** False once it accepts no more messages. */
+  get open(): boolean {
+    return this.state === 'open';
+  }
+
+  /** Resolves, for a message that is not a request, when the server has accepted it or never will. */
+  send(message: Outgoing): Promise<void> | undefined {
+    const { id, cancels } = message;
+    if (id === 0) {
+      const cancelled = this.posts.get(cancels);
+      return cancelled === undefined ? this.#sendOther(message) : this.#cancel(message, cancelled);
+    }
+    this.posts.add(id, new PendingPost(message, this.context, this.#postEvents, this.optionsOf(message)));
+    return undefined;
+  }
+
+  /** Ends everything in progress; nothing is reported any more. */
+  stop(): Promise<void> {
+    this.finish();
+    return Promise.resolve();
+  }
+
+  /** How a message is posted. */
+  protected abstract optionsOf(message: Outgoing): PendingPostOptions;
+
+  /** The server responded to a notification or a response. */
+  protected responded(message: Outgoing, response: IncomingMessage, status: number): void {
+    discard(response);
+    if (status < 200 || status > 299) this.#warnRejected(message, { status });
+  }
+
+  /** The server no longer knows the session. Other requests are about to be rejected too, or answered. */
+  protected loseSession(): void {
+    if (this.state !== 'open') return;
+    this.state = 'closing';
+    setTimeout(() => this.#endSession(), SESSION_LOST_TIMEOUT_MS).unref();
+    if (this.posts.size === 0) this.#endSession();
+  }
+
+  /** The server cannot be used any more. `how` and, for pending requests, `unanswered` complete a sentence about it. */
+  protected lose(how: string, unanswered = how): void {
+    if (this.open) this.#end({ kind: 'lost', how }, unanswered);
+  }
+
+  /** Drops everything. Returns the requests that were pending. */
+  protected finish(): PendingPost[] {
+    this.state = 'over';
+    const pending = this.posts.all();
+    for (const post of [...pending, ...this.#sending]) post.drop();
+    return pending;
+  }
+
+  #endSession(): void {
+    this.#end({ kind: 'session-lost' }, 'lost the session before it responded');
+  }
+
+  #end(end: TransportEnd, how: string): void {
+    if (this.state === 'over') return;
+    const { endpoint, events } = this.context;
+    const error = noHttpAnswer(endpoint, how);
+    for (const { message, connected } of this.finish())
+      events.unanswered(message.id, connected ? { kind: 'failed', error } : { kind: 'not-taken' });
+    events.ended(end);
+  }
+
+  /** `requestId` is the request on whose response the message arrived. */
+  #arrived(message: Message, requestId?: number): void {
+    const post = this.posts.get(answeredId(message));
+    if (post !== undefined) {
+      this.#learn(post.message.method, message);
+      post.answered();
+    }
+    this.context.inbox.deliver(message, requestId);
+  }
+
+  /** Learns from the answer to a handshake. */
+  #learn(method: string | undefined, answer: Message): void {
+    const { endpoint, events } = this.context;
+    if (method === 'initialize') endpoint.version = agreedVersion(answer);
+    if (method === 'initialize' || (method === 'server/discover' && answer.has(Envelope.result)))
+      events.supported();
+  }
+
+  #settled(post: PendingPost, outcome: PostOutcome): void {
+    const { id } = post.message;
+    const { events } = this.context;
+    this.posts.take(id);
+    switch (outcome.kind) {
+      case 'answered':
+      case 'dropped':
+        break;
+      case 'session-lost':
+        if (this.state !== 'over') events.unanswered(id, outcome.failure);
+        this.loseSession();
+        break;
+      case 'unsupported':
+        events.unsupported(post.message, outcome.response);
+        break;
+      case 'unreachable':
+        this.#unreachable(post, outcome.cause);
+        break;
+      default:
+        events.unanswered(id, outcome);
+    }
+    if (this.state === 'closing' && this.posts.size === 0) this.#endSession();
+  }
+
+  #unreachable(post: PendingPost, cause: unknown): void {
+    const { id, method } = post.message;
+    const { endpoint, events } = this.context;
+    const fail = (error: SwitchboardError): void => events.unanswered(id, { kind: 'failed', error });
+    if (method === 'initialize' || method === 'server/discover') fail(httpStartFailed(endpoint, cause));
+    // The change stream retries for as long as it has subscribers; only a call needs to know that the server is gone.
+    else if (method === 'subscriptions/listen') fail(broken(endpoint, cause));
+    else if (this.open && this.#othersServed(post)) fail(notConnected(endpoint, cause));
+    else {
+      events.unanswered(id, { kind: 'not-taken' });
+      this.lose(serverUnreachable(endpoint, cause));
+    }
+  }
+
+  /** Whether the server is processing other requests. They have their own connections and must not fail with this one. */
+  #othersServed(post: PendingPost): boolean {
+    return this.posts.all().some((other) => other !== post && other.served);
+  }
+
+  /** Sends a cancellation after the request that it cancels, whose connection is closed then. */
+  async #cancel(message: Outgoing, post: PendingPost): Promise<void> {
+    if (post.connected) await post.taken();
+    if (post.connected && this.state !== 'over') await this.#sendOther(message);
+    else message.sent();
+    post.drop();
+  }
+
+  /** Sends a notification or a response. Resolves when the server has accepted it or never will. */
+  async #sendOther(message: Outgoing): Promise<void> {
+    const request = new HttpRequest(this.context.endpoint, {
+      ...this.optionsOf(message),
+      method: 'POST',
+      message,
+      timeoutMs: NOTIFICATION_TIMEOUT_MS,
+    });
+    this.#sending.add(request);
+    const outcome = await request.outcome;
+    this.#sending.delete(request);
+    if (outcome.kind === 'answered') this.responded(message, outcome.response, outcome.status);
+    else if (outcome.kind === 'refused') this.#warnRejected(message, { reason: outcome.error.message });
+    else if (outcome.kind !== 'dropped') this.#warnRejected(message, { reason: outcome.kind });
+  }
+
+  #warnRejected({ method }: Outgoing, details: object): void {
+    const { endpoint, log } = this.context;
+    if (this.state !== 'over')
+      log.warn('rejected a message', { server: endpoint.server, method, ...details });
+  }
 }

@@ -8,31 +8,30 @@ import {
   readMessage,
   type MessageReceiver,
 } from '../../wire/index.ts';
-import { ByteCollector } from './byte-collector.ts';
-import { EventStreamParser } from './event-stream.ts';
-
-/** A body or an event that is not a JSON-RPC message. */
-export interface InvalidMessage {
-  /** The request of ours that it answers; 0 if that is unknown. */
-  readonly id: number;
-}
-
-export interface WholeBody {
-  readonly kind: 'complete' | 'too-large' | 'broken';
-  /** What was read, within the limit. */
-  readonly pieces: Buffer[];
-}
+import { ByteCollector, EventStreamParser } from './event-stream.ts';
+import { destroyAfter } from './http-request.ts';
 
 export interface MessageEvents {
   message(message: Message): void;
-  /** An event that is not a message; `id` as in InvalidMessage. */
+  /** An event that is not a message. `id` is the request of ours that it answers; 0 if that is unknown. */
   invalid(id: number): void;
   /** An event over the size limit: its first and last bytes. */
   oversize(head: Buffer, tail: Buffer): void;
   /** An event of another type than `message`. Default: ignored. */
   other?(type: string, data: Buffer[]): void;
-  /** The stream is over; `complete` is false if it broke off. Called once. */
-  ended(stream: EventStreamParser, complete: boolean): void;
+}
+
+export interface WholeBody {
+  readonly kind: 'complete' | 'too-large' | 'broken';
+  /** What was read, up to the piece that is over the limit. */
+  readonly pieces: Buffer[];
+}
+
+/** The body of an error response. */
+export interface ErrorBody {
+  readonly text: string;
+  /** The messages in it, if it contains nothing else. */
+  readonly messages: readonly Message[];
 }
 
 /** The most that is read of the body of an error response, in bytes. */
@@ -43,14 +42,16 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 /** Reads response bodies, turns them into messages and delivers these. While it is paused, no body is read. */
 export class Inbox {
   readonly #messageBytes: number;
+  readonly #warn: (message: string) => void;
   readonly #bodies = new Set<IncomingMessage>();
   #receiver: MessageReceiver | undefined;
   #readsRareMembers = false;
   #paused = false;
 
   /** `messageBytes`: the largest message that is accepted. */
-  constructor(messageBytes: number) {
+  constructor(messageBytes: number, warn: (message: string) => void) {
     this.#messageBytes = messageBytes;
+    this.#warn = warn;
   }
 
   connect(receiver: MessageReceiver): void {
@@ -83,59 +84,64 @@ export class Inbox {
 
   /**
    * The messages in a body or in the data of an event: one, or several if the server sends an array of them. Line breaks
-   * between tokens become spaces.
+   * between tokens become spaces. For anything else, the id of the request of ours that it answers; 0 if that is unknown.
    */
-  parse(pieces: readonly Buffer[]): Message[] | InvalidMessage {
+  parse(pieces: readonly Buffer[]): Message[] | number {
     const bare = withoutBom(pieces);
     const read = this.#scan(bare);
-    if (read instanceof Message) return isJsonRpc(read) ? [read] : { id: read.integer(Envelope.id) };
-    if (read.why !== 'not-an-object') return { id: ownId(read.id) };
+    if (read instanceof Message) return isJsonRpc(read) ? [read] : read.integer(Envelope.id);
+    if (read.why !== 'not-an-object') return ownId(read.id);
     const text = Buffer.concat(bare).toString().trim();
     const items = text.startsWith('[') ? jsonItems(text).map((item) => this.#scan([Buffer.from(item)])) : [];
     const valid = items.length > 0 && items.every((item) => item instanceof Message && isJsonRpc(item));
-    return valid ? (items as Message[]) : { id: 0 };
+    return valid ? (items as Message[]) : 0;
   }
 
-  /** Reads an event stream that continues after the event of the given id. */
-  readEvents(response: IncomingMessage, lastEventId: string | undefined, events: MessageEvents): void {
-    const stream = new EventStreamParser(this.#messageBytes, {
+  /**
+   * Reads an event stream that continues after the event of the given id. Resolves at its end; `complete` is false if it
+   * broke off.
+   */
+  async readEvents(
+    response: IncomingMessage,
+    events: MessageEvents,
+    lastEventId?: string,
+  ): Promise<{ parser: EventStreamParser; complete: boolean }> {
+    const parser = new EventStreamParser(this.#messageBytes, {
       event: (type, data) => {
-        if (type !== 'message') {
-          events.other?.(type, data);
-          return;
-        }
-        const read = this.parse(data);
-        if (Array.isArray(read)) for (const message of read) events.message(message);
-        else events.invalid(read.id);
+        if (type === 'message') this.#readEvent(data, events);
+        else events.other?.(type, data);
       },
       oversize: (head, tail) => events.oversize(head, tail),
     });
-    stream.lastEventId = lastEventId;
+    parser.lastEventId = lastEventId;
     this.#pausable(response);
-    readBody(
-      response,
-      (chunk) => stream.push(chunk),
-      (complete) => events.ended(stream, complete),
-    );
+    return { parser, complete: await readBody(response, (chunk) => parser.push(chunk)) };
+  }
+
+  #readEvent(data: readonly Buffer[], events: MessageEvents): void {
+    const read = this.parse(data);
+    if (typeof read === 'number') {
+      this.#warn('sent an event that is not a message');
+      events.invalid(read);
+    } else for (const message of read) events.message(message);
   }
 
   /** Reads a body that is one message. */
-  readWhole(response: IncomingMessage, done: (body: WholeBody) => void): void {
+  readWhole(response: IncomingMessage): Promise<WholeBody> {
     this.#pausable(response);
-    readUpTo(this.#messageBytes, response, done);
+    return readUpTo(this.#messageBytes, response);
   }
 
   /** Reads the body of an error response, as far as it arrives in time; also while the inbox is paused. */
-  readError(response: IncomingMessage, done: (pieces: Buffer[]) => void): void {
-    const timer = setTimeout(() => response.destroy(), ERROR_BODY_TIMEOUT_MS);
-    readUpTo(ERROR_BODY_BYTES, response, ({ pieces }) => {
-      clearTimeout(timer);
-      done(pieces);
-    });
+  async readError(response: IncomingMessage): Promise<ErrorBody> {
+    destroyAfter(response, ERROR_BODY_TIMEOUT_MS);
+    const { pieces } = await readUpTo(ERROR_BODY_BYTES, response);
+    const read = this.parse(pieces);
+    return { text: Buffer.concat(pieces).toString(), messages: typeof read === 'number' ? [] : read };
   }
 
   #pausable(response: IncomingMessage): void {
-    this.#bodies.add(response);
+    if (!response.closed) this.#bodies.add(response);
     response.on('close', () => this.#bodies.delete(response));
     if (this.#paused) response.pause();
   }
@@ -145,43 +151,26 @@ export class Inbox {
   }
 }
 
-/** `ended` is called once; `complete` is false if the body broke off. */
-function readBody(
-  response: IncomingMessage,
-  data: (chunk: Buffer) => void,
-  ended: (complete: boolean) => void,
-): void {
-  let over = false;
-  const end = (complete: boolean): void => {
-    if (over) return;
-    over = true;
-    ended(complete);
-  };
-  response.on('data', (chunk: Buffer) => {
-    if (!over) data(chunk);
+/** Resolves at the end of a body; false if it broke off. */
+function readBody(response: IncomingMessage, data: (chunk: Buffer) => void): Promise<boolean> {
+  return new Promise((resolve) => {
+    response.on('data', data);
+    response.on('end', () => resolve(response.complete));
+    // After an error as well, for which HttpRequest has a listener.
+    response.on('close', () => resolve(false));
+    if (response.closed) resolve(false);
   });
-  response.on('end', () => end(response.complete));
-  // After an error as well, for which HttpRequest has a listener.
-  response.on('close', () => end(false));
 }
 
 /** Reads a whole body; stops at the limit, in bytes. */
-function readUpTo(limit: number, response: IncomingMessage, done: (body: WholeBody) => void): void {
+async function readUpTo(limit: number, response: IncomingMessage): Promise<WholeBody> {
   const collected = new ByteCollector();
-  let tooLarge = false;
-  readBody(
-    response,
-    (chunk) => {
-      if (tooLarge) return;
-      tooLarge = collected.length + chunk.length > limit;
-      if (tooLarge) response.destroy();
-      else collected.add(chunk);
-    },
-    (complete) => {
-      const kind = tooLarge ? 'too-large' : complete ? 'complete' : 'broken';
-      done({ kind, pieces: collected.take() });
-    },
-  );
+  const complete = await readBody(response, (chunk) => {
+    if (collected.length <= limit) collected.add(chunk);
+    if (collected.length > limit) response.destroy();
+  });
+  const kind = collected.length > limit ? 'too-large' : complete ? 'complete' : 'broken';
+  return { kind, pieces: collected.take() };
 }
 
 function isJsonRpc(message: Message): boolean {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../protocol/index.ts';
 import { Envelope, withMembers, type Message } from '../../wire/index.ts';
-import type { Inbox } from './inbox.ts';
+import type { ErrorBody, Inbox } from './inbox.ts';
 
 /** The id of the request of ours that a message answers, or 0. */
 export function answeredId(message: Message): number {
@@ -15,48 +15,32 @@ export function agreedVersion(answer: Message): string | undefined {
 }
 
 /** The body of an error response as the answer to the request of this id; undefined if it is not a JSON-RPC error. */
-export function errorAnswer(inbox: Inbox, pieces: readonly Buffer[], id: number): Message | undefined {
-  const message = onlyError(inbox, pieces);
+export function errorAnswer(inbox: Inbox, { messages }: ErrorBody, id: number): Message | undefined {
+  const message = onlyError(messages);
   if (message?.string(Envelope.jsonrpc) !== '2.0' || message.lead(Envelope.error) !== 0x7b) return undefined;
   if (message.integer(Envelope.id) === id) return message;
   if (!namesNoRequest(message)) return undefined;
   // A server that rejects a message before parsing it cannot know its id.
   const read = inbox.parse([Buffer.from(withMembers(message.toString(), { id: String(id) }))]);
-  return Array.isArray(read) ? read[0] : undefined;
+  return typeof read === 'number' ? undefined : read[0];
 }
 
 /**
  * Whether the body of an HTTP 400 says that the session is unknown. Only a JSON-RPC error without an id that mentions
  * the session counts: anything else may come from a call that ran.
  */
-export function rejectsSession(inbox: Inbox, pieces: readonly Buffer[], text: string): boolean {
-  if (
-    !/mcp-session-id|(no|in)valid session|session id|(unknown|no such) session|session not found/i.test(text)
-  )
-    return false;
-  const message = onlyError(inbox, pieces);
-  return message !== undefined && namesNoRequest(message);
+export function rejectsSession({ text, messages }: ErrorBody): boolean {
+  const message = onlyError(messages);
+  return message !== undefined && namesNoRequest(message) && UNKNOWN_SESSION.test(text);
 }
 
-/**
- * The id of the request of ours that an oversized response answers, from its first and last bytes: 0 if neither shows
- * it, undefined if it is not a response.
- */
-export function idOfOversize(head: Buffer, tail: Buffer): number | undefined {
-  const first = head.toString('latin1');
-  if (/^\s*\{[^{[]*"method"\s*:/.test(first)) return undefined;
-  const found =
-    /^\s*\{[^{[]*"id"\s*:\s*(\d{1,15})\s*,/.exec(first) ??
-    /[{,]\s*"id"\s*:\s*(\d{1,15})\s*\}\s*$/.exec(tail.toString('latin1'));
-  return Number(found?.[1] ?? 0);
-}
+const UNKNOWN_SESSION =
+  /mcp-session-id|(no|in)valid session|session id|(unknown|no such) session|session not found/i;
 
 /** The message in a body that contains one error and nothing else. */
-function onlyError(inbox: Inbox, pieces: readonly Buffer[]): Message | undefined {
-  const read = inbox.parse(pieces);
-  if (!Array.isArray(read) || read.length !== 1) return undefined;
-  const [message] = read;
-  return message!.has(Envelope.method) || !message!.has(Envelope.error) ? undefined : message;
+function onlyError([message, ...others]: readonly Message[]): Message | undefined {
+  if (message === undefined || others.length > 0) return undefined;
+  return message.has(Envelope.method) || !message.has(Envelope.error) ? undefined : message;
 }
 
 function namesNoRequest(message: Message): boolean {

@@ -32,7 +32,6 @@ export class SendQueue {
   #waiting: Outgoing[] = [];
   #sending = 0;
   #held = false;
-  #scheduled = false;
 
   constructor(send: (message: Outgoing) => void) {
     this.#send = send;
@@ -61,12 +60,7 @@ export class SendQueue {
     };
     this.backlog += length;
     this.#waiting.push({ pieces, length, method, id, cancels, relayed, sent });
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    queueMicrotask(() => {
-      this.#scheduled = false;
-      this.#sendWaiting();
-    });
+    queueMicrotask(() => this.#sendWaiting());
   }
 
   /** Everything that is not sent yet waits until `release`. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
 import {
@@ -47,8 +48,9 @@ export class RemoteTransport implements Transport, MessageTransport {
   readonly #events: TransportEvents;
   readonly #inbox: Inbox;
   readonly #queue = new SendQueue((message) => this.#send(message));
-  readonly #endpoint: RemoteEndpoint | SwitchboardError;
-  #http: HttpTransport | undefined;
+  /** Undefined if the url of the server cannot be used. */
+  readonly #context: HttpTransportContext | undefined;
+  #http: HttpTransport | SwitchboardError;
   #receiver: MessageReceiver | undefined;
   /** The server has answered the handshake. */
   #supported = false;
@@ -56,15 +58,16 @@ export class RemoteTransport implements Transport, MessageTransport {
   #over = false;
 
   constructor(options: RemoteTransportOptions, events: TransportEvents) {
+    const { server, target, messageBytes, log, learned } = options;
     this.#options = options;
     this.#events = events;
-    this.#inbox = new Inbox(options.messageBytes);
-    this.#endpoint = endpointOf(options);
-    if (this.#endpoint instanceof RemoteEndpoint) {
-      const { target, learned } = options;
+    this.#inbox = new Inbox(messageBytes, (message) => log.warn(message, { server }));
+    const endpoint = endpointOf(options);
+    if (endpoint instanceof SwitchboardError) this.#http = endpoint;
+    else {
+      this.#context = this.#contextOf(endpoint);
       const known = target.transport === 'auto' ? learned.transport : target.transport;
-      const context = this.#context(this.#endpoint);
-      this.#http = known === 'sse' ? new Sse(context) : new Streamable(context);
+      this.#http = known === 'sse' ? new Sse(this.#context) : new Streamable(this.#context);
     }
   }
 
@@ -119,7 +122,7 @@ export class RemoteTransport implements Transport, MessageTransport {
   }
 
   get open(): boolean {
-    return !this.#over && this.#http?.open !== false;
+    return !this.#over && (this.#http instanceof SwitchboardError || this.#http.open);
   }
 
   lastWords(): string {
@@ -135,32 +138,31 @@ export class RemoteTransport implements Transport, MessageTransport {
     this.#over = true;
     this.#queue.close();
     this.#inbox.close();
-    await this.#http?.stop();
-    if (this.#endpoint instanceof RemoteEndpoint) await this.#endpoint.close();
+    if (!(this.#http instanceof SwitchboardError)) await this.#http.stop();
+    await this.#context?.endpoint.close();
   }
 
   #send(message: Outgoing): void {
-    if (this.#over) message.sent();
-    else if (this.#endpoint instanceof SwitchboardError) {
+    // A handshake of another protocol version after HTTP+SSE failed, which does not have that version.
+    if (message.method === 'server/discover' && this.#http instanceof Sse && !this.#over)
+      this.#http = new Streamable(this.#context!);
+    const http = this.#http;
+    if (http instanceof SwitchboardError || !http.open) {
       message.sent();
-      this.#unanswered(message.id, { kind: 'failed', error: this.#endpoint });
-    } else if (message.method === 'notifications/initialized') this.#initialized(message);
-    else {
-      // A handshake of another protocol version after HTTP+SSE failed, which does not have that version.
-      if (message.method === 'server/discover' && this.#http instanceof Sse)
-        this.#http = new Streamable(this.#context(this.#endpoint));
-      void this.#http!.send(message);
-    }
+      const notTaken: SendFailure = { kind: 'not-taken' };
+      this.#unanswered(
+        message.id,
+        http instanceof SwitchboardError ? { kind: 'failed', error: http } : notTaken,
+      );
+    } else if (message.method === 'notifications/initialized') this.#sendInitialized(message, http);
+    else void http.send(message);
   }
 
   /** Requests that overtake this notification would reach a server that does not know that we are ready. */
-  #initialized(notification: Outgoing): void {
+  #sendInitialized(notification: Outgoing, http: HttpTransport): void {
     this.#queue.hold();
-    const timer = setTimeout(() => this.#queue.release(), INITIALIZED_TIMEOUT_MS);
-    void Promise.resolve(this.#http!.send(notification)).then(() => {
-      clearTimeout(timer);
-      this.#queue.release();
-    });
+    const late = sleep(INITIALIZED_TIMEOUT_MS, undefined, { ref: false });
+    void Promise.race([http.send(notification), late]).then(() => this.#queue.release());
   }
 
   #unanswered(id: number, failure: SendFailure): void {
@@ -168,7 +170,7 @@ export class RemoteTransport implements Transport, MessageTransport {
     this.#receiver?.abandon(id, failure.kind, failure.kind === 'failed' ? failure.error : undefined);
   }
 
-  #context(endpoint: RemoteEndpoint): HttpTransportContext {
+  #contextOf(endpoint: RemoteEndpoint): HttpTransportContext {
     const { log, target, learned, headers } = this.#options;
     return {
       endpoint,
@@ -181,7 +183,6 @@ export class RemoteTransport implements Transport, MessageTransport {
           if (!this.#supported) delete learned.transport;
           this.#unanswered(id, failure);
         },
-        closed: () => this.#queue.release(),
         ended: (end) => {
           if (!this.#over) this.#events.ended(end);
         },
@@ -202,7 +203,7 @@ export class RemoteTransport implements Transport, MessageTransport {
       this.#unanswered(initialize.id, { kind: 'failed', error });
       return;
     }
-    this.#http = new Sse(this.#context(endpoint), response);
+    this.#http = new Sse(this.#context!, response);
     void this.#http.send(initialize);
   }
 }
