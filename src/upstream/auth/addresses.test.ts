@@ -35,6 +35,7 @@ test.each([
   ['64:ff9b::7f00:1', 'loopback'],
   ['2002:7f00:1::', 'loopback'],
   ['::127.0.0.1', 'loopback'],
+  ['::5', 'loopback'],
   ['169.254.169.254', 'link-local'],
   ['::ffff:169.254.169.254', 'link-local'],
   ['fe80::1', 'link-local'],

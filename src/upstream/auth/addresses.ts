@@ -1,4 +1,5 @@
-import { lookup, type LookupAddress } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { SwitchboardError } from '../../shared/errors.ts';
 
@@ -30,7 +31,7 @@ const REACHABLE: Readonly<Record<Reach, readonly Reach[]>> = {
   nowhere: ['public'],
 };
 
-export function createAddressGuard(typed: URL, resolve: Resolve = addressesOf): AddressGuard {
+export function createAddressGuard(typed: URL, resolve: Resolve = lookupAll): AddressGuard {
   const typedHost = hostOf(typed);
   let reach: Promise<Reach> | undefined;
   const allowed = async (): Promise<readonly Reach[]> =>
@@ -103,21 +104,14 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }
 
-function addressesOf(hostname: string): Promise<readonly LookupAddress[]> {
-  return new Promise((found, failed) => {
-    lookup(hostname, { all: true }, (error, addresses) => (error ? failed(error) : found(addresses)));
-  });
-}
+const lookupAll: Resolve = (hostname) => lookup(hostname, { all: true });
 
 /** How far away an IP address is, in whichever form it is written. */
 export function reachOf(address: string): Reach {
   const plain = address.replace(/%.*$/, '');
-  if (isIP(plain) === 0) return 'nowhere';
-  if (isIP(plain) === 6) {
-    const inner = innerIPv4(plain);
-    if (inner !== undefined) return reachOf(inner);
-  }
-  const family = isIP(plain) === 6 ? 'ipv6' : 'ipv4';
+  const version = isIP(plain);
+  if (version === 0) return 'nowhere';
+  const family = version === 6 ? 'ipv6' : 'ipv4';
   return NETWORKS.find(([, list]) => list.check(plain, family))?.[0] ?? 'public';
 }
 
@@ -143,35 +137,24 @@ const NETWORKS: readonly (readonly [Reach, BlockList])[] = [
 
 function networks(...subnets: readonly (readonly [network: string, prefix: number])[]): BlockList {
   const list = new BlockList();
-  for (const [network, prefix] of subnets)
-    list.addSubnet(network, prefix, isIP(network) === 6 ? 'ipv6' : 'ipv4');
+  for (const [network, prefix] of subnets) {
+    if (isIP(network) === 6) list.addSubnet(network, prefix, 'ipv6');
+    else {
+      list.addSubnet(network, prefix, 'ipv4');
+      for (const [form, before] of insideIPv6(network)) list.addSubnet(form, before + prefix, 'ipv6');
+    }
+  }
   return list;
 }
 
-/** The IPv4 address inside an IPv6 address: mapped, translated (NAT64) or tunnelled (6to4). */
-function innerIPv4(address: string): string | undefined {
-  const groups = groupsOf(address);
-  const [a = 0, b = 0, c = 0] = groups;
-  const last = groups.slice(6) as [number, number];
-  const zero = (from: number, to: number): boolean => groups.slice(from, to).every((group) => group === 0);
-  if (zero(0, 5) && groups[5] === 0xffff) return dotted(last);
-  if (a === 0x64 && b === 0xff9b && zero(2, 6)) return dotted(last);
-  if (a === 0x2002) return dotted([b, c]);
-  // An old form of mapped ones; :: and ::1 look like it and are none.
-  return zero(0, 6) && last[0] !== 0 ? dotted(last) : undefined;
-}
-
-function dotted([high, low]: readonly [number, number]): string {
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
-}
-
-/** The eight numbers of an IPv6 address. */
-function groupsOf(address: string): number[] {
-  // The parser of URLs knows every way to write one, and has one way of its own.
-  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
-  const numbers = (text: string): number[] =>
-    text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
-  const before = numbers(head);
-  const after = tail === undefined ? [] : numbers(tail);
-  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
+/** An IPv4 address inside an IPv6 address: mapped, its old form, translated (NAT64), tunnelled (6to4); and after how many bits. */
+function insideIPv6(address: string): readonly (readonly [form: string, before: number])[] {
+  const hex = Buffer.from(address.split('.').map(Number)).toString('hex');
+  const groups = `${hex.slice(0, 4)}:${hex.slice(4)}`;
+  return [
+    [`::ffff:${groups}`, 96],
+    [`::${groups}`, 96],
+    [`64:ff9b::${groups}`, 96],
+    [`2002:${groups}::`, 16],
+  ];
 }

@@ -1,10 +1,24 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  exchangeAuthorization,
+  startAuthorization,
+  validateAuthorizationResponseIssuer,
+} from '@modelcontextprotocol/client';
 import { openBrowser, withFileLock } from '../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { openCallback, type Callback, type CallbackAnswer } from './callback.ts';
-import { asInformation, chooseClient } from './client.ts';
-import type { Credentials, KnownClient, Tokens } from './credentials.ts';
+import { chooseClient } from './client.ts';
+import {
+  joinScopes,
+  withoutTokens,
+  type Credentials,
+  type KnownClient,
+  type LoggedIn,
+  type LoginOptions,
+  type Tokens,
+} from './credentials.ts';
 import {
   discoverIssuer,
   isSameIssuer,
@@ -12,12 +26,8 @@ import {
   type Discovered,
   type DiscoveryContext,
 } from './discovery.ts';
-import { codeOf, reasonOf } from './failure.ts';
-import { exchangeAuthorization, startAuthorization, validateAuthorizationResponseIssuer } from './oauth.ts';
-import { joinScopes } from './rights.ts';
-import type { LoginOptions } from './settings.ts';
+import { asInformation, asTokens, codeOf, reasonOf } from './oauth.ts';
 import { createStore, type CredentialStore } from './store.ts';
-import { asTokens } from './tokens.ts';
 
 export interface AuthorizeOptions extends LoginOptions {
   /** What else the server is sent with every request. Default nothing. */
@@ -30,16 +40,6 @@ export interface AuthorizeOptions extends LoginOptions {
   readonly signal: AbortSignal;
   /** How long the person may take, in milliseconds. Default five minutes. */
   readonly timeoutMs?: number;
-}
-
-/** A login that was made, without its secrets. */
-export interface LoggedIn {
-  readonly issuer: string;
-  readonly scope: string | undefined;
-  /** When it ends or has to be renewed, in milliseconds since 1970; undefined where the issuer did not say. */
-  readonly expiresAt: number | undefined;
-  /** Whether it is renewed without the person. */
-  readonly renewable: boolean;
 }
 
 const TIMEOUT_MS = 5 * 60_000;
@@ -70,8 +70,7 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
       const credentials: Credentials = { issuer, endpoints, resource, client, tokens, wanted };
       await withFileLock(store.lock, () => store.write(credentials), { signal });
       answer.show({ ok: true, text: `Switchboard may now use the server “${server}” for you.` });
-      const { scope, expiresAt, refresh } = tokens;
-      return { issuer, scope, expiresAt, renewable: refresh !== undefined };
+      return withoutTokens(issuer, tokens);
     } catch (error) {
       answer.show({ ok: false, text: messageOf(error) });
       throw error;
@@ -157,22 +156,16 @@ async function returned(
   { server, signal, timeoutMs = TIMEOUT_MS }: AuthorizeOptions,
   callback: Callback,
 ): Promise<CallbackAnswer> {
-  let timer: NodeJS.Timeout | undefined;
-  let stop: (() => void) | undefined;
-  const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const message = `The login to ${JSON.stringify(server)} timed out after ${Math.round(timeoutMs / 1000)} s.`;
-      reject(new SwitchboardError('AUTH_TIMEOUT', message, { hint: 'Run the command again.' }));
-    }, timeoutMs);
-    stop = () => reject(stopped(server));
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+  const back = new AbortController();
+  const over = AbortSignal.any([signal, back.signal]);
+  const late = sleep(timeoutMs, undefined, { signal: over }).then(() => {
+    const message = `The login to ${JSON.stringify(server)} timed out after ${Math.round(timeoutMs / 1000)} s.`;
+    throw new SwitchboardError('AUTH_TIMEOUT', message, { hint: 'Run the command again.' });
   });
   try {
-    return await Promise.race([callback.answer, over]);
+    return await Promise.race([callback.answer, late]);
   } finally {
-    clearTimeout(timer);
-    if (stop) signal.removeEventListener('abort', stop);
+    back.abort();
   }
 }
 
@@ -222,16 +215,12 @@ function refusal(server: string, params: URLSearchParams): SwitchboardError {
   const code = codeOf(params.get('error') ?? 'no code');
   const said = printableLine(params.get('error_description') ?? '').slice(0, 200);
   const why = said === '' ? code : `${code} (${said})`;
-  if (code === 'access_denied') {
-    return new SwitchboardError(
-      'AUTH_DENIED',
-      `The login to ${JSON.stringify(server)} was refused: ${why}.`,
-      {
-        hint: 'Run the command again and approve the login in the browser.',
-      },
-    );
-  }
-  return new SwitchboardError('AUTH_FAILED', `The login to ${JSON.stringify(server)} failed: ${why}.`, {
+  const login = `The login to ${JSON.stringify(server)}`;
+  if (code === 'access_denied')
+    return new SwitchboardError('AUTH_DENIED', `${login} was refused: ${why}.`, {
+      hint: 'Run the command again and approve the login in the browser.',
+    });
+  return new SwitchboardError('AUTH_FAILED', `${login} failed: ${why}.`, {
     hint: code === 'invalid_scope' ? 'Set another "scope" under "oauth".' : 'Run the command again.',
   });
 }

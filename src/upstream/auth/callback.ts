@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SwitchboardError } from '../../shared/errors.ts';
-import { page } from './page.ts';
 
 /** Where the browser comes back to after a login: a page on this machine that is there for this one login. */
 export interface Callback {
@@ -17,7 +17,12 @@ export interface Callback {
 export interface CallbackAnswer {
   readonly params: URLSearchParams;
   /** Tells the person in the browser how it ended. */
-  show(outcome: { readonly ok: boolean; readonly text: string }): void;
+  show(outcome: LoginOutcome): void;
+}
+
+interface LoginOutcome {
+  readonly ok: boolean;
+  readonly text: string;
 }
 
 export interface CallbackOptions {
@@ -92,15 +97,15 @@ async function listen(
 }
 
 /** Undefined where it listens now, else why it does not. */
-function tryPort(server: Server, port: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const failed = (error: NodeJS.ErrnoException): void => resolve(error.code ?? error.message);
-    server.once('error', failed);
-    server.listen(port, HOST, () => {
-      server.off('error', failed);
-      resolve(undefined);
-    });
-  });
+async function tryPort(server: Server, port: number): Promise<string | undefined> {
+  try {
+    server.listen(port, HOST);
+    await once(server, 'listening');
+    return undefined;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code ?? message;
+  }
 }
 
 /** What the browser brings back; undefined for everything else that might knock, under whichever name. */
@@ -121,7 +126,7 @@ function isSame(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-function send(response: ServerResponse, status: number, outcome: { ok: boolean; text: string }): void {
+function send(response: ServerResponse, status: number, outcome: LoginOutcome): void {
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
@@ -131,4 +136,27 @@ function send(response: ServerResponse, status: number, outcome: { ok: boolean; 
     connection: 'close',
   });
   response.end(page(outcome));
+}
+
+/** The page shown in the browser at the end of a login. Without scripts; the message is escaped. */
+function page({ ok, text }: LoginOutcome): string {
+  const title = ok ? 'Logged in' : 'Not logged in';
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title} – Switchboard</title>
+<style>
+  body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 20vh auto; padding: 0 1rem }
+  h1 { font-size: 1.5rem; color: ${ok ? '#17692b' : '#a11b1b'} }
+</style>
+<h1>${title}</h1>
+<p>${escaped(text)}</p>
+<p>You can close this page.</p>
+</html>
+`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }

@@ -1,10 +1,11 @@
+// Deprecated in favour of client descriptions, and still all that most issuers know.
+
+import { registerClient, RegistrationRejectedError } from '@modelcontextprotocol/client';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { VERSION } from '../../shared/version.ts';
-import type { Credentials, KnownClient } from './credentials.ts';
+import type { Credentials, KnownClient, OAuthOptions } from './credentials.ts';
 import { isSameIssuer, type Discovered, type DiscoveryContext } from './discovery.ts';
-import { reasonOf } from './failure.ts';
-import { registerClient, RegistrationRejectedError, type OAuthClientInformationMixed } from './oauth.ts';
-import type { OAuthOptions } from './settings.ts';
+import { reasonOf } from './oauth.ts';
 
 /** Our client at an issuer: the configured one, else the client metadata document, else a registered one. */
 export async function chooseClient(
@@ -39,7 +40,6 @@ async function register(
     });
   }
   try {
-    // Deprecated in favour of client descriptions, and still all that most issuers know.
     // eslint-disable-next-line @typescript-eslint/no-deprecated
     const made = await registerClient(issuer, {
       ...(metadata === undefined ? {} : { metadata }),
@@ -82,14 +82,4 @@ async function register(
 function authMethod(supported: readonly string[] | undefined): string {
   if (supported === undefined || supported.length === 0 || supported.includes('none')) return 'none';
   return supported.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post';
-}
-
-/** A client as the SDK takes it. */
-export function asInformation(client: KnownClient, oauth: OAuthOptions): OAuthClientInformationMixed {
-  const secret = client.kind === 'configured' ? oauth.clientSecret : client.secret;
-  return {
-    client_id: client.id,
-    ...(secret === undefined ? {} : { client_secret: secret }),
-    ...(client.authMethod === undefined ? {} : { token_endpoint_auth_method: client.authMethod }),
-  };
 }

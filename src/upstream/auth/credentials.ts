@@ -1,5 +1,20 @@
 import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
-import type { OAuthOptions } from './settings.ts';
+import type { RemoteDefinition } from '../../config/index.ts';
+import type { Logger } from '../../shared/log.ts';
+
+/** What the configuration says about logging in to a server. */
+export type OAuthOptions = Exclude<RemoteDefinition['oauth'], false>;
+
+/** The server that a login is for. */
+export interface LoginOptions {
+  /** Its name. */
+  readonly server: string;
+  readonly url: string;
+  readonly oauth: OAuthOptions;
+  /** The state directory. */
+  readonly directory: string;
+  readonly log: Logger;
+}
 
 /** All that is known of the login to one server. Holds secrets: never to be shown. */
 export interface Credentials {
@@ -46,6 +61,20 @@ export interface Tokens {
   readonly scope?: string | undefined;
 }
 
+/** A login, without its secrets. */
+export interface LoggedIn {
+  readonly issuer: string;
+  readonly scope: string | undefined;
+  /** When it ends or has to be renewed, in milliseconds since 1970; undefined where the issuer did not say. */
+  readonly expiresAt: number | undefined;
+  /** Whether it is renewed without the person. */
+  readonly renewable: boolean;
+}
+
+export function withoutTokens(issuer: string, { scope, expiresAt, refresh }: Tokens): LoggedIn {
+  return { issuer, scope, expiresAt, renewable: refresh !== undefined };
+}
+
 /** A token that is valid in a header. */
 export function isToken(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{1,65536}$/.test(value);
@@ -61,6 +90,16 @@ export function isMadeFor({ clientId }: OAuthOptions, { client }: Credentials): 
   if (clientId !== undefined) return client?.id === clientId;
   return client !== undefined && client.kind !== 'configured';
 }
+
+/** All rights, each once; the last ones alone where all would be too many. */
+export function joinScopes(...scopes: (string | undefined)[]): string {
+  const all = scopes.flatMap((scope) => scope?.split(' ') ?? []).filter((right) => right !== '');
+  const text = [...new Set(all)].join(' ');
+  return text.length <= MAX_SCOPE_CHARS ? text : scopes.at(-1)!;
+}
+
+/** What a person may be asked to agree to. */
+export const MAX_SCOPE_CHARS = 2000;
 
 /** What was read from a file, if it has the shape; undefined otherwise. */
 export function asCredentials(value: JsonObject): Credentials | undefined {

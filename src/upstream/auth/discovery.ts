@@ -1,9 +1,3 @@
-import { messageOf, SwitchboardError } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/log.ts';
-import { VERSION } from '../../shared/version.ts';
-import { LATEST_LEGACY_VERSION, Meta, MODERN_VERSION } from '../../protocol/index.ts';
-import { createAddressGuard, type AddressGuard } from './addresses.ts';
-import { createGuardedFetch, type Fetch } from './fetch.ts';
 import {
   checkResourceAllowed,
   discoverAuthorizationServerMetadata,
@@ -12,7 +6,13 @@ import {
   IssuerMismatchError,
   type AuthorizationServerMetadata,
   type OAuthProtectedResourceMetadata,
-} from './oauth.ts';
+} from '@modelcontextprotocol/client';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/log.ts';
+import { VERSION } from '../../shared/version.ts';
+import { LATEST_LEGACY_VERSION, Meta, MODERN_VERSION } from '../../protocol/index.ts';
+import { createAddressGuard, type AddressGuard } from './addresses.ts';
+import { createGuardedFetch, type Fetch } from './fetch.ts';
 
 /** Where one logs in to a server, and what to ask for there. */
 export interface Discovered {
@@ -75,16 +75,17 @@ export async function discoverIssuer(
   };
 }
 
+const CLIENT_INFO = { name: 'switchboard', version: VERSION };
+const INITIALIZE = {
+  protocolVersion: LATEST_LEGACY_VERSION,
+  capabilities: {},
+  clientInfo: CLIENT_INFO,
+};
 const MODERN_LIST = {
-  jsonrpc: '2.0',
-  id: 3,
-  method: 'tools/list',
-  params: {
-    _meta: {
-      [Meta.protocolVersion]: MODERN_VERSION,
-      [Meta.clientCapabilities]: {},
-      [Meta.clientInfo]: { name: 'switchboard', version: VERSION },
-    },
+  _meta: {
+    [Meta.protocolVersion]: MODERN_VERSION,
+    [Meta.clientCapabilities]: {},
+    [Meta.clientInfo]: CLIENT_INFO,
   },
 };
 
@@ -93,17 +94,8 @@ async function challengeOf(
   { url, fetch }: DiscoveryContext,
   headers: Readonly<Record<string, string>>,
 ): Promise<Response> {
-  const identity = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: {
-      protocolVersion: LATEST_LEGACY_VERSION,
-      capabilities: {},
-      clientInfo: { name: 'switchboard', version: VERSION },
-    },
-  };
-  const post = (message: object, more: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  let id = 0;
+  const post = (method: string, params?: object, more: Record<string, string> = {}): Promise<Response> =>
     fetch(url, {
       method: 'POST',
       headers: {
@@ -112,19 +104,19 @@ async function challengeOf(
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
       },
-      body: JSON.stringify(message),
+      body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }),
       headOnly: true,
     });
-  const answer = await post(identity);
+  const answer = await post('initialize', INITIALIZE);
   if (answer.status === 401) return answer;
   // Some respond to `initialize` without a login and require one only for other requests.
   const session = answer.headers.get('mcp-session-id');
   const tried = [
-    await post(
-      { jsonrpc: '2.0', id: 2, method: 'tools/list' },
-      session === null ? {} : { 'mcp-session-id': session },
-    ),
-    await post(MODERN_LIST, { 'mcp-protocol-version': MODERN_VERSION, 'mcp-method': 'tools/list' }),
+    await post('tools/list', undefined, session === null ? {} : { 'mcp-session-id': session }),
+    await post('tools/list', MODERN_LIST, {
+      'mcp-protocol-version': MODERN_VERSION,
+      'mcp-method': 'tools/list',
+    }),
   ];
   const refusal = tried.find(({ status }) => status === 401);
   if (refusal) return refusal;

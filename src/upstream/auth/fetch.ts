@@ -23,20 +23,15 @@ const TIMEOUT_MS = 15_000;
 export function createGuardedFetch(guard: AddressGuard, signal?: AbortSignal, timeoutMs = TIMEOUT_MS): Fetch {
   return async (address, init = {}) => {
     const url = new URL(address);
-    const ending = new AbortController();
-    const stop = (): void => ending.abort(new Error('it was cancelled'));
-    const late = new Error(`no complete response within ${timeoutMs / 1000} s`);
-    const timer = setTimeout(() => ending.abort(late), timeoutMs);
-    if (signal?.aborted === true) stop();
-    signal?.addEventListener('abort', stop, { once: true });
+    const late = AbortSignal.timeout(timeoutMs);
+    const ending = signal === undefined ? late : AbortSignal.any([signal, late]);
     try {
-      return await Promise.race([ask(url, init, guard, ending.signal), endOf(ending.signal)]);
+      return await Promise.race([ask(url, init, guard, ending), endOf(ending)]);
     } catch (error) {
       if (error instanceof SwitchboardError) throw error;
-      throw new UnreachableError(url, ending.signal.aborted ? ending.signal.reason : error);
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', stop);
+      if (signal?.aborted === true) throw new UnreachableError(url, new Error('it was cancelled'));
+      const why = `no complete response within ${timeoutMs / 1000} s`;
+      throw new UnreachableError(url, late.aborted ? new Error(why) : error);
     }
   };
 }
@@ -91,9 +86,8 @@ async function ask(url: URL, init: Init, guard: AddressGuard, signal: AbortSigna
       lookup: (hostname, options, done) => {
         guard.resolve(hostname).then(
           (found) => {
-            const usable = ofFamily(found, options.family);
-            if (options.all === true) (done as unknown as LookedUp)(null, usable);
-            else done(null, usable[0]?.address ?? '', usable[0]?.family);
+            if (options.all === true) (done as unknown as LookedUp)(null, found);
+            else done(null, found[0]?.address ?? '', found[0]?.family);
           },
           (error: unknown) => done(error as NodeJS.ErrnoException, '', 0),
         );
@@ -109,14 +103,6 @@ async function ask(url: URL, init: Init, guard: AddressGuard, signal: AbortSigna
 }
 
 type LookedUp = (error: null, addresses: readonly LookupAddress[]) => void;
-
-function ofFamily(
-  found: readonly LookupAddress[],
-  family: number | string | undefined,
-): readonly LookupAddress[] {
-  const wanted = family === 'IPv4' ? 4 : family === 'IPv6' ? 6 : family;
-  return wanted === 4 || wanted === 6 ? found.filter((each) => each.family === wanted) : found;
-}
 
 /** The bodies that a login sends: a form, or JSON. */
 function bytesOf(body: NonNullable<RequestInit['body']>): Buffer {

@@ -1,11 +1,10 @@
-import type { AuthorizeOptions, LoggedIn } from './authorize.ts';
+import type { AuthorizeOptions } from './authorize.ts';
+import type { LoggedIn, LoginOptions } from './credentials.ts';
 import type { LoggedOut } from './logout.ts';
-import type { LoginOptions } from './settings.ts';
 
 export type { AuthorizeOptions, LoggedIn, LoggedOut, LoginOptions };
 export { UnreachableError } from './fetch.ts';
-export { createLogin } from './login.ts';
-export { loginState } from './state.ts';
+export { createLogin, loginState } from './login.ts';
 
 // These bring the SDK along, which is large and which a stored login does not need.
 

@@ -1,10 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { withFileLock } from '../../process/index.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Login, NotRenewed, Renewed } from '../login.ts';
-import { endsWithin, isMadeFor, type Credentials } from './credentials.ts';
+import {
+  endsWithin,
+  isMadeFor,
+  joinScopes,
+  MAX_SCOPE_CHARS,
+  withoutTokens,
+  type Credentials,
+  type LoggedIn,
+  type LoginOptions,
+} from './credentials.ts';
 import type { Renewal } from './renew.ts';
-import { joinScopes, rightsIn, wantsRights } from './rights.ts';
-import type { LoginOptions } from './settings.ts';
 import { createStore } from './store.ts';
 
 /** A token is renewed when it has no more than this left, in milliseconds. */
@@ -77,7 +85,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
   };
 
   const renew = (stale: string | undefined, challenge?: string): Promise<Renewed> => {
-    renewing ??= bounded(
+    renewing ??= Promise.race([
       withFileLock(store.lock, () => renewUnderLock(stale, challenge))
         .catch((error: unknown) => {
           const reason = messageOf(error);
@@ -85,14 +93,15 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
           return unavailable(reason.replace(/\.$/, ''));
         })
         .finally(() => (renewing = undefined)),
-      timeoutMs,
-    );
+      sleep(timeoutMs, LATE, { ref: false }),
+    ]);
     return renewing;
   };
 
   /** Writes down what the server wants, so that the next login asks for it. */
   const note = async (scope: string): Promise<void> => {
-    const isNoted = (stored: Credentials): boolean => joinScopes(stored.wanted, scope) === stored.wanted;
+    const isNoted = (stored = current()): boolean =>
+      stored === undefined || joinScopes(stored.wanted, scope) === stored.wanted;
     const write = (): void => {
       const stored = current();
       if (stored === undefined || isNoted(stored)) return;
@@ -101,8 +110,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
         stored.client?.kind === 'registered' ? { ...stored.client, doubtful: true } : stored.client;
       store.write({ ...stored, client, wanted: joinScopes(stored.wanted, scope) });
     };
-    const stored = current();
-    if (stored === undefined || isNoted(stored)) return;
+    if (isNoted()) return;
     await withFileLock(store.lock, write, { timeoutMs: NOTE_TIMEOUT_MS }).catch((error: unknown) => {
       log.warn('could not store the permissions that the server requires', {
         server,
@@ -145,20 +153,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
 }
 
 const PERSON: NotRenewed = { kind: 'person' };
-
-/** Waits for a shared renewal, but at most this many milliseconds after it began. */
-async function bounded(renewal: Promise<Renewed>, ms: number): Promise<Renewed> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Renewed>((resolve) => {
-    timer = setTimeout(resolve, ms, { kind: 'unavailable', reason: 'its issuer has not responded yet' });
-    timer.unref();
-  });
-  try {
-    return await Promise.race([renewal, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const LATE: NotRenewed = { kind: 'unavailable', reason: 'its issuer has not responded yet' };
 
 function renewedTo(access: string): Renewed {
   return { kind: 'renewed', authorization: header(access) };
@@ -177,4 +172,32 @@ function said(renewal: Exclude<Renewal, { kind: 'renewed' }>): string {
     case 'failed':
       return `the login could not be renewed: ${renewal.reason}`;
   }
+}
+
+/** Whether a server refuses us for want of rights. */
+function wantsRights(challenge: string | undefined): boolean {
+  return /\binsufficient_scope\b/i.test(challenge ?? '');
+}
+
+/** The rights that it names then, with spaces between; undefined where it names none that can be asked for. */
+function rightsIn(challenge: string | undefined): string | undefined {
+  const [, quoted, plain] = /\bscope=(?:"([^"]*)"|([^\s,"]+))/i.exec(challenge ?? '') ?? [];
+  const scope = (quoted ?? plain ?? '').trim().replace(/ +/g, ' ');
+  return scope.length <= MAX_SCOPE_CHARS && SCOPE.test(scope) ? scope : undefined;
+}
+
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
+
+/** The state of the login to a server, as far as it is known without a request. */
+export type LoginState =
+  | { readonly kind: 'none' }
+  /** `expired`: the token is over and nothing can renew it. */
+  | ({ readonly kind: 'logged-in' | 'expired' } & LoggedIn);
+
+export function loginState(options: LoginOptions): LoginState {
+  const stored = createStore(options).read();
+  if (stored?.tokens === undefined || !isMadeFor(options.oauth, stored)) return { kind: 'none' };
+  const login = withoutTokens(stored.issuer, stored.tokens);
+  const expired = endsWithin(stored.tokens, 0) && !login.renewable;
+  return { kind: expired ? 'expired' : 'logged-in', ...login };
 }

@@ -1,10 +1,8 @@
+import { selectClientAuthMethod } from '@modelcontextprotocol/client';
 import { withFileLock } from '../../process/index.ts';
-import { asInformation } from './client.ts';
-import type { Credentials } from './credentials.ts';
+import type { Credentials, LoginOptions } from './credentials.ts';
 import { issuerMetadata, discoveryContext } from './discovery.ts';
-import { reasonOf } from './failure.ts';
-import { selectClientAuthMethod } from './oauth.ts';
-import type { LoginOptions } from './settings.ts';
+import { asInformation, reasonOf } from './oauth.ts';
 import { createStore } from './store.ts';
 
 export interface LoggedOut {

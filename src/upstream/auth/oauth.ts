@@ -1,24 +1,56 @@
-// The parts of the official SDK that a login needs. It is large: only modules that are loaded on demand may import this.
-export {
-  checkResourceAllowed,
-  discoverAuthorizationServerMetadata,
-  discoverOAuthProtectedResourceMetadata,
-  exchangeAuthorization,
-  extractWWWAuthenticateParams,
+// Between the official SDK and what is stored. The SDK is large: only modules that are loaded on demand may import it.
+import {
   IssuerMismatchError,
   OAuthError,
-  refreshAuthorization,
-  // Deprecated in favour of client descriptions, and still all that most issuers know.
-  // eslint-disable-next-line @typescript-eslint/no-deprecated
-  registerClient,
-  RegistrationRejectedError,
-  selectClientAuthMethod,
-  startAuthorization,
-  validateAuthorizationResponseIssuer,
+  type OAuthClientInformationMixed,
+  type OAuthTokens,
 } from '@modelcontextprotocol/client';
-export type {
-  AuthorizationServerMetadata,
-  OAuthClientInformationMixed,
-  OAuthProtectedResourceMetadata,
-  OAuthTokens,
-} from '@modelcontextprotocol/client';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { printableLine } from '../../shared/printable.ts';
+import { isToken, type KnownClient, type OAuthOptions, type Tokens } from './credentials.ts';
+
+/** A client as the SDK takes it. */
+export function asInformation(client: KnownClient, oauth: OAuthOptions): OAuthClientInformationMixed {
+  const secret = client.kind === 'configured' ? oauth.clientSecret : client.secret;
+  return {
+    client_id: client.id,
+    ...(secret === undefined ? {} : { client_secret: secret }),
+    ...(client.authMethod === undefined ? {} : { token_endpoint_auth_method: client.authMethod }),
+  };
+}
+
+/** What an issuer gave, as it is kept; throws for what cannot be sent as a bearer token. */
+export function asTokens(given: OAuthTokens, asked: string | undefined): Tokens {
+  const { access_token: access, refresh_token: refresh, expires_in: seconds, scope = asked } = given;
+  const usable =
+    /^bearer$/i.test(given.token_type) && isToken(access) && (refresh === undefined || isToken(refresh));
+  if (!usable) throw new SwitchboardError('AUTH_FAILED', 'The issuer returned an unsupported type of token.');
+  return {
+    access,
+    refresh,
+    expiresAt:
+      seconds !== undefined && seconds > 0 && seconds <= LONGEST ? Date.now() + seconds * 1000 : undefined,
+    scope,
+  };
+}
+
+/** A hundred years, in seconds. A longer lifetime, or one that is not positive, counts as no expiry given. */
+const LONGEST = 100 * 365 * 24 * 3600;
+
+/**
+ * What went wrong with an issuer, in few words that hold no secret: of what it answered only its own code is repeated,
+ * since the rest may contain anything.
+ */
+export function reasonOf(error: unknown): string {
+  if (error instanceof SwitchboardError) return error.message.replace(/\.$/, '');
+  if (error instanceof IssuerMismatchError) return 'the response comes from another issuer';
+  const status = error instanceof Error ? /^HTTP (\d{3})/.exec(error.message)?.[1] : undefined;
+  if (status !== undefined) return `it responded with status ${status}`;
+  if (error instanceof OAuthError) return `it responded with ${codeOf(error.code)}`;
+  return 'its response is invalid';
+}
+
+/** An error code as it may be shown, for example access_denied. */
+export function codeOf(code: string): string {
+  return printableLine(code).slice(0, 60);
+}

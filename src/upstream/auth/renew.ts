@@ -1,10 +1,7 @@
-import type { Credentials, Tokens } from './credentials.ts';
-import { asInformation } from './client.ts';
+import { extractWWWAuthenticateParams, OAuthError, refreshAuthorization } from '@modelcontextprotocol/client';
+import type { Credentials, LoginOptions, Tokens } from './credentials.ts';
 import { isSameIssuer, issuerMetadata, resourceMetadata, discoveryContext } from './discovery.ts';
-import { reasonOf } from './failure.ts';
-import { extractWWWAuthenticateParams, OAuthError, refreshAuthorization } from './oauth.ts';
-import type { LoginOptions } from './settings.ts';
-import { asTokens } from './tokens.ts';
+import { asInformation, asTokens, reasonOf } from './oauth.ts';
 
 export type Renewal =
   | { readonly kind: 'renewed'; readonly tokens: Tokens }

@@ -2,9 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/log.ts';
 import { isJsonObject } from '../../protocol/index.ts';
-import { asCredentials, type Credentials } from './credentials.ts';
+import { asCredentials, type Credentials, type LoginOptions } from './credentials.ts';
 
 /** What is kept of the login to one server: a file of its own, `auth/<hash>.json` in the state directory. */
 export interface CredentialStore {
@@ -20,17 +19,9 @@ export interface CredentialStore {
   prepare(): void;
 }
 
-export interface StoreOptions {
-  readonly server: string;
-  readonly url: string;
-  /** The state directory. */
-  readonly directory: string;
-  readonly log: Logger;
-}
-
 const MAX_BYTES = 1024 * 1024;
 
-export function createStore({ server, url, directory, log }: StoreOptions): CredentialStore {
+export function createStore({ server, url, directory, log }: Omit<LoginOptions, 'oauth'>): CredentialStore {
   const folder = join(directory, 'auth');
   const key = keyOf(server, url);
   const file = join(folder, `${key}.json`);
@@ -173,31 +164,26 @@ function setAside(file: string): void {
 function replace(file: string, content: string): void {
   const draft = `${file}.${process.pid}-${randomUUID().slice(0, 8)}.tmp`;
   try {
-    const descriptor = fs.openSync(draft, 'wx', 0o600);
-    try {
-      fs.writeFileSync(descriptor, content);
-      fs.fsyncSync(descriptor);
-    } finally {
-      fs.closeSync(descriptor);
-    }
+    fs.writeFileSync(draft, content, { flag: 'wx', mode: 0o600 });
+    flush(draft, 'r+');
     fs.renameSync(draft, file);
-    flushFolder(dirname(file));
   } catch (error) {
     fs.rmSync(draft, { force: true });
     throw error;
   }
-}
-
-/** Makes the new name last, where the system can. */
-function flushFolder(folder: string): void {
   try {
-    const descriptor = fs.openSync(folder, fs.constants.O_RDONLY);
-    try {
-      fs.fsyncSync(descriptor);
-    } finally {
-      fs.closeSync(descriptor);
-    }
+    // Makes the new name last, where the system can.
+    flush(dirname(file), 'r');
   } catch {
     // Windows cannot.
+  }
+}
+
+function flush(path: string, flags: 'r' | 'r+'): void {
+  const descriptor = fs.openSync(path, flags);
+  try {
+    fs.fsyncSync(descriptor);
+  } finally {
+    fs.closeSync(descriptor);
   }
 }
