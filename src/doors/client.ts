@@ -1,10 +1,12 @@
+import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Gateway } from '../gateway/index.ts';
-import { CLIENT_SHAPE } from '../protocol/index.ts';
-import { faultError, Peer, type MessageTransport } from '../wire/index.ts';
-import { EraDetectingClient } from './era-detect.ts';
-import type { ServerIdentity } from './server-identity.ts';
+import { Client, CLIENT_SHAPE } from '../protocol/index.ts';
+import { faultError, Peer, RpcCode, type Message, type MessageTransport } from '../wire/index.ts';
+import { LegacyClient } from './legacy-client.ts';
+import type { ModernEndpoint } from './modern/endpoint.ts';
 import { SerialClient } from './serial-client.ts';
+import type { ServerIdentity } from './server-identity.ts';
 
 export interface ClientOptions {
   readonly gateway: Gateway;
@@ -29,7 +31,7 @@ export interface ClientConnection {
 /** Connects one client to the gateway. `ended` is called when its transport has no more messages. */
 export function connectClient(
   transport: MessageTransport,
-  { gateway, identity, log, inOrder = false }: ClientOptions,
+  options: ClientOptions,
   ended: (why: 'end' | 'overrun') => void = () => undefined,
 ): ClientConnection {
   let dropped = 0;
@@ -37,7 +39,7 @@ export function connectClient(
     request: (message) => {
       client.request(message);
       // A client that does not read its answers is not read either.
-      if (!transport.congested || (client instanceof SerialClient && client.queues)) return;
+      if (!transport.congested || serial?.queues === true) return;
       transport.pause();
       transport.whenDrained(() => transport.resume());
     },
@@ -46,30 +48,121 @@ export function connectClient(
       const { code, message } = faultError(refusal);
       // An id found in invalid JSON means nothing.
       const answer = (): void => peer.fail(refusal === 'malformed' ? undefined : id, code, message);
-      if (client instanceof SerialClient) client.refuse(answer);
+      if (serial) serial.refuse(answer);
       else answer();
     },
     dropped: (why) => {
       dropped++;
       if (dropped === 1 || dropped % 1000 === 0)
-        log.debug('dropped a message from the host', { why, count: dropped });
+        options.log.debug('dropped a message from the host', { why, count: dropped });
     },
     ended: (why) => {
-      if (client instanceof SerialClient) client.ended();
+      serial?.ended();
       ended(why);
     },
   });
-  const eraClient = new EraDetectingClient(peer, gateway, identity, log);
-  const client = inOrder ? new SerialClient(eraClient, peer) : eraClient;
-  return {
-    get running() {
-      return client.running;
-    },
-    idle: () => client.idle(),
-    failAll: () => client.failAll(),
-    leave: () => {
-      client.leave();
-      peer.close();
-    },
-  };
+  const eraClient = new EraDetectingClient(peer, options);
+  const serial = options.inOrder === true ? new SerialClient(eraClient, peer) : undefined;
+  const client = serial ?? eraClient;
+  return client;
+}
+
+/**
+ * A client on one connection, of either era: its first request decides. After `initialize` the era is fixed; a client
+ * that began as modern may still switch to the handshake.
+ */
+export class EraDetectingClient implements ClientConnection {
+  readonly #peer: Peer;
+  readonly #options: ClientOptions;
+  readonly #legacy: LegacyClient;
+  #modern: ModernEndpoint | undefined;
+  #era: 'open' | 'legacy' | 'modern' = 'open';
+  /** Messages that arrived while the code for the modern era was loading. */
+  #queued: Message[] | undefined;
+  #loading: Promise<void> | undefined;
+
+  constructor(peer: Peer, options: ClientOptions) {
+    this.#peer = peer;
+    this.#options = options;
+    this.#legacy = new LegacyClient(peer, options);
+  }
+
+  request(message: Message): void {
+    if (this.#era === 'legacy') this.#legacy.request(message);
+    else this.#detect(message);
+  }
+
+  notification(message: Message): void {
+    if (this.#queued) this.#queued.push(message);
+    else if (this.#era === 'modern') this.#modern!.notification(message);
+    else this.#legacy.notification(message);
+  }
+
+  get running(): number {
+    return this.#legacy.session.running + (this.#modern?.running ?? 0) + (this.#queued?.length ?? 0);
+  }
+
+  async idle(): Promise<void> {
+    await this.#loading;
+    await Promise.all([this.#legacy.session.idle(), this.#modern?.idle()]);
+  }
+
+  failAll(): void {
+    this.#legacy.session.failAll();
+    this.#modern?.failAll();
+  }
+
+  leave(): void {
+    this.#legacy.session.cancelAll();
+    this.#legacy.leave();
+    this.#modern?.leave(this.#peer);
+    this.#modern?.close();
+    this.#peer.close();
+  }
+
+  #detect(message: Message): void {
+    const method = message.string(Client.method)!;
+    if (this.#queued) this.#queued.push(message);
+    else if (method === 'initialize') {
+      this.#era = 'legacy';
+      this.#legacy.request(message);
+    } else if (this.#modern) this.#modern.request(message, this.#peer, method);
+    else if (this.#peer.transport.framing !== 'content-length' && opensModern(message, method)) {
+      this.#era = 'modern';
+      this.#queued = [message];
+      this.#loading = this.#load(this.#queued);
+    } else {
+      // A host that frames with Content-Length may skip initialize; every other one gets an error.
+      this.#legacy.request(message);
+    }
+  }
+
+  /** Loads the code for the first modern client: most are legacy, and wait for our start. */
+  async #load(queued: readonly Message[]): Promise<void> {
+    try {
+      const { ModernEndpoint } = await import('./modern/endpoint.ts');
+      this.#modern = new ModernEndpoint({ ...this.#options, singleUser: true });
+      // Every request of this era has `_meta` members, which are rare members of the shape.
+      this.#peer.transport.readRareMembers();
+    } catch (error) {
+      // The program was replaced on disk while it runs.
+      this.#options.log.error('the code for modern clients could not be loaded', {
+        reason: messageOf(error),
+      });
+      this.#era = 'open';
+    }
+    this.#queued = undefined;
+    for (const message of queued) {
+      const id = message.text(Client.id);
+      if (this.#modern === undefined) {
+        if (id !== undefined)
+          this.#peer.fail(id, RpcCode.internalError, 'Internal error: restart the gateway.');
+      } else if (id !== undefined) this.request(message);
+      else this.notification(message);
+    }
+  }
+}
+
+function opensModern(message: Message, method: string): boolean {
+  return method === 'server/discover' || message.has(Client.version);
 }

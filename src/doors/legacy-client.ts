@@ -12,6 +12,7 @@ import {
   type JsonObject,
 } from '../protocol/index.ts';
 import { RpcCode, type AnswerListener, type Edit, type Message, type Peer } from '../wire/index.ts';
+import type { ClientOptions } from './client.ts';
 import { serverCapabilities, type ServerIdentity } from './server-identity.ts';
 
 /** A listener for an answer of the client that also takes progress. */
@@ -32,7 +33,7 @@ export class LegacyClient implements ClientLink {
   #ready = false;
   capabilities: JsonObject = {};
 
-  constructor(peer: Peer, gateway: Gateway, identity: ServerIdentity, log: Logger) {
+  constructor(peer: Peer, { gateway, identity, log }: ClientOptions) {
     this.#peer = peer;
     this.#gateway = gateway;
     this.#identity = identity;

@@ -1,7 +1,7 @@
-import { setImmediate, setTimeout } from 'node:timers/promises';
 import { Client } from '../protocol/index.ts';
 import { idKey, RpcCode, type Message, type Peer } from '../wire/index.ts';
-import type { EraDetectingClient } from './era-detect.ts';
+import type { ClientConnection, EraDetectingClient } from './client.ts';
+import { waitAtMost } from './wait-at-most.ts';
 
 /** Limits of the queue, in requests and bytes; beyond them the client's input is paused. */
 const MAX_QUEUED = 1000;
@@ -26,13 +26,12 @@ interface QueuedRequest {
  * up on us. Once the input has ended, only the order counts: a whole session was piped in, and each request builds on the
  * one before. Notifications are handled at once, above all cancellations.
  */
-export class SerialClient {
+export class SerialClient implements ClientConnection {
   readonly #client: EraDetectingClient;
   readonly #peer: Peer;
   readonly #queue: QueuedRequest[] = [];
   #bytes = 0;
   #paused = false;
-  #busy = false;
   /** Whether requests run as they arrive, because one is slow. */
   #passing = false;
   #ended = false;
@@ -105,7 +104,7 @@ export class SerialClient {
 
   #add(next: QueuedRequest): void {
     this.#queue.push(next);
-    if (!this.#busy) this.#working = this.#work();
+    this.#working ??= this.#work();
     if (this.#isFull && !this.#paused) {
       this.#paused = true;
       this.#peer.transport.pause();
@@ -117,7 +116,6 @@ export class SerialClient {
   }
 
   async #work(): Promise<void> {
-    this.#busy = true;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       next.begin();
       await this.#answered();
@@ -125,13 +123,13 @@ export class SerialClient {
       // A client that does not read its answers gets no more of them.
       if (transport.congested) await new Promise<void>((resolve) => transport.whenDrained(resolve));
     }
-    this.#busy = false;
+    this.#working = undefined;
   }
 
   /** Resolves when all running requests are answered; lets new ones pass if that takes long. */
   async #answered(): Promise<void> {
     const answered = this.#client.idle();
-    if (await isWithin(HOLD_MS, answered)) return;
+    if (await waitAtMost(HOLD_MS, answered)) return;
     if (this.#ended) return answered;
     this.#passing = true;
     for (let next = this.#next(); next !== undefined; next = this.#next()) next.begin();
@@ -160,14 +158,4 @@ export class SerialClient {
     this.#bytes -= next!.request!.length;
     return true;
   }
-}
-
-/** Whether a promise settles in time. Input that arrived before has been handled by then. */
-async function isWithin(ms: number, work: Promise<void>): Promise<boolean> {
-  const late = new AbortController();
-  const done = work.then(() => true);
-  const time = setTimeout(ms, undefined, { signal: late.signal, ref: false })
-    .then(() => setImmediate(false))
-    .catch(() => false);
-  return Promise.race([done, time]).finally(() => late.abort());
 }

@@ -1,12 +1,11 @@
-/** Waits for a promise, but at most this many milliseconds. */
-export async function waitAtMost(ms: number, done: Promise<unknown>): Promise<void> {
+/**
+ * Waits for a promise, but at most this many milliseconds. Returns whether it settled in time; messages that arrived in
+ * that time have been handled by then.
+ */
+export async function waitAtMost(ms: number, done: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => setImmediate(resolve, false), ms);
   });
-  try {
-    await Promise.race([done, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return Promise.race([done.then(() => true), late]).finally(() => clearTimeout(timer));
 }
