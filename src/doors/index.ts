@@ -1,9 +1,9 @@
 import type { HttpDoor, HttpDoorOptions } from './http/door.ts';
-import type { ModernEndpoint } from './modern/endpoint.ts';
-import type { StatelessClientsOptions } from './modern/stateless-clients.ts';
+import type { ModernEndpoint, ModernEndpointOptions } from './modern/endpoint.ts';
 
 export { connectClient } from './client.ts';
-export type { ClientWorkspace, HttpDoor } from './http/door.ts';
+export type { HttpDoor } from './http/door.ts';
+export type { ClientWorkspace } from './http/session.ts';
 export type { ModernEndpoint } from './modern/endpoint.ts';
 export type { ServerIdentity } from './server-identity.ts';
 export { openStdioDoor, type StdioDoor } from './stdio.ts';
@@ -15,7 +15,7 @@ export async function openHttp(options: HttpDoorOptions): Promise<HttpDoor> {
 }
 
 /** Opens the endpoint for all clients of an HTTP door that have no sessions. */
-export async function openModernEndpoint(options: StatelessClientsOptions): Promise<ModernEndpoint> {
+export async function openModernEndpoint(options: ModernEndpointOptions): Promise<ModernEndpoint> {
   const { ModernEndpoint } = await import('./modern/endpoint.ts');
   return new ModernEndpoint(options);
 }

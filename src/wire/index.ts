@@ -7,6 +7,7 @@ export {
   editedText,
   excerptOf,
   insertedText,
+  onOneLine,
   type Edit,
   type Excerpt,
 } from './edit.ts';

@@ -110,7 +110,7 @@ test('1,000 calls wait for clients that vanish: all are given up in time, and no
       }),
     );
     expect(states.size).toBe(CALLS);
-    expect(endpoint.suspended).toBe(CALLS);
+    expect(endpoint.suspended.size).toBe(CALLS);
 
     // There is no room for one more: its server is told that nobody answers, and it goes on without.
     const asked = performance.now();
@@ -119,7 +119,7 @@ test('1,000 calls wait for clients that vanish: all are given up in time, and no
     expect(JSON.parse(refused.content[0].text)).toHaveProperty('error');
 
     const since = performance.now();
-    await until(() => endpoint.suspended === 0, {
+    await until(() => endpoint.suspended.size === 0, {
       deadline: AGE_MS + 20_000,
       what: 'all to be given up',
     });

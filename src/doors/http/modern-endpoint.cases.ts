@@ -19,7 +19,7 @@ export function countedEndpoint(gateway: Gateway, identity: ServerIdentity): Cou
   return {
     count,
     get suspended() {
-      return endpoint.suspended;
+      return endpoint.suspended.size;
     },
     refusal: (message, method) => endpoint.refusal(message, method),
     run(message, channel, method) {

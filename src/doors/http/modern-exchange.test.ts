@@ -185,7 +185,7 @@ describe('a client that listens', () => {
       modern: {
         refusal: () => undefined,
         run: (message, channel) => {
-          const attempt = new Attempt({ ended: () => undefined }, channel, message);
+          const attempt = new Attempt(channel, message);
           attempt.handler = silent;
           return attempt;
         },

@@ -15,7 +15,7 @@ import {
 } from '../../wire/index.ts';
 import type { Attempt, ReplyChannel } from '../modern/attempt.ts';
 import { DISCONNECTED, type ModernEndpoint } from '../modern/endpoint.ts';
-import type { Linked } from '../modern/linked-set.ts';
+import type { Linked } from '../linked-set.ts';
 import { EventStream } from './event-stream.ts';
 import { HttpExchange } from './exchange.ts';
 import type { HttpTimeouts } from './timeouts.ts';

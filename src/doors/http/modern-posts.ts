@@ -10,7 +10,7 @@ import {
 } from '../../protocol/index.ts';
 import { RpcCode, type Message } from '../../wire/index.ts';
 import { unsupportedVersion } from '../modern/endpoint.ts';
-import { LinkedSet } from '../modern/linked-set.ts';
+import { LinkedSet } from '../linked-set.ts';
 import { JSON_TYPE } from './media.ts';
 import { ModernExchange, type ModernExchangeHost, type ModernRequestHandler } from './modern-exchange.ts';
 import { headerFault, type RepeatedParam } from './modern-headers.ts';

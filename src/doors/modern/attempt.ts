@@ -1,6 +1,6 @@
 import { Client } from '../../protocol/index.ts';
 import type { Edit, Message } from '../../wire/index.ts';
-import type { Linked } from './linked-set.ts';
+import type { Linked } from '../linked-set.ts';
 
 /** Where an attempt is answered: a connection with any number of requests, or an HTTP exchange with this one. */
 export interface ReplyChannel {
@@ -29,26 +29,20 @@ export interface AttemptHandler {
   stop(): void;
 }
 
-/** Keeps the attempts that are not answered yet. */
-export interface AttemptOwner {
-  /** It has been answered. */
-  ended(attempt: Attempt): void;
-}
-
 /**
  * One request on one channel, until it is answered. A call that requires input takes several attempts: the client retries
  * it with the input.
  */
 export class Attempt implements Linked<Attempt> {
+  /** Tells it from the other states of a request. */
+  readonly kind = 'attempt';
   before: Attempt | undefined = undefined;
   after: Attempt | undefined = undefined;
   readonly request: Message;
   readonly channel: ReplyChannel;
   handler: AttemptHandler | undefined = undefined;
-  readonly #owner: AttemptOwner;
 
-  constructor(owner: AttemptOwner, channel: ReplyChannel, request: Message) {
-    this.#owner = owner;
+  constructor(channel: ReplyChannel, request: Message) {
     this.channel = channel;
     this.request = request;
   }
@@ -56,10 +50,5 @@ export class Attempt implements Linked<Attempt> {
   /** Of the request, as JSON text. */
   get id(): string {
     return this.request.text(Client.id)!;
-  }
-
-  /** It has been answered. */
-  finish(): void {
-    this.#owner.ended(this);
   }
 }

@@ -2,8 +2,8 @@ import type { CatalogEntry } from '../../gateway/index.ts';
 import { isJsonObject, LEGACY_VERSIONS, MODERN_VERSION, type JsonObject } from '../../protocol/index.ts';
 import { serverCapabilities } from '../server-identity.ts';
 import type { Attempt, AttemptHandler } from './attempt.ts';
+import type { ModernEndpoint } from './endpoint.ts';
 import { modernResult } from './modern-meta.ts';
-import type { StatelessClients } from './stateless-clients.ts';
 
 /** How long server/discover waits for servers that never ran before, and how often it checks, in milliseconds. */
 const SERVER_INFO_WAIT_MS = 1500;
@@ -15,12 +15,12 @@ const TTL_MS = 60_000;
 /** A `server/discover` of a modern client. */
 export class DiscoverRequest implements AttemptHandler {
   readonly listens = false;
-  readonly #clients: StatelessClients;
+  readonly #endpoint: ModernEndpoint;
   readonly #attempt: Attempt;
   #over = false;
 
-  constructor(clients: StatelessClients, attempt: Attempt) {
-    this.#clients = clients;
+  constructor(endpoint: ModernEndpoint, attempt: Attempt) {
+    this.#endpoint = endpoint;
     this.#attempt = attempt;
   }
 
@@ -29,7 +29,7 @@ export class DiscoverRequest implements AttemptHandler {
    * the first request anyway.
    */
   async run(): Promise<void> {
-    const { entries } = this.#clients.gateway.catalog;
+    const { entries } = this.#endpoint.gateway.catalog;
     const until = performance.now() + SERVER_INFO_WAIT_MS;
     const isUnknown = ({ source, exposure }: CatalogEntry): boolean =>
       exposure.needsTools && source.about() === undefined && source.problem === undefined;
@@ -45,12 +45,11 @@ export class DiscoverRequest implements AttemptHandler {
   stop(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#attempt.channel.answerText(this.#attempt.id, discoverResult(this.#clients));
-    this.#attempt.finish();
+    this.#endpoint.answer(this.#attempt, discoverResult(this.#endpoint));
   }
 }
 
-function discoverResult({ identity, gateway, info }: StatelessClients): string {
+function discoverResult({ identity, gateway, serverInfo }: ModernEndpoint): string {
   const instructions = identity.instructions();
   return modernResult(
     {
@@ -61,7 +60,7 @@ function discoverResult({ identity, gateway, info }: StatelessClients): string {
       cacheScope: 'private',
     },
     'server/discover',
-    info,
+    serverInfo,
   );
 }
 

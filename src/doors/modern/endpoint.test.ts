@@ -186,7 +186,7 @@ test('a client that leaves gives up what runs; suspended calls stay', async () =
   harness.client.leave(harness.peer);
   expect(running.open).toBe(false);
   expect(waiting.open).toBe(true);
-  expect(harness.clients.suspended.size).toBe(1);
+  expect(harness.client.suspended.size).toBe(1);
   harness.call(3, {}, { requestState, inputResponses: { question_1: { action: 'accept' } } });
   await asked.outcome;
   waiting.relay(serverMessage(DONE));
@@ -199,7 +199,7 @@ test('closing ends all suspended calls', async () => {
   const call = await harness.nextCall();
   const asked = askDuring(call);
   await harness.answerTo(1);
-  harness.clients.close();
+  harness.client.close();
   expect(await asked.outcome).toEqual({ unanswered: 'closed' });
   expect(call.open).toBe(false);
 });
@@ -249,6 +249,6 @@ test('many calls that wait for clients that never come back are all given up in 
   }
   for (const outcome of await Promise.all(outcomes)) expect(outcome).toEqual({ unanswered: 'closed' });
   expect(calls.every(({ open }) => !open)).toBe(true);
-  expect(harness.clients.suspended.size).toBe(0);
+  expect(harness.client.suspended.size).toBe(0);
   expect(harness.client.running).toBe(0);
 });

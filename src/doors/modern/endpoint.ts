@@ -1,3 +1,5 @@
+import type { Logger } from '../../shared/log.ts';
+import { Session, type ClientLink, type Gateway } from '../../gateway/index.ts';
 import {
   Client,
   isJsonObject,
@@ -9,12 +11,14 @@ import {
   type JsonObject,
 } from '../../protocol/index.ts';
 import { RpcCode, type Message } from '../../wire/index.ts';
-import { Attempt, type AttemptHandler, type AttemptOwner, type ReplyChannel } from './attempt.ts';
+import { LinkedSet } from '../linked-set.ts';
+import type { ServerIdentity } from '../server-identity.ts';
+import { Attempt, type AttemptHandler, type ReplyChannel } from './attempt.ts';
 import { DiscoverRequest } from './discover.ts';
 import { ListenRequest } from './listen-request.ts';
+import { PendingInputs, type InputCarrier } from './pending-inputs.ts';
 import { ModernRequest } from './request.ts';
-import { StatelessClients, type StatelessClientsOptions } from './stateless-clients.ts';
-import { SuspendedRequests } from './suspended-requests.ts';
+import { SuspendedRequests, type SuspendedRequestsOptions } from './suspended-requests.ts';
 
 /** Requests of the older era that this one has removed. */
 const REMOVED_METHODS = new Set([
@@ -31,6 +35,18 @@ const REMOVED_METHODS = new Set([
 const TASKS = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
+export interface ModernEndpointOptions {
+  readonly gateway: Gateway;
+  readonly identity: ServerIdentity;
+  readonly log: Logger;
+  /**
+   * Whether all requests come from one user, as over stdio, so that any of them can carry a server's request. Over the
+   * network each may come from another user. Default false.
+   */
+  readonly singleUser?: boolean;
+  readonly suspended?: SuspendedRequestsOptions;
+}
+
 /** The error for a request that the protocol version does not allow. */
 export interface RequestRefusal {
   readonly code: number;
@@ -38,25 +54,58 @@ export interface RequestRefusal {
   readonly data?: JsonObject;
 }
 
+/** The `_meta` members of a request about its client. */
+interface ClientMeta {
+  /** The protocol version of the request. */
+  readonly version: string | undefined;
+  readonly capabilities: JsonObject | undefined;
+}
+
 /**
- * Takes the requests of clients that speak the version without a handshake. Every request is independent: each is
- * answered on the channel that it came with, whether those are many or one.
+ * Takes the requests of clients that speak the version without a handshake. Every request is independent and answered on
+ * the channel that it came with, whether those are many or one. What the requests share is kept here: older servers need
+ * one log level for all, and tasks and suspended calls have to be found again.
  */
-export class ModernEndpoint implements AttemptOwner {
-  readonly clients: StatelessClients;
+export class ModernEndpoint {
+  readonly gateway: Gateway;
+  readonly identity: ServerIdentity;
+  readonly log: Logger;
+  /** Our identity in every result, as JSON text. */
+  readonly serverInfo: string;
+  readonly suspended: SuspendedRequests<ModernRequest>;
+  /** The pending inputs of the single user. */
+  readonly inputs: PendingInputs | undefined;
+  readonly #singleUser: boolean;
+  /** The attempts that are not answered yet. */
+  readonly #running = new LinkedSet<Attempt>();
+  readonly #nullClient = nullClient();
+  readonly #session = new Session(this.#nullClient);
+  #joined = false;
   #onIdle: (() => void)[] = [];
+  /** The memoized `_meta` of the last request, that request, and the parsed members. */
+  #lastMemo: object | undefined;
+  #lastRequest: Message | undefined;
+  #lastMeta: ClientMeta = { version: undefined, capabilities: undefined };
+  /** The last capabilities, as JSON bytes and as a value. */
+  #capabilitiesText: Buffer | undefined;
+  #capabilities: JsonObject | undefined;
+  #lastDeclared: JsonObject | undefined;
 
-  constructor(options: StatelessClientsOptions) {
-    this.clients = new StatelessClients(options);
+  constructor({ gateway, identity, log, singleUser = false, suspended }: ModernEndpointOptions) {
+    this.gateway = gateway;
+    this.identity = identity;
+    this.log = log;
+    this.#singleUser = singleUser;
+    this.inputs = singleUser ? new PendingInputs(() => this.#carriers()) : undefined;
+    const { name, title, version } = identity;
+    this.serverInfo = JSON.stringify({ name, title, version });
+    this.suspended = new SuspendedRequests(suspended);
+    this.#session.ready();
   }
 
+  /** The number of requests that wait for an answer. */
   get running(): number {
-    return this.clients.running.size;
-  }
-
-  /** How many calls wait for their client to return with input. */
-  get suspended(): number {
-    return this.clients.suspended.size;
+    return this.#running.size;
   }
 
   /** Runs a request, or refuses it. */
@@ -68,7 +117,7 @@ export class ModernEndpoint implements AttemptOwner {
 
   /** The error for a request that this protocol version does not allow; undefined if it may run. */
   refusal(message: Message, method: string): RequestRefusal | undefined {
-    const { version, capabilities } = this.clients.clientMetaOf(message);
+    const { version, capabilities } = this.#clientMetaOf(message);
     if (version !== undefined && !isModernVersion(version)) return unsupportedVersion(version);
     if (version === undefined || capabilities === undefined) {
       const missing = version === undefined ? 'protocolVersion' : 'clientCapabilities';
@@ -90,11 +139,11 @@ export class ModernEndpoint implements AttemptOwner {
 
   /** Runs a request that was not refused. */
   run(message: Message, channel: ReplyChannel, method: string): Attempt {
-    const attempt = new Attempt(this, channel, message);
-    const capabilities = this.clients.clientMetaOf(message).capabilities!;
+    const attempt = new Attempt(channel, message);
+    const capabilities = this.#clientMetaOf(message).capabilities!;
     if (method === 'server/discover') {
-      this.clients.join(capabilities);
-      const request = new DiscoverRequest(this.clients, attempt);
+      this.#join(capabilities);
+      const request = new DiscoverRequest(this, attempt);
       this.#begin(attempt, request);
       void request.run();
       return attempt;
@@ -107,11 +156,11 @@ export class ModernEndpoint implements AttemptOwner {
         return attempt;
       }
     }
-    this.clients.join(capabilities);
-    if (method === 'subscriptions/listen') this.#begin(attempt, new ListenRequest(this.clients, attempt));
+    this.#join(capabilities);
+    if (method === 'subscriptions/listen') this.#begin(attempt, new ListenRequest(this, attempt));
     else if (!this.#resume(attempt)) {
-      if (level !== undefined) this.clients.wantLog(level);
-      const request = new ModernRequest(this.clients, attempt, method, capabilities, level);
+      if (level !== undefined) this.#wantLog(level);
+      const request = new ModernRequest(this, attempt, method, capabilities, level);
       this.#begin(attempt, request);
       request.run();
     }
@@ -120,7 +169,7 @@ export class ModernEndpoint implements AttemptOwner {
 
   #begin(attempt: Attempt, handler: AttemptHandler): void {
     attempt.handler = handler;
-    this.clients.running.add(attempt);
+    this.#running.add(attempt);
   }
 
   /** Resumes a suspended call, if the client retries one with the requested input. */
@@ -128,7 +177,7 @@ export class ModernEndpoint implements AttemptOwner {
     const { request } = attempt;
     const state = request.has(Client.requestState) ? request.string(Client.requestState) : undefined;
     if (state === undefined || !SuspendedRequests.isOurs(state)) return false;
-    const suspended = this.clients.suspended.take(state);
+    const suspended = this.suspended.take(state);
     if (suspended?.matches(request) === true) {
       this.#begin(attempt, suspended);
       suspended.resume(attempt);
@@ -149,7 +198,7 @@ export class ModernEndpoint implements AttemptOwner {
     // The only client notification of the era; over HTTP, closing the exchange cancels instead.
     if (message.string(Client.method) !== 'notifications/cancelled') return;
     const id = message.text(Client.requestId);
-    const attempt = this.clients.running.find((each) => each.id === id);
+    const attempt = this.#running.find((each) => each.id === id);
     if (attempt === undefined) return;
     const { reason } = message.value(Client.params) as JsonObject;
     this.cancel(attempt, typeof reason === 'string' ? reason : undefined);
@@ -157,14 +206,14 @@ export class ModernEndpoint implements AttemptOwner {
 
   /** The client has cancelled a request. No effect on one that is answered. */
   cancel(attempt: Attempt, reason: string | undefined): void {
-    if (!this.clients.running.remove(attempt)) return;
+    if (!this.#running.remove(attempt)) return;
     attempt.handler?.cancel(reason);
     this.#checkIdle();
   }
 
   /** A connection was lost. Its requests are cancelled; suspended calls go on waiting for a retry. */
   leave(channel: ReplyChannel): void {
-    for (const attempt of this.clients.running.members())
+    for (const attempt of this.#running.members())
       if (attempt.channel === channel) this.cancel(attempt, DISCONNECTED);
   }
 
@@ -176,28 +225,96 @@ export class ModernEndpoint implements AttemptOwner {
 
   /** Answers all running requests with an error, and ends subscriptions. */
   failAll(): void {
-    for (const { handler } of this.clients.running.members()) handler?.stop();
-  }
-
-  ended(attempt: Attempt): void {
-    this.clients.running.remove(attempt);
-    this.#checkIdle();
+    for (const { handler } of this.#running.members()) handler?.stop();
   }
 
   close(): void {
-    this.clients.close();
+    this.suspended.close();
+    if (this.#joined) this.gateway.leave(this.#session);
+  }
+
+  /** Answers an attempt with a result of our own: JSON text on one line. */
+  answer(attempt: Attempt, result: string): void {
+    attempt.channel.answerText(attempt.id, result);
+    this.answered(attempt);
+  }
+
+  /** An attempt has been answered. */
+  answered(attempt: Attempt): void {
+    this.#running.remove(attempt);
+    this.#checkIdle();
   }
 
   get #isIdle(): boolean {
-    return this.clients.running.find(({ handler }) => handler?.listens === false) === undefined;
+    return this.#running.find(({ handler }) => handler?.listens === false) === undefined;
   }
 
   #checkIdle(): void {
     if (this.#onIdle.length > 0 && this.#isIdle) for (const listener of this.#onIdle.splice(0)) listener();
   }
+
+  /** A session for one request, whose principal is the single user or the request itself. */
+  sessionFor(client: ClientLink): Session {
+    const session = new Session(client, this.#session, this.#singleUser ? this : client);
+    session.ready();
+    return session;
+  }
+
+  /** The requests of the single user that can carry a server's request, the newest first. */
+  #carriers(): InputCarrier[] {
+    const running = this.#running.members().map(({ handler }) => handler);
+    return [...running.filter((handler) => handler instanceof ModernRequest), ...this.suspended.all];
+  }
+
+  /** The client's members in `_meta`. Every request repeats them, mostly unchanged. */
+  #clientMetaOf(request: Message): ClientMeta {
+    const { memoized: memo } = request;
+    if (request === this.#lastRequest || (memo !== undefined && memo === this.#lastMemo))
+      return this.#lastMeta;
+    this.#lastRequest = request;
+    this.#lastMemo = memo;
+    this.#lastMeta = {
+      version: request.string(Client.version),
+      capabilities: this.#capabilitiesOf(request),
+    };
+    return this.#lastMeta;
+  }
+
+  #capabilitiesOf(request: Message): JsonObject | undefined {
+    if (this.#capabilitiesText !== undefined && request.spells(Client.capabilities, this.#capabilitiesText))
+      return this.#capabilities;
+    if (request.lead(Client.capabilities) !== BRACE) return undefined;
+    const text = request.text(Client.capabilities)!;
+    this.#capabilitiesText = Buffer.from(text);
+    return (this.#capabilities = JSON.parse(text) as JsonObject);
+  }
+
+  /**
+   * Joins the gateway with the first request, which starts servers whose own tools are exposed. Adds a client's
+   * capabilities to those that new servers see; a client without one refuses such a request later.
+   */
+  #join(capabilities: JsonObject): void {
+    if (capabilities !== this.#lastDeclared) {
+      this.#lastDeclared = capabilities;
+      Object.assign(this.#nullClient.capabilities, capabilities);
+    }
+    if (this.#joined) return;
+    this.#joined = true;
+    this.gateway.join(this.#session);
+  }
+
+  /** Lowers the log level for older servers, which have one level for all clients. */
+  #wantLog(level: string): void {
+    const before = severity(this.#session.logLevel);
+    if (before >= 0 && before <= severity(level)) return;
+    this.#session.logLevel = level;
+    this.gateway.logLevelChanged();
+  }
 }
 
 export const DISCONNECTED = 'The client disconnected.';
+
+const BRACE = 0x7b;
 
 /** The error for a request in a version that is not this one. */
 export function unsupportedVersion(requested: string): RequestRefusal {
@@ -211,3 +328,22 @@ export function unsupportedVersion(requested: string): RequestRefusal {
 function hasTasks({ extensions }: JsonObject): boolean {
   return isJsonObject(extensions) && extensions[TASKS_EXTENSION] !== undefined;
 }
+
+/** Drops messages that belong to no request. */
+const nullClient = (): ClientLink => ({
+  modern: true,
+  capabilities: {},
+  congested: false,
+  whenDrained: (listener) => listener(),
+  forwardAnswer: () => undefined,
+  forwardNotification: () => undefined,
+  answer: () => undefined,
+  answerText: () => undefined,
+  notify: () => undefined,
+  ask: (_request, listener) => {
+    listener.unanswered('closed');
+    return 0;
+  },
+  withdraw: () => undefined,
+  fail: () => undefined,
+});

@@ -97,10 +97,7 @@ test('an update is tagged with the stream, wherever it has room, and else unchan
     { jsonrpc: '2.0', id: 'l"1', method: 'subscriptions/listen', params: { notifications: {} } },
     CLIENT_SHAPE,
   );
-  const listen = new ListenRequest(
-    harness.clients,
-    new Attempt({ ended: () => undefined }, harness.peer, request),
-  );
+  const listen = new ListenRequest(harness.client, new Attempt(harness.peer, request));
   await harness.next(({ method }) => method === ACKNOWLEDGED);
   const meta = fc.option(
     fc.dictionary(fc.constantFrom('a', 'b', Meta.subscriptionId), fc.json({ maxDepth: 1 }), { maxKeys: 3 }),
@@ -132,10 +129,7 @@ test('an update is tagged with the stream, wherever it has room, and else unchan
 test('nothing but updates of resources is passed on, and nothing is asked', async () => {
   const harness = openModern();
   const request = Message.from({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen' }, CLIENT_SHAPE);
-  const listen = new ListenRequest(
-    harness.clients,
-    new Attempt({ ended: () => undefined }, harness.peer, request),
-  );
+  const listen = new ListenRequest(harness.client, new Attempt(harness.peer, request));
   await harness.next(({ method }) => method === ACKNOWLEDGED);
   listen.forwardNotification(
     serverMessage({ method: 'notifications/message', params: { level: 'error', data: 'x' } }),

@@ -8,11 +8,11 @@ import {
   Server,
   type JsonObject,
 } from '../../protocol/index.ts';
-import { Message, type AnswerListener, type Edit } from '../../wire/index.ts';
-import type { StatelessClients } from './stateless-clients.ts';
+import { addEdit, Message, type AnswerListener, type Edit } from '../../wire/index.ts';
 import { waitAtMost } from '../wait-at-most.ts';
-import { modernResult } from './modern-meta.ts';
 import type { Attempt, AttemptHandler } from './attempt.ts';
+import type { ModernEndpoint } from './endpoint.ts';
+import { modernResult } from './modern-meta.ts';
 
 /** The most URIs that one request may subscribe to. */
 const MAX_URIS = 1000;
@@ -34,20 +34,20 @@ export class ListenRequest implements AttemptHandler, ClientLink {
   readonly modern = true;
   readonly listens = true;
   readonly capabilities: JsonObject = {};
-  readonly #clients: StatelessClients;
+  readonly #endpoint: ModernEndpoint;
   readonly #attempt: Attempt;
   readonly #session: Session;
   /** The id of the request, as JSON text; it is also the subscription id. */
   readonly #id: string;
   readonly #lists: ReadonlySet<string>;
   readonly #uris = new Set<string>();
-  readonly #subscribing = new Map<Call, (done: boolean) => void>();
+  readonly #subscribing = new WeakMap<Call, (done: boolean) => void>();
   /** Notifications from before the acknowledgement, which must come first. */
   #queued: (() => void)[] | undefined = [];
   #closed = false;
 
-  constructor(clients: StatelessClients, attempt: Attempt) {
-    this.#clients = clients;
+  constructor(endpoint: ModernEndpoint, attempt: Attempt) {
+    this.#endpoint = endpoint;
     this.#attempt = attempt;
     this.#id = attempt.request.text(Client.id)!;
     const params = attempt.request.value(Client.params);
@@ -55,7 +55,7 @@ export class ListenRequest implements AttemptHandler, ClientLink {
     this.#lists = new Set(
       // Lists that never change are left out of the acknowledgement.
       Object.entries(LISTS).flatMap(([key, method]) =>
-        wanted[key] === true && clients.identity.fixed !== true ? [method] : [],
+        wanted[key] === true && endpoint.identity.fixed !== true ? [method] : [],
       ),
     );
     this.#session = new Session(this);
@@ -68,7 +68,7 @@ export class ListenRequest implements AttemptHandler, ClientLink {
   }
 
   async #begin(uris: ReadonlySet<string>, wantsResources: boolean): Promise<void> {
-    this.#clients.gateway.join(this.#session);
+    this.#endpoint.gateway.join(this.#session);
     await waitAtMost(
       SUBSCRIBE_TIMEOUT_MS,
       Promise.all([...uris].map((uri, at) => this.#subscribe(uri, at + 1))),
@@ -98,7 +98,7 @@ export class ListenRequest implements AttemptHandler, ClientLink {
         if (done) this.#uris.add(uri);
         resolve();
       });
-      this.#clients.gateway.handle(call);
+      this.#endpoint.gateway.handle(call);
     });
   }
 
@@ -111,18 +111,17 @@ export class ListenRequest implements AttemptHandler, ClientLink {
   stop(): void {
     if (!this.#leave()) return;
     const result = { _meta: { [Meta.subscriptionId]: JSON.parse(this.#id) as string | number } };
-    this.#attempt.channel.answerText(
-      this.#id,
-      modernResult(result, 'subscriptions/listen', this.#clients.info),
+    this.#endpoint.answer(
+      this.#attempt,
+      modernResult(result, 'subscriptions/listen', this.#endpoint.serverInfo),
     );
-    this.#attempt.finish();
   }
 
   #leave(): boolean {
     if (this.#closed) return false;
     this.#closed = true;
     this.#session.cancelAll();
-    this.#clients.gateway.leave(this.#session);
+    this.#endpoint.gateway.leave(this.#session);
     return true;
   }
 
@@ -145,12 +144,10 @@ export class ListenRequest implements AttemptHandler, ClientLink {
 
   forwardAnswer(answer: Message, call: Call): void {
     this.#subscribing.get(call)?.(!answer.has(Server.error));
-    this.#subscribing.delete(call);
   }
 
   answer(call: Call): void {
     this.#subscribing.get(call)?.(true);
-    this.#subscribing.delete(call);
   }
 
   answerText(call: Call): void {
@@ -159,7 +156,6 @@ export class ListenRequest implements AttemptHandler, ClientLink {
 
   fail(call: Call): void {
     this.#subscribing.get(call)?.(false);
-    this.#subscribing.delete(call);
   }
 
   /** A subscription takes no requests. */
@@ -187,21 +183,19 @@ export class ListenRequest implements AttemptHandler, ClientLink {
 function tagged(notification: Message, edits: readonly Edit[], id: string): readonly Edit[] {
   const tag = `${JSON.stringify(Meta.subscriptionId)}:${id}`;
   const all = [...edits];
-  const put = (edit: Edit): readonly Edit[] => [...all, edit].sort((a, b) => a.start - b.start);
-  if (notification.has(Server.subscriptionId))
-    return put({
-      start: notification.start(Server.subscriptionId),
-      end: notification.end(Server.subscriptionId),
-      with: id,
-    });
-  if (notification.lead(Server.meta) === BRACE) {
+  if (notification.has(Server.subscriptionId)) {
+    const start = notification.start(Server.subscriptionId);
+    addEdit(all, { start, end: notification.end(Server.subscriptionId), with: id });
+  } else if (notification.lead(Server.meta) === BRACE) {
     const at = notification.start(Server.meta) + 1;
     const empty = /^\{\s*\}$/.test(notification.text(Server.meta)!);
-    return put({ start: at, end: at, with: empty ? tag : `${tag},` });
+    addEdit(all, { start: at, end: at, with: empty ? tag : `${tag},` });
+  } else {
+    // It has a uri, so it has params.
+    const at = notification.start(Server.params) + 1;
+    addEdit(all, { start: at, end: at, with: `"_meta":{${tag}},` });
   }
-  // It has a uri, so it has params.
-  const at = notification.start(Server.params) + 1;
-  return put({ start: at, end: at, with: `"_meta":{${tag}},` });
+  return all;
 }
 
 const BRACE = 0x7b;

@@ -15,7 +15,7 @@ const answerOf = (result: string): Message =>
 
 /** The result as it goes out. */
 function stampedAnswer(result: string, method = 'tools/call', edits: readonly Edit[] = []): string {
-  const done = withModernMeta(answerOf(result), edits, method, INFO);
+  const done = withModernMeta(answerOf(result), edits, method, OURS);
   const text = editedText(done.answer, done.edits);
   const head = '{"jsonrpc":"2.0","id":7,"result":';
   expect(text.startsWith(head) && text.endsWith('}')).toBe(true);
@@ -165,7 +165,7 @@ describe('the answer of a source', () => {
   test('that is an error stays one; a resource that is not found has the code of the era', () => {
     const error = (text: string): string => {
       const answer = Message.fromText(`{"jsonrpc":"2.0","id":7,"error":${text}}`, SERVER_SHAPE);
-      const done = withModernMeta(answer, [], 'resources/read', INFO);
+      const done = withModernMeta(answer, [], 'resources/read', OURS);
       return memberText(editedText(done.answer, done.edits), 'error')!;
     };
     for (const text of [
@@ -187,7 +187,7 @@ describe('a result of our own', () => {
   test('gets what it lacks, and keeps all else to the letter', () => {
     fc.assert(
       fc.property(result(), fc.constantFrom(...METHODS), (before, method) => {
-        const after = modernResultText(before, method, INFO);
+        const after = modernResultText(before, method, OURS);
         expect(memberText(memberText(after, '_meta')!, Meta.serverInfo)).toBe(OURS);
         if (memberText(before, '_meta')?.startsWith('{') !== false) expectStamped(before, after, method);
       }),
@@ -196,7 +196,7 @@ describe('a result of our own', () => {
   });
 
   test('is complete, and from us', () => {
-    expect(JSON.parse(modernResult({ tools: [] }, 'tools/list', INFO))).toEqual({
+    expect(JSON.parse(modernResult({ tools: [] }, 'tools/list', OURS))).toEqual({
       resultType: 'complete',
       ttlMs: 0,
       cacheScope: 'private',

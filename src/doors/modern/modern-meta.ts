@@ -1,6 +1,5 @@
-import { Meta, Server, type JsonObject } from '../../protocol/index.ts';
+import { Meta, Server, SERVER_SHAPE, type JsonObject } from '../../protocol/index.ts';
 import { addEdit, editedText, memberText, Message, withMembers, type Edit } from '../../wire/index.ts';
-import { SERVER_SHAPE } from '../../protocol/index.ts';
 
 /** Results that a client may cache, and that must say for how long. */
 const CACHEABLE = new Set([
@@ -12,51 +11,54 @@ const CACHEABLE = new Set([
   'resources/read',
 ]);
 
+const SERVER_INFO = JSON.stringify(Meta.serverInfo);
 const BRACE = 0x7b;
 /** Resource not found, as it was before the modern era, and as it is now. */
 const OLD_NOT_FOUND = /"code"\s*:\s*-32002\b/;
 const NOT_FOUND = '-32602';
 
-/** Our identity, in the `_meta` of every result. */
-export type ServerInfo = Readonly<{ name: string; title: string; version: string }>;
+/** An answer, and the edits to be made when it is sent. */
+interface EditedAnswer {
+  readonly answer: Message;
+  readonly edits: readonly Edit[];
+}
 
-/** Members that the modern era requires of a result, as JSON text without braces. */
-function required(
-  method: string,
-  has: { resultType: boolean; ttl: boolean; scope: boolean },
-  ttlMs = 0,
-): string[] {
-  const members = has.resultType ? [] : ['"resultType":"complete"'];
+/** The members of the modern era that a result lacks, as JSON text without braces. */
+function missingMembers(method: string, has: (member: RequiredMember) => boolean, ttlMs = 0): string[] {
+  const members = has('resultType') ? [] : ['"resultType":"complete"'];
   // An answer of an older server may change at any moment; it announces that in other ways.
   if (CACHEABLE.has(method)) {
-    if (!has.ttl) members.push(`"ttlMs":${ttlMs}`);
-    if (!has.scope) members.push('"cacheScope":"private"');
+    if (!has('ttlMs')) members.push(`"ttlMs":${ttlMs}`);
+    if (!has('cacheScope')) members.push('"cacheScope":"private"');
   }
   return members;
 }
 
+type RequiredMember = 'resultType' | 'ttlMs' | 'cacheScope';
+
 /**
  * The edits that turn a source's answer into one of the modern era: resultType, cache members and server info, each if
- * the source has not set it. Everything else stays byte for byte.
+ * the source has not set it. Everything else stays byte for byte. `serverInfo` is our identity, as JSON text.
  */
 export function withModernMeta(
   answer: Message,
   edits: readonly Edit[],
   method: string,
-  info: ServerInfo,
-): { readonly answer: Message; readonly edits: readonly Edit[] } {
+  serverInfo: string,
+): EditedAnswer {
   if (answer.has(Server.error)) return modernError(answer, edits);
   if (hasResultMeta(answer, method)) return { answer, edits };
   const start = answer.start(Server.result) + 1;
   // An earlier edit is at the same position: apply it first.
   if (edits.some((edit) => edit.start <= start && edit.end >= start))
-    return withModernMeta(Message.fromText(editedText(answer, edits), SERVER_SHAPE), NONE, method, info);
-  const members = required(method, {
-    resultType: answer.has(Server.resultType),
-    ttl: answer.has(Server.ttlMs),
-    scope: answer.has(Server.cacheScope),
-  });
-  const own = infoMember(info);
+    return withModernMeta(
+      Message.fromText(editedText(answer, edits), SERVER_SHAPE),
+      NONE,
+      method,
+      serverInfo,
+    );
+  const members = missingMembers(method, (member) => answer.has(Server[member]));
+  const own = `${SERVER_INFO}:${serverInfo}`;
   const all = [...edits];
   if (!answer.has(Server.resultMeta)) members.push(`"_meta":{${own}}`);
   else if (answer.lead(Server.resultMeta) === BRACE && !answer.has(Server.serverInfo)) {
@@ -83,44 +85,23 @@ export function hasResultMeta(answer: Message, method: string): boolean {
 }
 
 /** The same for a result of our own, as JSON text. */
-export function modernResultText(result: string, method: string, info: ServerInfo, ttlMs?: number): string {
-  const has = {
-    resultType: memberText(result, 'resultType') !== undefined,
-    ttl: memberText(result, 'ttlMs') !== undefined,
-    scope: memberText(result, 'cacheScope') !== undefined,
-  };
-  const members = required(method, has, ttlMs);
-  const meta = memberText(result, '_meta');
-  const changed = meta?.startsWith('{')
-    ? withMembers(result, { _meta: withMembers(meta, { [Meta.serverInfo]: JSON.stringify(info) }) })
-    : withMembers(result, { _meta: `{${infoMember(info)}}` });
-  if (members.length === 0) return changed;
+export function modernResultText(result: string, method: string, serverInfo: string, ttlMs?: number): string {
+  const members = missingMembers(method, (member) => memberText(result, member) !== undefined, ttlMs);
+  const given = memberText(result, '_meta');
+  const meta = given?.startsWith('{') ? given : '{}';
+  const changed = withMembers(result, {
+    _meta: withMembers(meta, { [Meta.serverInfo]: serverInfo }),
+  });
   // It has at least one member by now.
-  return `{${members.join(',')},${changed.slice(1)}`;
+  return members.length === 0 ? changed : `{${members.join(',')},${changed.slice(1)}`;
 }
 
 /** A result of our own making. */
-export function modernResult(result: JsonObject, method: string, info: ServerInfo): string {
-  return modernResultText(JSON.stringify(result), method, info);
+export function modernResult(result: JsonObject, method: string, serverInfo: string): string {
+  return modernResultText(JSON.stringify(result), method, serverInfo);
 }
 
-/** The member of `_meta` with our identity, as JSON text. */
-function infoMember(info: ServerInfo): string {
-  let text = infoMembers.get(info);
-  if (text === undefined) {
-    text = `${JSON.stringify(Meta.serverInfo)}:${JSON.stringify(info)}`;
-    infoMembers.set(info, text);
-  }
-  return text;
-}
-
-/** Every answer carries it. */
-const infoMembers = new WeakMap<ServerInfo, string>();
-
-function modernError(
-  answer: Message,
-  edits: readonly Edit[],
-): { readonly answer: Message; readonly edits: readonly Edit[] } {
+function modernError(answer: Message, edits: readonly Edit[]): EditedAnswer {
   const said = answer.text(Server.error)!;
   if (!OLD_NOT_FOUND.test(said) || memberText(said, 'code') !== '-32002') return { answer, edits };
   const start = answer.start(Server.error);

@@ -4,8 +4,7 @@ import { silentLogger } from '../../shared/log.ts';
 import { Gateway, type Call, type CatalogEntry } from '../../gateway/index.ts';
 import { CLIENT_SHAPE, Meta, MODERN_VERSION, SERVER_SHAPE } from '../../protocol/index.ts';
 import { Message, Peer, StreamTransport } from '../../wire/index.ts';
-import { ModernEndpoint } from './endpoint.ts';
-import type { StatelessClients, StatelessClientsOptions } from './stateless-clients.ts';
+import { ModernEndpoint, type ModernEndpointOptions } from './endpoint.ts';
 
 /** What the clients here can do. */
 const ABLE = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
@@ -35,14 +34,13 @@ export interface TestConnection {
 /** A modern client before a gateway with one tool, `hold`, whose calls the test answers itself. */
 export interface ModernTestClient extends TestConnection {
   readonly gateway: Gateway;
-  readonly clients: StatelessClients;
   /** The next call of the tool. */
   readonly nextCall: () => Promise<Call>;
 }
 
 export const IDENTITY = { name: 'test', title: 'Test', version: '0', instructions: () => 'Be brief.' };
 
-export function openModern(options: Partial<StatelessClientsOptions> = {}): ModernTestClient {
+export function openModern(options: Partial<ModernEndpointOptions> = {}): ModernTestClient {
   const calls: Call[] = [];
   const takers: ((call: Call) => void)[] = [];
   const gateway = new Gateway({
@@ -69,7 +67,6 @@ export function openModern(options: Partial<StatelessClientsOptions> = {}): Mode
   return {
     ...connection,
     gateway,
-    clients: client.clients,
     nextCall: () => {
       const call = calls.shift();
       return call ? Promise.resolve(call) : new Promise((resolve) => takers.push(resolve));

@@ -43,7 +43,10 @@ export class PendingInputs {
       if (input.carrier !== carrier) continue;
       const other = this.#pick(undefined);
       if (other === undefined) this.#refuse(id);
-      else this.#assign(input, other);
+      else {
+        input.carrier = other;
+        other.deliver();
+      }
     }
   }
 
@@ -89,11 +92,6 @@ export class PendingInputs {
     const able = this.#carriers().filter((carrier) => carrier.mayRequireInput);
     if (preferred !== undefined && able.includes(preferred)) able.unshift(preferred);
     return able.find((carrier) => carrier.connected) ?? able[0];
-  }
-
-  #assign(input: OpenInput, carrier: InputCarrier): void {
-    input.carrier = carrier;
-    carrier.deliver();
   }
 
   #refuse(id: number): void {

@@ -39,11 +39,11 @@ test('a question is an answer, and the answer to it comes with a request of its 
   const harness = openModern();
   const { call, asked, state, inputs } = await suspend(harness);
   expect(inputs).toEqual({ question_1: { method: 'elicitation/create', params: { message: 'Well?' } } });
-  expect(harness.clients.suspended.size).toBe(1);
+  expect(harness.client.suspended.size).toBe(1);
   expect(harness.client.running).toBe(0);
   harness.call('later', { n: 1 }, back(state, { question_1: ACCEPT }));
   expect((await asked.outcome).result).toEqual(ACCEPT);
-  expect(harness.clients.suspended.size).toBe(0);
+  expect(harness.client.suspended.size).toBe(0);
   call.relay(text('done'));
   expect((await harness.answerTo('later')).result.content).toEqual([{ type: 'text', text: 'done' }]);
   expect(harness.messages).toHaveLength(2);
@@ -147,7 +147,7 @@ test('the answer that came while the client was away is there when it is back', 
   expect((await harness.answerTo(2)).result.content[0].text).toBe('without you');
   await asked.outcome;
   expect(harness.client.running).toBe(0);
-  expect(harness.clients.suspended.size).toBe(0);
+  expect(harness.client.suspended.size).toBe(0);
 });
 
 test('so is the failure', async () => {

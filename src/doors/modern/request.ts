@@ -1,8 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SwitchboardError } from '../../shared/errors.ts';
 import { wireAnswer, type Call, type ClientLink, type Session } from '../../gateway/index.ts';
 import {
   Client,
-  isJsonObject,
   kindListedBy,
   MAY_REQUIRE_INPUT,
   RESOURCE_NOT_FOUND,
@@ -11,22 +11,40 @@ import {
   type JsonObject,
 } from '../../protocol/index.ts';
 import {
-  memberText,
   jsonMembers,
+  onOneLine,
   type Message,
   RpcCode,
   withMembers,
   type AnswerListener,
   type Edit,
 } from '../../wire/index.ts';
-import type { StatelessClients } from './stateless-clients.ts';
+import type { Attempt, AttemptHandler } from './attempt.ts';
+import type { ModernEndpoint } from './endpoint.ts';
+import { hasResultMeta, withModernMeta, modernResult, modernResultText } from './modern-meta.ts';
 import { PendingInputs, type InputCarrier, type PendingInput } from './pending-inputs.ts';
 import type { Suspendable } from './suspended-requests.ts';
-import { hasResultMeta, withModernMeta, modernResult, modernResultText } from './modern-meta.ts';
-import type { Attempt, AttemptHandler } from './attempt.ts';
 
 /** Input requests within this time go into one answer, in milliseconds. */
 const BATCH_MS = 10;
+
+/**
+ * Where a request stands: its client waits for the answer to an attempt, is away to get input, or needs nothing more.
+ * The attempt is a state itself, because nearly all requests have no other before they finish.
+ */
+type RequestState = Attempt | ClientAway | typeof FINISHED;
+
+/** The client has been told that input is required, and has not retried yet. */
+interface ClientAway {
+  readonly kind: 'away';
+  /** The `requestState` of its retry. */
+  readonly requestState: string;
+  /** The answer that came meanwhile. */
+  heldAnswer?: (attempt: Attempt) => void;
+}
+
+/** Answered or cancelled. */
+const FINISHED = { kind: 'finished' } as const;
 
 /**
  * One request of a modern client, over all its attempts. When its server sends a request, the attempt is answered with
@@ -38,44 +56,32 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
   readonly principal: object;
   readonly capabilities: JsonObject;
   readonly session: Session;
-  readonly #clients: StatelessClients;
-  readonly #logLevel: string | undefined;
-  readonly #method: string;
+  readonly #endpoint: ModernEndpoint;
   readonly #call: Call;
-  /** Undefined while the client is away. */
-  #attempt: Attempt | undefined;
+  #state: RequestState;
   /** The inputs for its client; created for the first one unless they are shared. */
   #inputs: PendingInputs | undefined;
-  /** Whether it has been answered or cancelled. */
-  #finished = false;
-  #askTimer: NodeJS.Timeout | undefined;
-  /** The `requestState` of the client while it is away. */
-  #state = '';
-  /** The answer that came while the client was away. */
-  #heldAnswer: ((attempt: Attempt) => void) | undefined;
 
   constructor(
-    clients: StatelessClients,
+    endpoint: ModernEndpoint,
     attempt: Attempt,
     method: string,
     capabilities: JsonObject,
     logLevel: string | undefined,
   ) {
-    this.#clients = clients;
-    this.principal = clients.principalOf(this);
-    this.#attempt = attempt;
+    this.#endpoint = endpoint;
+    this.#state = attempt;
     this.capabilities = capabilities;
-    this.#logLevel = logLevel;
-    this.#method = method;
-    this.#inputs = clients.inputs;
-    this.session = clients.sessionFor(this);
+    this.#inputs = endpoint.inputs;
+    this.session = endpoint.sessionFor(this);
     this.session.logLevel = logLevel;
+    this.principal = this.session.principal;
     this.#call = this.session.open(attempt.request, method);
   }
 
   /** Routes it. */
   run(): void {
-    this.#clients.gateway.handle(this.#call);
+    this.#endpoint.gateway.handle(this.#call);
   }
 
   get bytes(): number {
@@ -85,42 +91,39 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
   }
 
   get congested(): boolean {
-    return this.#attempt?.channel.congested ?? false;
+    return this.#state.kind === 'attempt' && this.#state.channel.congested;
   }
 
   whenDrained(listener: () => void): void {
-    if (this.#attempt) this.#attempt.channel.whenDrained(listener);
+    if (this.#state.kind === 'attempt') this.#state.channel.whenDrained(listener);
     else listener();
   }
 
   /** Whether a retry is the same request: its state must not be used for another one. */
   matches(request: Message): boolean {
-    return subjectOf(request) === subjectOf(this.#call.request);
+    return isDeepStrictEqual(subjectOf(request), subjectOf(this.#call.request));
   }
 
   /** The client is back. Its inputs go to the server; missing ones are requested again. */
   resume(attempt: Attempt): void {
-    this.#attempt = attempt;
+    const before = this.#state;
+    this.#state = attempt;
     const responses = attempt.request.text(Client.inputResponses);
     const given = new Map(
       (responses?.startsWith('{') === true ? jsonMembers(responses) : []).map(({ key, valueText }) => [
         key,
-        oneLine(valueText),
+        onOneLine(valueText),
       ]),
     );
     this.#call.suspend(false);
     this.#inputs?.answered(this, given);
-    const heldAnswer = this.#heldAnswer;
-    this.#heldAnswer = undefined;
-    if (heldAnswer) this.#answerAttempt(heldAnswer);
+    if (before.kind === 'away' && before.heldAnswer) this.#answer(before.heldAnswer);
     else if (this.#pendingInputs().length > 0) this.deliver();
   }
 
   /** The client has cancelled it. */
   cancel(reason: string | undefined): void {
-    clearTimeout(this.#askTimer);
-    this.#attempt = undefined;
-    this.#finished = true;
+    this.#state = FINISHED;
     this.#inputs?.leave(this);
     this.#call.cancel(reason);
   }
@@ -153,53 +156,47 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
     // Not part of this request.
   }
 
-  forwardAnswer(answer: Message, _call: Call, edits: readonly Edit[]): void {
-    const attempt = this.#attempt;
+  forwardAnswer(answer: Message, { method }: Call, edits: readonly Edit[]): void {
+    const attempt = this.#state;
     // The hot path: a modern server's answer needs no additions.
-    if (attempt !== undefined && hasResultMeta(answer, this.#method)) {
-      this.#attempt = undefined;
+    if (attempt.kind === 'attempt' && hasResultMeta(answer, method)) {
+      this.#state = FINISHED;
       attempt.channel.forwardAnswer(answer, attempt.request, edits);
-      this.#finish(attempt);
+      this.#answered(attempt);
       return;
     }
-    const { info } = this.#clients;
-    const done = withModernMeta(answer, edits, this.#method, info);
+    const done = withModernMeta(answer, edits, method, this.#endpoint.serverInfo);
     const { length } = done.answer;
-    this.#answerAttempt(
-      ({ channel, request }) => channel.forwardAnswer(done.answer, request, done.edits),
-      length,
-    );
+    this.#answer(({ channel, request }) => channel.forwardAnswer(done.answer, request, done.edits), length);
   }
 
-  answer(_call: Call, result: JsonObject): void {
-    this.#answerWithText(modernResult(result, this.#method, this.#clients.info));
+  answer({ method }: Call, result: JsonObject): void {
+    this.#answerWithText(modernResult(result, method, this.#endpoint.serverInfo));
   }
 
-  answerText(_call: Call, resultText: string): void {
-    const kind = kindListedBy(this.#method);
-    const ttlMs = kind === undefined || kind === 'tasks' ? undefined : this.#clients.gateway.freshFor(kind);
-    this.#answerWithText(modernResultText(resultText, this.#method, this.#clients.info, ttlMs));
+  answerText({ method }: Call, resultText: string): void {
+    const kind = kindListedBy(method);
+    const ttlMs = kind === undefined || kind === 'tasks' ? undefined : this.#endpoint.gateway.freshFor(kind);
+    this.#answerWithText(modernResultText(resultText, method, this.#endpoint.serverInfo, ttlMs));
   }
 
   fail(call: Call, error: SwitchboardError): void {
     if (error.code === 'INTERNAL') {
       const cause = error.cause instanceof Error ? error.cause.stack : String(error.cause);
-      this.#clients.log.error(error.message, { cause });
+      this.#endpoint.log.error(error.message, { cause });
     }
     const answer = wireAnswer(error, call.method, false);
     if (answer.kind === 'result') this.answer(call, answer.result);
     else {
       const code = MODERN_CODES.get(answer.code) ?? answer.code;
-      this.#answerAttempt(({ channel, request }) =>
-        channel.fail(request.text(Client.id)!, code, answer.message),
-      );
+      this.#answer(({ channel, id }) => channel.fail(id, code, answer.message));
     }
   }
 
   forwardNotification(notification: Message, edits: readonly Edit[], call?: Call): void {
-    const attempt = this.#attempt;
+    const attempt = this.#state;
     // A client that is away gets no notifications.
-    if (attempt === undefined) return;
+    if (attempt.kind !== 'attempt') return;
     const method = notification.string(Server.method);
     if (method === 'notifications/message' && !this.#wants(notification)) return;
     if (method !== 'notifications/progress' || call === undefined || attempt.request === call.request) {
@@ -216,72 +213,65 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
   }
 
   #wants(notification: Message): boolean {
-    return (
-      this.#logLevel !== undefined && severity(notification.string(Server.level)) >= severity(this.#logLevel)
-    );
+    const { logLevel } = this.session;
+    return logLevel !== undefined && severity(notification.string(Server.level)) >= severity(logLevel);
   }
 
   #answerWithText(resultText: string): void {
-    const { length } = resultText;
-    this.#answerAttempt(({ channel, id }) => channel.answerText(id, resultText), length);
+    this.#answer(({ channel, id }) => channel.answerText(id, resultText), resultText.length);
   }
 
   /** Answers the current attempt, or holds the answer of this size until the client is back. */
-  #answerAttempt(answer: (attempt: Attempt) => void, bytes = 0): void {
-    const attempt = this.#attempt;
-    if (attempt === undefined) {
-      this.#heldAnswer = this.#clients.suspended.addBytes(this.#state, bytes) ? answer : failLost;
-      return;
+  #answer(answer: (attempt: Attempt) => void, bytes = 0): void {
+    const state = this.#state;
+    if (state.kind === 'away')
+      state.heldAnswer = this.#endpoint.suspended.addBytes(state.requestState, bytes) ? answer : failLost;
+    else if (state.kind === 'attempt') {
+      this.#state = FINISHED;
+      answer(state);
+      this.#answered(state);
     }
-    this.#attempt = undefined;
-    answer(attempt);
-    this.#finish(attempt);
   }
 
-  #finish(attempt: Attempt): void {
-    if (this.#askTimer !== undefined) {
-      clearTimeout(this.#askTimer);
-      this.#askTimer = undefined;
-    }
-    attempt.finish();
-    this.#finished = true;
+  #answered(attempt: Attempt): void {
+    this.#endpoint.answered(attempt);
     this.#inputs?.leave(this);
   }
 
   get mayRequireInput(): boolean {
-    return MAY_REQUIRE_INPUT.has(this.#method) && this.#heldAnswer === undefined && !this.#finished;
+    const state = this.#state;
+    if (state.kind === 'finished' || !MAY_REQUIRE_INPUT.has(this.#call.method)) return false;
+    return state.kind === 'attempt' || state.heldAnswer === undefined;
   }
 
   get connected(): boolean {
-    return this.#attempt !== undefined;
+    return this.#state.kind === 'attempt';
   }
 
   /** Requests input shortly; more may follow at the same time. */
   deliver(): void {
-    if (this.#attempt !== undefined) this.#askTimer ??= setTimeout(() => this.#askNow(), BATCH_MS);
+    const attempt = this.#state;
+    if (attempt.kind === 'attempt') setTimeout(() => this.#requireInput(attempt), BATCH_MS);
   }
 
-  #askNow(): void {
-    this.#askTimer = undefined;
-    const attempt = this.#attempt;
+  #requireInput(attempt: Attempt): void {
     const inputs = this.#pendingInputs();
-    if (attempt === undefined || inputs.length === 0) return;
-    const state = this.#clients.suspended.add(this);
-    if (state === undefined) {
+    // It may have been answered meanwhile, or this input may have gone with an earlier one.
+    if (this.#state !== attempt || inputs.length === 0) return;
+    const requestState = this.#endpoint.suspended.add(this);
+    if (requestState === undefined) {
       // No room for another suspended request.
       this.#inputs?.refuse(this);
       return;
     }
     const requests = inputs.map(({ key, request }) => `${JSON.stringify(key)}:${asInput(request)}`);
     const result = modernResultText(
-      `{"resultType":"input_required","inputRequests":{${requests.join(',')}},"requestState":${JSON.stringify(state)}}`,
+      `{"resultType":"input_required","inputRequests":{${requests.join(',')}},"requestState":${JSON.stringify(requestState)}}`,
       'input_required',
-      this.#clients.info,
+      this.#endpoint.serverInfo,
     );
-    this.#state = state;
-    this.#attempt = undefined;
-    attempt.channel.answerText(attempt.id, result);
-    attempt.finish();
+    this.#state = { kind: 'away', requestState };
+    this.#endpoint.answer(attempt, result);
     // Its server does not work on the call while the client is away.
     this.#call.suspend(true);
   }
@@ -299,30 +289,13 @@ function asInput(request: Message): string {
   const given = request.text(Server.params);
   // The modern era has no elicitationId: a client learns of completion by its retry.
   const params = given?.startsWith('{') === true ? withMembers(given, { elicitationId: undefined }) : given;
-  return `{"method":${method}${params === undefined ? '' : `,"params":${oneLine(params)}`}}`;
+  return `{"method":${method}${params === undefined ? '' : `,"params":${onOneLine(params)}`}}`;
 }
 
 /** Method, name or URI, and arguments: these must be the same in a retry. */
-function subjectOf(request: Message): string {
-  const params = request.text(Client.params) ?? '';
-  const args = params.startsWith('{') ? memberText(params, 'arguments') : undefined;
-  return canonical([
-    request.string(Client.method),
-    request.string(Client.name),
-    request.string(Client.uri),
-    args === undefined ? undefined : JSON.parse(args),
-  ]);
-}
-
-/** The same text for equal values, whatever the order of their members. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    isJsonObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-  );
-}
-
-function oneLine(json: string): string {
-  return json.replace(/[\n\r]/g, ' ');
+function subjectOf(request: Message): readonly unknown[] {
+  const { method, name, uri } = Client;
+  return [...[method, name, uri].map((slot) => request.string(slot)), request.value(Client.arguments)];
 }
 
 /** This era has given up the range that these codes are from. */

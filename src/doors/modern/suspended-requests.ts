@@ -21,8 +21,7 @@ interface Entry<W> {
   readonly request: W;
   /** What it holds. */
   bytes: number;
-  /** On the performance clock. */
-  readonly until: number;
+  readonly timer: NodeJS.Timeout;
 }
 
 /** The prefix of our states, which distinguishes them from those of servers. */
@@ -34,22 +33,13 @@ const ID_BYTES = 32;
  * unguessable key and valid once.
  */
 export class SuspendedRequests<W extends Suspendable> {
-  readonly #ageMs: number;
-  readonly #maxRequests: number;
-  readonly #maxBytes: number;
+  readonly #options: Required<SuspendedRequestsOptions>;
   /** Oldest first. */
   readonly #byState = new Map<string, Entry<W>>();
   #bytes = 0;
-  #timer: NodeJS.Timeout | undefined;
 
-  constructor({
-    ageMs = 600_000,
-    maxRequests = 1000,
-    maxBytes = 64 * 1024 * 1024,
-  }: SuspendedRequestsOptions = {}) {
-    this.#ageMs = ageMs;
-    this.#maxRequests = maxRequests;
-    this.#maxBytes = maxBytes;
+  constructor(options: SuspendedRequestsOptions = {}) {
+    this.#options = { ageMs: 600_000, maxRequests: 1000, maxBytes: 64 * 1024 * 1024, ...options };
   }
 
   get size(): number {
@@ -69,18 +59,19 @@ export class SuspendedRequests<W extends Suspendable> {
   /** Returns the state for the retry; undefined if there is no room. */
   add(request: W): string | undefined {
     const { bytes } = request;
-    if (this.#byState.size >= this.#maxRequests || this.#bytes + bytes > this.#maxBytes) return undefined;
+    const { ageMs, maxRequests, maxBytes } = this.#options;
+    if (this.#byState.size >= maxRequests || this.#bytes + bytes > maxBytes) return undefined;
     const state = STATE_PREFIX + randomBytes(ID_BYTES).toString('base64url');
-    this.#byState.set(state, { request, bytes, until: performance.now() + this.#ageMs });
+    const timer = setTimeout(() => this.take(state)?.expire(), ageMs).unref();
+    this.#byState.set(state, { request, bytes, timer });
     this.#bytes += bytes;
-    this.#arm();
     return state;
   }
 
   /** Adds to the size of a suspended request. Returns false if there is no room. */
   addBytes(state: string, bytes: number): boolean {
     const found = this.#byState.get(state);
-    if (found === undefined || this.#bytes + bytes > this.#maxBytes) return false;
+    if (found === undefined || this.#bytes + bytes > this.#options.maxBytes) return false;
     found.bytes += bytes;
     this.#bytes += bytes;
     return true;
@@ -90,6 +81,7 @@ export class SuspendedRequests<W extends Suspendable> {
   take(state: string): W | undefined {
     const found = this.#byState.get(state);
     if (found === undefined) return undefined;
+    clearTimeout(found.timer);
     this.#byState.delete(state);
     this.#bytes -= found.bytes;
     return found.request;
@@ -97,26 +89,6 @@ export class SuspendedRequests<W extends Suspendable> {
 
   /** Expires all of them. */
   close(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     for (const state of [...this.#byState.keys()]) this.take(state)?.expire();
-  }
-
-  #arm(): void {
-    if (this.#timer !== undefined) return;
-    const oldest = this.#byState.values().next().value;
-    if (oldest === undefined) return;
-    this.#timer = setTimeout(() => this.#sweep(), Math.max(oldest.until - performance.now(), 0) + 1);
-    this.#timer.unref();
-  }
-
-  #sweep(): void {
-    this.#timer = undefined;
-    const now = performance.now();
-    for (const [state, { until }] of [...this.#byState]) {
-      if (until > now) break;
-      this.take(state)?.expire();
-    }
-    this.#arm();
   }
 }
