@@ -16,6 +16,10 @@ import { replyError, replyErrorUnread } from './reply.ts';
 /** The message of a POST, or the messages of a batch. */
 export type PostedMessage = Message | readonly Message[];
 
+export function isBatch(posted: PostedMessage): posted is readonly Message[] {
+  return Array.isArray(posted);
+}
+
 /**
  * Reads the messages of POSTs. Bodies that arrive in one turn of the event loop are handled together at its end: then all
  * that is sent to a server for them leaves in one write.
@@ -23,7 +27,7 @@ export type PostedMessage = Message | readonly Message[];
 export class PostReader {
   readonly #limit: number;
   readonly #failed: (response: ServerResponse, error: unknown) => void;
-  #arrived: ArrivedPost[] = [];
+  #arrived: Post[] = [];
 
   /** `limit` is the largest body, in bytes; `failed` is called if handling a message throws. */
   constructor(limit: number, failed: (response: ServerResponse, error: unknown) => void) {
@@ -50,30 +54,23 @@ export class PostReader {
     else if (Number(headers['content-length'] ?? 0) > this.#limit) this.#refuseSize(request, response);
     else {
       if (headers.expect !== undefined) response.writeContinue();
-      this.#readBody(request, response, whole, take);
+      this.#readBody(request, { pieces: [], response, whole, take });
     }
   }
 
-  #readBody(
-    request: IncomingMessage,
-    response: ServerResponse,
-    whole: boolean,
-    take: (posted: PostedMessage) => void,
-  ): void {
-    const pieces: Buffer[] = [];
+  #readBody(request: IncomingMessage, post: Post): void {
     let length = 0;
     const onData = (chunk: Buffer): void => {
       length += chunk.length;
       if (length <= this.#limit) {
-        pieces.push(chunk);
+        post.pieces.push(chunk);
         return;
       }
       request.off('data', onData).off('end', onEnd);
-      this.#refuseSize(request, response);
+      this.#refuseSize(request, post.response);
     };
     const onEnd = (): void => {
-      if (this.#arrived.push({ pieces, response, whole, take }) === 1)
-        setImmediate(() => this.#handleArrived());
+      if (this.#arrived.push(post) === 1) setImmediate(() => this.#handleArrived());
     };
     request.on('data', onData).on('end', onEnd);
   }
@@ -88,8 +85,9 @@ export class PostReader {
     this.#arrived = [];
     for (const { pieces, response, whole, take } of arrived) {
       try {
-        const posted = readPosted(pieces, response, whole);
-        if (posted !== undefined) take(posted);
+        const posted = readPosted(pieces, whole);
+        if (typeof posted === 'string') replyError(response, { status: 400, ...faultError(posted) });
+        else take(posted);
       } catch (error) {
         this.#failed(response, error);
       }
@@ -97,9 +95,9 @@ export class PostReader {
   }
 }
 
-/** A body that has arrived completely. */
-interface ArrivedPost {
-  readonly pieces: readonly Buffer[];
+/** A POST, with what has arrived of its body. */
+interface Post {
+  readonly pieces: Buffer[];
   readonly response: ServerResponse;
   readonly whole: boolean;
   readonly take: (posted: PostedMessage) => void;
@@ -114,36 +112,22 @@ const ENCODED = {
   message: 'Unsupported media type: send the message without a Content-Encoding.',
 };
 
-/** What a body contains; undefined if it is no message, with the error sent. */
-function readPosted(
-  pieces: readonly Buffer[],
-  response: ServerResponse,
-  whole: boolean,
-): PostedMessage | undefined {
-  const message = readMessage(fromChunks(pieces), CLIENT_SHAPE, 'content-length', whole);
-  if (!(message instanceof Message) && message.why === 'not-an-object') return readBatched(pieces, response);
-  const fault = message instanceof Message ? faultOf(message) : message.why;
-  if (fault === undefined) return message as Message;
-  replyError(response, { status: 400, ...faultError(fault) });
-  return undefined;
-}
-
-function readBatched(pieces: readonly Buffer[], response: ServerResponse): PostedMessage | undefined {
-  const parts = readBatch(Buffer.concat(pieces).toString());
-  const messages = parts?.map((text) =>
-    readMessage(fromChunks([Buffer.from(text)]), CLIENT_SHAPE, 'content-length'),
-  );
-  const usable = messages?.filter((each) => each instanceof Message && faultOf(each) === undefined);
-  if (usable !== undefined && usable.length === messages?.length) return usable as Message[];
-  replyError(response, { status: 400, ...faultError('not-an-object') });
-  return undefined;
-}
-
 type BodyFault = Parameters<typeof faultError>[0];
 
-/** Checks what the core would refuse, while its response is at hand. */
-function faultOf(message: Message): BodyFault | undefined {
-  if (message.has(Client.method)) return callFault(message);
+/** What a body contains: a message, a batch, or neither. */
+function readPosted(pieces: readonly Buffer[], whole: boolean): PostedMessage | BodyFault {
+  const message = readOne(pieces, whole);
+  if (message !== 'not-an-object') return message;
+  const parts = readBatch(Buffer.concat(pieces).toString());
+  const batch = parts?.map((text) => readOne([Buffer.from(text)], false));
+  return batch?.every((each) => each instanceof Message) ? batch : 'not-an-object';
+}
+
+/** Also checks what the core would refuse, while the response is at hand. */
+function readOne(pieces: readonly Buffer[], whole: boolean): Message | BodyFault {
+  const message = readMessage(fromChunks(pieces), CLIENT_SHAPE, 'content-length', whole);
+  if (!(message instanceof Message)) return message.why;
+  if (message.has(Client.method)) return callFault(message) ?? message;
   if (message.string(Envelope.jsonrpc) !== '2.0') return 'bad-version';
-  return message.has(Envelope.result) || message.has(Envelope.error) ? undefined : 'not-a-message';
+  return message.has(Envelope.result) || message.has(Envelope.error) ? message : 'not-a-message';
 }

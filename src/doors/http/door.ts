@@ -8,20 +8,15 @@ import { RpcCode, type MessageTransport } from '../../wire/index.ts';
 import { waitAtMost } from '../wait-at-most.ts';
 import { PostReader } from './body.ts';
 import { EventStore } from './event-log.ts';
-import { Guard, type GuardOptions } from './guard.ts';
-import { handlersFor } from './handlers.ts';
-import type { ModernRequestHandler } from './modern-exchange.ts';
+import { Guard, type GuardOptions, type LoopGuardOptions } from './guard.ts';
+import { handlersFor, ROUTES } from './handlers.ts';
 import type { RepeatedParam } from './modern-headers.ts';
-import { ModernPosts } from './modern-posts.ts';
-import { DEFAULT_TIMEOUTS, type HttpTimeouts } from './timeouts.ts';
+import { ModernPosts, type ModernRequestHandler } from './modern-posts.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { LINGER_MS, replyError, replyErrorUnread } from './reply.ts';
-import { pathOf, ROUTES } from './routes.ts';
 import type { ClientWorkspace, HttpSession } from './session.ts';
 import { HttpSessions } from './sessions.ts';
-import type { LoopGuardOptions } from './loop-guard.ts';
-
-export type { ClientWorkspace } from './session.ts';
+import { DEFAULT_TIMEOUTS, type HttpTimeouts } from './timeouts.ts';
 
 export interface HttpDoorOptions {
   /** The address to listen on; usually 127.0.0.1. */
@@ -78,29 +73,13 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** The door for any number of HTTP clients. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
-  const { guard: guardOptions, limits, log, open, health, emptied } = options;
+  const { limits, log, open, health } = options;
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
-  const guard = new Guard(guardOptions);
+  const guard = new Guard(options.guard);
   const refusals = new RefusalLog(log);
   let draining = false;
-  let closing = false;
-  const sessions = new HttpSessions({
-    limit: limits.sessions,
-    idleMs: limits.sessionIdleMs,
-    evictMs: timeouts.evictMs,
-    tickMs: timeouts.tickMs,
-    log,
-    emptied: () => {
-      if (!closing) emptied?.();
-    },
-  });
-  const modern = new ModernPosts({
-    endpoint: options.modern,
-    paramHeaders: options.paramHeaders,
-    limit: limits.sessions,
-    log,
-    timeouts,
-  });
+  const sessions = new HttpSessions(options, timeouts);
+  const modern = new ModernPosts(options, timeouts);
   /** A bug: one request fails, the door stays open. */
   const failed = (response: ServerResponse, error: unknown): void => {
     log.error('an HTTP request failed', { cause: messageOf(error) });
@@ -129,7 +108,9 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   });
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    const path = pathOf(request.url ?? '');
+    const { url = '' } = request;
+    const mark = url.indexOf('?');
+    const path = mark < 0 ? url : url.slice(0, mark);
     const route = ROUTES.get(path);
     const refusal = guard.check(request);
     if (refusal) {
@@ -159,6 +140,9 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       failed(response, error);
     }
   });
+  /** Waits a moment until all answers are sent. */
+  const flush = (all: readonly HttpSession[]): Promise<boolean> =>
+    waitAtMost(timeouts.flushMs, Promise.all([modern, ...all].map((each) => each.flushed())));
   await listen(server, options.host, options.port);
   server.on('error', (error) => log.error('HTTP server error', { cause: error.message }));
   const { port } = server.address() as AddressInfo;
@@ -172,27 +156,20 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     async drain(ms) {
       draining = true;
       const all = sessions.all();
-      await waitAtMost(ms, Promise.all([modern.idle(), ...all.map(({ client }) => client.idle())]));
+      await waitAtMost(ms, Promise.all([options.modern.idle(), ...all.map(({ client }) => client.idle())]));
       for (const { client } of all) client.failAll();
-      modern.failAll();
-      await waitAtMost(
-        timeouts.flushMs,
-        Promise.all([modern.flushed(), ...all.map((session) => session.flushed())]),
-      );
+      options.modern.failAll();
+      await flush(all);
     },
     async close() {
       draining = true;
-      closing = true;
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
       const all = sessions.all();
-      modern.failAll();
+      options.modern.failAll();
       await sessions.close();
-      await waitAtMost(
-        timeouts.flushMs,
-        Promise.all([modern.flushed(), ...all.map((session) => session.flushed())]),
-      );
+      await flush(all);
       server.closeAllConnections();
       modern.close();
       await closed;

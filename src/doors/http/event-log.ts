@@ -6,7 +6,9 @@ export interface Cursor {
   readonly event: number;
 }
 
-interface LoggedEvent extends Cursor, StoredEvent {
+interface LoggedEvent extends Cursor {
+  readonly log: EventLog;
+  readonly bytes: Buffer;
   /** When it was sent, on the performance clock. */
   readonly at: number;
   /** The id of the request that it answers, as JSON text; it ends the stream. */
@@ -120,16 +122,10 @@ function lostAnswerEvent({ id, ...cursor }: LostAnswer): Buffer {
   return Buffer.from(`${eventHead(cursor)}{"jsonrpc":"2.0","id":${id},"error":${LOST}}\n\n`);
 }
 
-/** One event as it is kept, and the log that has it. */
-interface StoredEvent {
-  readonly bytes: Buffer;
-  readonly log: { dropOldest(): void };
-}
-
 /** The events of all clients, oldest first. Over the limit, the oldest is dropped, whichever client it belongs to. */
 export class EventStore {
   readonly #mostBytes: number;
-  readonly #events = new Set<StoredEvent>();
+  readonly #events = new Set<LoggedEvent>();
   #bytes = 0;
 
   constructor(mostBytes = 64 * 1024 * 1024) {
@@ -140,19 +136,14 @@ export class EventStore {
     return this.#bytes;
   }
 
-  add(event: StoredEvent): void {
+  add(event: LoggedEvent): void {
     this.#events.add(event);
     this.#bytes += event.bytes.length;
-    while (this.#bytes > this.#mostBytes) this.#oldest()!.log.dropOldest();
+    while (this.#bytes > this.#mostBytes) this.#events.values().next().value!.log.dropOldest();
   }
 
   /** A log has it no longer. */
-  remove(event: StoredEvent): void {
+  remove(event: LoggedEvent): void {
     if (this.#events.delete(event)) this.#bytes -= event.bytes.length;
-  }
-
-  #oldest(): StoredEvent | undefined {
-    for (const event of this.#events) return event;
-    return undefined;
   }
 }

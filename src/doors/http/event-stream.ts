@@ -22,10 +22,13 @@ export class EventStream {
   readonly #history: StreamHistory | undefined;
   #response: ServerResponse | undefined;
   #sentAt = 0;
+  #requests: number;
 
-  constructor(unsent: UnsentData, history?: StreamHistory) {
+  /** It is for the answers to this many requests, and ends with the last of them. */
+  constructor(unsent: UnsentData, history?: StreamHistory, requests = 1) {
     this.#unsent = unsent;
     this.#history = history;
+    this.#requests = requests;
   }
 
   get number(): number | undefined {
@@ -89,7 +92,9 @@ export class EventStream {
     if (this.#response.writableLength === 0) this.write(COMMENT);
   }
 
+  /** Nothing more comes for one of its requests. */
   end(): void {
+    if (--this.#requests > 0) return;
     this.#response?.end();
     this.#response = undefined;
   }

@@ -1,29 +1,38 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { SerializedMessage } from '../../wire/index.ts';
-import type { EventStream } from './event-stream.ts';
+import { Client } from '../../protocol/index.ts';
+import { idKey, type Message, type SerializedMessage } from '../../wire/index.ts';
+import type { Linked } from '../linked-set.ts';
+import { beginEvents, type EventStream } from './event-stream.ts';
 import { JSON_TYPE } from './media.ts';
-import { isDisconnected } from './reply.ts';
+import { isDisconnected, replyError } from './reply.ts';
 import type { UnsentData } from './unsent-data.ts';
+
+/** Opens a stream for an answer. */
+type StreamOpener = (unsent: UnsentData) => EventStream;
 
 /**
  * One POST with a request, until it is answered: with JSON if the answer comes first, else with an event stream that ends
  * with the answer.
  */
-export abstract class HttpExchange {
+export class HttpExchange {
   readonly openedAt = performance.now();
   protected readonly response: ServerResponse;
   protected readonly unsent: UnsentData;
+  protected readonly openStream: StreamOpener | undefined;
   #stream: EventStream | undefined;
 
-  /** `stream`: one that is open already. Default: one of its own is opened if need be. */
-  constructor(response: ServerResponse, unsent: UnsentData, stream?: EventStream) {
+  /** Without `openStream`, it is always answered with JSON. `stream`: one that is open already. */
+  constructor(
+    response: ServerResponse,
+    unsent: UnsentData,
+    openStream: StreamOpener | undefined,
+    stream?: EventStream,
+  ) {
     this.response = response;
     this.unsent = unsent;
+    this.openStream = openStream;
     this.#stream = stream;
   }
-
-  /** Opens a stream for the answer; undefined if it must be answered with JSON. */
-  protected abstract openStream(): EventStream | undefined;
 
   get stream(): EventStream | undefined {
     return this.#stream;
@@ -37,16 +46,21 @@ export abstract class HttpExchange {
 
   becomeStream(): void {
     if (this.#stream !== undefined || isDisconnected(this.response)) return;
-    this.#stream = this.openStream();
+    this.#stream = this.openStream?.(this.unsent);
     this.#stream?.attach(this.response);
   }
 
-  /** Sends the answer, which ends it. `id` is the id of the request, as JSON text; status and headers are for JSON. */
-  protected finish(answer: SerializedMessage, id: string, status = 200, headers?: OutgoingHttpHeaders): void {
+  /** Sends the answer, which ends it. Status and headers are for JSON. `id` is the id of the request, as JSON text. */
+  protected finish(
+    answer: SerializedMessage,
+    status: number,
+    headers?: OutgoingHttpHeaders,
+    id?: string,
+  ): void {
     const { response } = this;
     if (this.#stream) {
       this.#stream.send(answer, id);
-      this.endStream(this.#stream);
+      this.#stream.end();
     } else if (!isDisconnected(response)) {
       const { pieces, length } = answer;
       response.writeHead(status, { 'Content-Type': JSON_TYPE, 'Content-Length': length, ...headers });
@@ -57,8 +71,59 @@ export abstract class HttpExchange {
       this.unsent.sent(response, length);
     }
   }
+}
 
-  protected endStream(stream: EventStream): void {
-    stream.end();
+/** A POST in a session. A client that disconnects has not cancelled its request: it may resume the stream. */
+export class SessionExchange extends HttpExchange implements Linked<SessionExchange> {
+  before: SessionExchange | undefined = undefined;
+  after: SessionExchange | undefined = undefined;
+  /** The id and the token in canonical form. */
+  readonly id: string;
+  readonly token: string | undefined;
+  readonly #idText: string;
+
+  constructor(
+    request: Message,
+    response: ServerResponse,
+    unsent: UnsentData,
+    openStream: StreamOpener | undefined,
+    stream?: EventStream,
+  ) {
+    super(response, unsent, openStream, stream);
+    this.#idText = request.text(Client.id)!;
+    this.id = idKey(this.#idText);
+    const token = request.text(Client.progressToken);
+    this.token = token === undefined ? undefined : idKey(token);
+  }
+
+  /** Whether other messages than the answer can reach the client on it. */
+  get carries(): boolean {
+    const { stream } = this;
+    return stream ? stream.attached : this.openStream !== undefined && !isDisconnected(this.response);
+  }
+
+  /** Sends the answer, which ends it. */
+  answer(answer: SerializedMessage, headers?: OutgoingHttpHeaders): void {
+    this.finish(answer, 200, headers, this.#idText);
+  }
+
+  /** The client has cancelled the request: it ends without an answer. */
+  withdraw(): void {
+    const { response, stream } = this;
+    if (stream) stream.end();
+    else if (!isDisconnected(response)) {
+      beginEvents(response);
+      response.end();
+    }
+  }
+
+  /** The session ends before the answer. */
+  abandon(): void {
+    const { response, stream } = this;
+    if (stream) stream.end();
+    else if (!isDisconnected(response))
+      replyError(response, { status: 404, id: this.#idText, message: SESSION_ENDED });
   }
 }
+
+const SESSION_ENDED = 'Not found: the session has ended. Start a new one with initialize.';

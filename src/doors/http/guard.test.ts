@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openTestDoor, TOKEN, type RequestOptions } from './door.cases.ts';
-import { ROUTES } from './routes.ts';
+import { ROUTES } from './handlers.ts';
 
 const METHODS = ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS', 'HEAD', 'PATCH'];
 const PATHS = [...ROUTES.keys(), '/', '/mcp/', '/nothing', `/mcp?token=${TOKEN}`];

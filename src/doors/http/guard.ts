@@ -56,14 +56,10 @@ export class Guard {
 
   #admitsHost(host: string): boolean {
     if (host === this.#lastHost) return true;
-    if (!this.#isOurHost(host)) return false;
-    this.#lastHost = host;
-    return true;
-  }
-
-  #isOurHost(host: string): boolean {
     const name = host.replace(/:\d{1,5}$/, '').toLowerCase();
-    return isLoopbackName(name) || this.#hosts.has(name) || this.#hosts.has(host.toLowerCase());
+    const ours = isLoopbackName(name) || this.#hosts.has(name) || this.#hosts.has(host.toLowerCase());
+    if (ours) this.#lastHost = host;
+    return ours;
   }
 
   #isAccepted(authorization: string, socket: Socket): boolean {
@@ -71,14 +67,10 @@ export class Guard {
     const given = Buffer.from(authorization);
     const accepted = this.#accepted.get(socket);
     if (accepted?.length === given.length && timingSafeEqual(accepted, given)) return true;
-    if (!this.#isToken(authorization)) return false;
+    // Digests have one length whatever was sent, and comparing them takes one time.
+    if (!timingSafeEqual(digest(authorization.replace(BEARER, '').trim()), this.#token)) return false;
     this.#accepted.set(socket, given);
     return true;
-  }
-
-  #isToken(authorization: string): boolean {
-    // Digests have one length whatever was sent, and comparing them takes one time.
-    return timingSafeEqual(digest(authorization.replace(BEARER, '').trim()), this.#token);
   }
 }
 
@@ -155,4 +147,30 @@ function hasDoubled(rawHeaders: readonly string[]): boolean {
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** Detects that a gateway is its own client, directly or through others: requests list the gateways they came through. */
+export interface LoopGuardOptions {
+  /** The header with the list, in lower case; the last one sent the request. */
+  readonly header: string;
+  /** The name of this gateway in the list: random letters, digits and dashes. */
+  readonly self: string;
+}
+
+/** More than this many gateways count as a loop. */
+const MAX_GATEWAYS = 8;
+
+/** The gateways that a request has come through; `loop` if this one is among them, or if they are too many. */
+export function readGatewayPath(
+  { headers }: IncomingMessage,
+  options: LoopGuardOptions | undefined,
+): readonly string[] | 'loop' {
+  const value = options && headers[options.header];
+  if (options === undefined || typeof value !== 'string') return [];
+  // Invalid names are not forwarded.
+  const names = value
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => /^[\w-]{1,64}$/.test(name));
+  return names.length > MAX_GATEWAYS || names.includes(options.self) ? 'loop' : names;
 }

@@ -5,19 +5,33 @@ import {
   isJsonObject,
   isLegacyVersion,
   isModernVersion,
+  Meta,
   type JsonObject,
 } from '../../protocol/index.ts';
 import { faultError, RpcCode, type Message } from '../../wire/index.ts';
-import type { PostedMessage, PostReader } from './body.ts';
+import { isBatch, type PostedMessage, type PostReader } from './body.ts';
+import { readGatewayPath, type LoopGuardOptions } from './guard.ts';
 import { accepts, EVENTS_TYPE, JSON_TYPE } from './media.ts';
-import { ModernPosts } from './modern-posts.ts';
+import type { ModernPosts } from './modern-posts.ts';
 import { replyEmpty, replyError, replyErrorUnread } from './reply.ts';
-import type { RouteName } from './routes.ts';
 import type { HttpSession, HttpSessionHost } from './session.ts';
 import type { HttpSessions } from './sessions.ts';
 import { SseSession } from './sse-session.ts';
 import { StreamableSession } from './streamable-session.ts';
-import { readGatewayPath, type LoopGuardOptions } from './loop-guard.ts';
+
+type RouteName = 'send' | 'listen' | 'leave' | 'openEvents' | 'sendMessage' | 'health';
+
+/** Every path with its methods. Anything else is not found. */
+export const ROUTES: ReadonlyMap<string, ReadonlyMap<string, RouteName>> = new Map([
+  ['/mcp', methods({ POST: 'send', GET: 'listen', DELETE: 'leave' })],
+  ['/sse', methods({ GET: 'openEvents' })],
+  ['/message', methods({ POST: 'sendMessage' })],
+  ['/healthz', methods({ GET: 'health' })],
+]);
+
+function methods(routes: Readonly<Record<string, RouteName>>): ReadonlyMap<string, RouteName> {
+  return new Map(Object.entries(routes));
+}
 
 export interface HandlersOptions {
   readonly sessions: HttpSessions;
@@ -54,22 +68,17 @@ export function handlersFor({
     return undefined;
   };
 
-  /** Refuses a message that cannot be taken now. Returns whether it did. */
-  const refuseMessage = (message: Message, session: HttpSession, response: ServerResponse): boolean => {
-    const id = isRequest(message) ? message.text(Client.id) : undefined;
+  /** Refuses what cannot be taken now. Returns whether it did. */
+  const refuses = (posted: PostedMessage, session: HttpSession, response: ServerResponse): boolean => {
+    const id = isBatch(posted) ? undefined : requestIdOf(posted);
+    if (isBatch(posted) && session.version === BATCHING_VERSION)
+      return posted.some((each) => refuses(each, session, response));
+    if (isBatch(posted)) replyError(response, NO_BATCH);
     // Running requests may still need responses and cancellations.
-    if (draining() && id !== undefined) replyError(response, { ...STOPPING, id });
+    else if (draining() && id !== undefined) replyError(response, { ...STOPPING, id });
     else if (session.full) replyError(response, { ...TOO_BUSY, id });
     else return false;
     return true;
-  };
-
-  /** Whether a batch can be taken now; if not, the error has been sent. */
-  const takesBatch = (batch: readonly Message[], session: HttpSession, response: ServerResponse): boolean => {
-    if (session.version === BATCHING_VERSION)
-      return !batch.some((each) => refuseMessage(each, session, response));
-    replyError(response, NO_BATCH);
-    return false;
   };
 
   /** The session a request to /mcp belongs to; undefined if there is none, with the error sent. */
@@ -83,8 +92,12 @@ export function handlersFor({
     return session;
   };
 
-  const begin = (message: Message, response: ServerResponse): void => {
-    const id = isRequest(message) ? message.text(Client.id) : undefined;
+  const begin = (message: PostedMessage, response: ServerResponse): void => {
+    if (isBatch(message)) {
+      replyError(response, NO_BATCH);
+      return;
+    }
+    const id = requestIdOf(message);
     if (id === undefined || message.string(Client.method) !== 'initialize') {
       replyError(response, { ...NO_ID, id });
       return;
@@ -101,7 +114,7 @@ export function handlersFor({
 
   /** Modern requests carry their version and need no session. */
   const takeModern = (message: Message, request: IncomingMessage, response: ServerResponse): void => {
-    const id = isRequest(message) ? message.text(Client.id) : undefined;
+    const id = requestIdOf(message);
     if (draining()) replyError(response, { ...STOPPING, code: RpcCode.internalError, id });
     else if (readGatewayPath(request, loopGuard) === 'loop') replyError(response, { ...LOOP, id });
     else modern.take(message, request, response);
@@ -113,19 +126,17 @@ export function handlersFor({
         replyErrorUnread(request, response, NOT_BOTH);
         return;
       }
-      const claimsModern = ModernPosts.claims(request);
+      const claimsModern = namesModernVersion(request);
       const id = claimsModern ? undefined : sessionIdOf(request);
       if (id !== undefined && sessionOf(request, response, id) === undefined) return;
       posts.read(request, response, claimsModern, (posted) => {
         // The session may have ended while the body was read.
         const session = id === undefined ? undefined : sessions.find(id, StreamableSession);
-        if (isBatch(posted)) {
-          if (session === undefined) replyError(response, id === undefined ? NO_BATCH : NO_SESSION);
-          else if (takesBatch(posted, session, response)) session.receiveBatch(posted, response);
-        } else if (claimsModern || ModernPosts.carries(posted)) takeModern(posted, request, response);
-        else if (id === undefined) begin(posted, response);
-        else if (session === undefined) replyError(response, NO_SESSION);
-        else if (!refuseMessage(posted, session, response)) session.receive(posted, response);
+        if (!isBatch(posted) && (claimsModern || carriesVersion(posted)))
+          takeModern(posted, request, response);
+        else if (id !== undefined && session === undefined) replyError(response, NO_SESSION);
+        else if (session === undefined) begin(posted, response);
+        else if (!refuses(posted, session, response)) session.receive(posted, response);
       });
     },
 
@@ -151,7 +162,7 @@ export function handlersFor({
       replyEmpty(response, 204);
     },
 
-    'open-events'(request, response) {
+    openEvents(request, response) {
       if (!accepts(request.headers.accept, EVENTS_TYPE)) {
         replyErrorUnread(request, response, NOT_EVENTS);
         return;
@@ -163,7 +174,7 @@ export function handlersFor({
       session.begin('/message', response);
     },
 
-    'send-message'(request, response) {
+    sendMessage(request, response) {
       const id = new URLSearchParams(request.url?.split('?')[1]).get('sessionId');
       if (id === null || sessions.find(id, SseSession) === undefined) {
         replyErrorUnread(request, response, id === null ? NO_SSE_ID : NO_SSE_SESSION);
@@ -172,15 +183,13 @@ export function handlersFor({
       posts.read(request, response, false, (posted) => {
         const session = sessions.find(id, SseSession);
         if (session === undefined) replyError(response, NO_SSE_SESSION);
-        else if (isBatch(posted)) {
-          if (!takesBatch(posted, session, response)) return;
+        else if (!refuses(posted, session, response)) {
           replyEmpty(response, 202);
-          for (const each of posted) session.take(each);
-        } else if (!refuseMessage(posted, session, response)) {
-          replyEmpty(response, 202);
-          session.take(posted);
-          if (posted.string(Client.method) === 'initialize')
-            sessions.initialized(session, clientNameIn(posted));
+          for (const each of isBatch(posted) ? posted : [posted]) {
+            session.take(each);
+            if (each.string(Client.method) === 'initialize')
+              sessions.initialized(session, clientNameIn(each));
+          }
         }
       });
     },
@@ -254,12 +263,21 @@ const BAD_VERSION = {
   message: 'Bad request: the MCP-Protocol-Version header names a version that this gateway does not support.',
 };
 
-function isBatch(posted: PostedMessage): posted is readonly Message[] {
-  return Array.isArray(posted);
+/** The id of a request, as JSON text; undefined for any other message. */
+function requestIdOf(message: Message): string | undefined {
+  return message.has(Client.method) ? message.text(Client.id) : undefined;
 }
 
-function isRequest(message: Message): boolean {
-  return message.has(Client.method) && message.has(Client.id);
+/** Whether the header of a request names a version without a handshake. */
+function namesModernVersion({ headers }: IncomingMessage): boolean {
+  const version = headers['mcp-protocol-version'];
+  return version !== undefined && !isLegacyVersion(version);
+}
+
+/** Whether the body names a version, as those of modern requests do, whatever the header says. */
+function carriesVersion(message: Message): boolean {
+  // Reading a rare member costs a second scan of the message.
+  return message.mentions(Meta.protocolVersion) && message.has(Client.version);
 }
 
 /** The client name in an initialize request, cut to fit a log line. */
@@ -279,8 +297,8 @@ function sessionIdOf({ headers }: IncomingMessage): string | undefined {
 
 /** Refuses a protocol version that is unsupported here. Returns whether it did. */
 function refuseVersion(request: IncomingMessage, response: ServerResponse): boolean {
+  if (!namesModernVersion(request)) return false;
   const version = request.headers['mcp-protocol-version'];
-  if (version === undefined || isLegacyVersion(version)) return false;
   replyErrorUnread(request, response, isModernVersion(version) ? NO_STREAM : BAD_VERSION);
   return true;
 }

@@ -3,7 +3,7 @@ import { silentLogger } from '../../shared/log.ts';
 import type { Gateway } from '../../gateway/index.ts';
 import type { ServerIdentity } from '../server-identity.ts';
 import { ModernEndpoint } from '../modern/endpoint.ts';
-import type { ModernRequestHandler } from './modern-exchange.ts';
+import type { ModernRequestHandler } from './modern-posts.ts';
 
 export interface CountedEndpoint extends ModernRequestHandler {
   /** How many requests have run, and how many of their exchanges are over. */

@@ -25,10 +25,10 @@ export function headerFault(
   const version = request.string(Client.version);
   // A missing or unsupported version gets an error of its own.
   if (version === undefined) return undefined;
-  const fault = sameFault('MCP-Protocol-Version', version, headers);
+  const fault = sameFault('MCP-Protocol-Version', valueOf(headers, 'MCP-Protocol-Version'), version);
   if (fault !== undefined || !isModernVersion(version)) return fault;
   return (
-    sameFault('Mcp-Method', method, headers) ??
+    sameFault('Mcp-Method', valueOf(headers, 'Mcp-Method'), method) ??
     nameFault(headers, request, method) ??
     (method === 'tools/call' ? paramsFault(headers, request, paramHeaders) : undefined)
   );
@@ -45,8 +45,7 @@ const NAMES: ReadonlyMap<string, { readonly slot: number; readonly required: boo
   ['tasks/cancel', { slot: Client.taskId, required: false }],
 ]);
 
-function sameFault(header: string, wanted: string, headers: IncomingHttpHeaders): string | undefined {
-  const given = valueOf(headers, header);
+function sameFault(header: string, given: string | undefined, wanted: string): string | undefined {
   if (given === wanted) return undefined;
   return given === undefined
     ? `the ${header} header is missing; the body says ${shown(wanted)}`
@@ -59,11 +58,9 @@ function nameFault(headers: IncomingHttpHeaders, request: Message, method: strin
   // A missing name fails later, with a better error.
   if (rule === undefined || wanted === undefined) return undefined;
   const given = valueOf(headers, NAME);
-  if (given === undefined)
-    return rule.required ? `the ${NAME} header is missing; the body says ${shown(wanted)}` : undefined;
+  if (given === undefined) return rule.required ? sameFault(NAME, given, wanted) : undefined;
   const plain = decoded(given);
-  if (plain === undefined) return unreadable(NAME);
-  return plain === wanted ? undefined : `the ${NAME} header says ${shown(plain)}, the body ${shown(wanted)}`;
+  return plain === undefined ? unreadable(NAME) : sameFault(NAME, plain, wanted);
 }
 
 const NAME = 'Mcp-Name';

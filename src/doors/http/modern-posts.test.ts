@@ -12,7 +12,7 @@ import {
   type Reply,
 } from './door.cases.ts';
 import { modernCall, modernPost, modernRequest } from './modern-requests.cases.ts';
-import { ROUTES } from './routes.ts';
+import { ROUTES } from './handlers.ts';
 
 const text = (value: string): JsonObject => ({ content: [{ type: 'text', text: value }] });
 

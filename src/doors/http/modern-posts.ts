@@ -1,81 +1,68 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../shared/log.ts';
+import { Client, isModernVersion, ModernCode, Server } from '../../protocol/index.ts';
 import {
-  Client,
-  isLegacyVersion,
-  isModernVersion,
-  Meta,
-  ModernCode,
-  type JsonObject,
-} from '../../protocol/index.ts';
-import { RpcCode, type Message } from '../../wire/index.ts';
-import { unsupportedVersion } from '../modern/endpoint.ts';
-import { LinkedSet } from '../linked-set.ts';
-import { JSON_TYPE } from './media.ts';
-import { ModernExchange, type ModernExchangeHost, type ModernRequestHandler } from './modern-exchange.ts';
+  errorJson,
+  memberText,
+  notificationJson,
+  resultJson,
+  RpcCode,
+  serialize,
+  serializeText,
+  type Edit,
+  type Message,
+  type SerializedMessage,
+} from '../../wire/index.ts';
+import { LinkedSet, type Linked } from '../linked-set.ts';
+import type { Attempt, ReplyChannel } from '../modern/attempt.ts';
+import { DISCONNECTED, unsupportedVersion, type ModernEndpoint } from '../modern/endpoint.ts';
+import type { HttpDoorOptions } from './door.ts';
+import { EventStream } from './event-stream.ts';
+import { HttpExchange } from './exchange.ts';
 import { headerFault, type RepeatedParam } from './modern-headers.ts';
+import { isDisconnected, replyEmpty, replyError, type ErrorReply } from './reply.ts';
 import type { HttpTimeouts } from './timeouts.ts';
-import { isDisconnected, replyEmpty } from './reply.ts';
+import { UnsentData } from './unsent-data.ts';
 
-export interface ModernPostsOptions {
-  readonly endpoint: ModernRequestHandler;
-  /** The parameters of a tool that are repeated in headers. Default none. */
-  readonly paramHeaders?: ((tool: string) => readonly RepeatedParam[]) | undefined;
-  /** How many may run at the same time. */
-  readonly limit: number;
-  readonly log: Logger;
-  readonly timeouts: HttpTimeouts;
-}
+/** Takes the requests of clients without a session. */
+export type ModernRequestHandler = Pick<ModernEndpoint, 'refusal' | 'run' | 'cancel' | 'idle' | 'failAll'>;
 
 /** The POSTs of modern clients. There are no sessions: every POST is independent. */
 export class ModernPosts {
-  readonly #host: ModernExchangeHost;
+  readonly endpoint: ModernRequestHandler;
+  readonly log: Logger;
+  readonly timeouts: HttpTimeouts;
   readonly #paramHeaders: (tool: string) => readonly RepeatedParam[];
   readonly #limit: number;
   readonly #exchanges = new LinkedSet<ModernExchange>();
   /** Runs while there are exchanges, and a moment longer: mostly another one follows. */
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ endpoint, paramHeaders = none, limit, log, timeouts }: ModernPostsOptions) {
+  constructor({ modern, paramHeaders = none, limits, log }: HttpDoorOptions, timeouts: HttpTimeouts) {
+    this.endpoint = modern;
+    this.log = log;
+    this.timeouts = timeouts;
     this.#paramHeaders = paramHeaders;
-    this.#limit = limit;
-    this.#host = { endpoint, log, timeouts, left: (exchange) => this.#exchanges.remove(exchange) };
-  }
-
-  /** Whether the header of a request names a version without a handshake. */
-  static claims({ headers }: IncomingMessage): boolean {
-    const version = headers['mcp-protocol-version'];
-    return version !== undefined && !isLegacyVersion(version);
-  }
-
-  /** Whether the body does, whatever the header says. */
-  static carries(message: Message): boolean {
-    // Reading a rare member costs a second scan of the message.
-    return message.mentions(Meta.protocolVersion) && message.has(Client.version);
+    this.#limit = limits.sessions;
   }
 
   take(message: Message, request: IncomingMessage, response: ServerResponse): void {
     const id = message.text(Client.id);
-    if (!message.has(Client.method)) refuse(response, undefined, NO_ANSWERS);
+    if (!message.has(Client.method)) replyError(response, NO_ANSWERS);
     // The era has no client notifications over HTTP: closing the exchange cancels.
     else if (id === undefined) replyEmpty(response, 202);
     else {
       const method = message.string(Client.method)!;
       const refusal = this.#refusal(message, method, request);
-      if (refusal) refuse(response, id, refusal);
+      if (refusal) replyError(response, { ...refusal, id });
       // No close event follows for a client that has left already.
-      else if (!isDisconnected(response)) this.#begin(message, method, response);
+      else if (!isDisconnected(response)) {
+        const exchange = new ModernExchange(this, method, response);
+        this.#exchanges.add(exchange);
+        this.#timer ??= setInterval(() => this.#tick(), this.timeouts.tickMs).unref();
+        exchange.run(message);
+      }
     }
-  }
-
-  /** Resolves when nothing waits for an answer any more. */
-  idle(): Promise<void> {
-    return this.#host.endpoint.idle();
-  }
-
-  /** Answers all running requests, and ends subscriptions. */
-  failAll(): void {
-    this.#host.endpoint.failAll();
   }
 
   /** Resolves when all answers are sent. */
@@ -89,7 +76,12 @@ export class ModernPosts {
     this.#stopTimer();
   }
 
-  #refusal(message: Message, method: string, request: IncomingMessage): PostRefusal | undefined {
+  /** An exchange has ended. */
+  left(exchange: ModernExchange): void {
+    this.#exchanges.remove(exchange);
+  }
+
+  #refusal(message: Message, method: string, request: IncomingMessage): ErrorReply | undefined {
     const named = request.headers['mcp-protocol-version'];
     // If only the header names the unsupported version, the body cannot be interpreted.
     if (typeof named === 'string' && !isModernVersion(named) && !message.has(Client.version))
@@ -97,16 +89,9 @@ export class ModernPosts {
     const fault = headerFault(request.headers, message, this.#paramHeaders);
     if (fault !== undefined)
       return { status: 400, code: ModernCode.headerMismatch, message: `Header mismatch: ${fault}.` };
-    const refusal = this.#host.endpoint.refusal(message, method);
+    const refusal = this.endpoint.refusal(message, method);
     if (refusal) return { status: refusal.code === RpcCode.methodNotFound ? 404 : 400, ...refusal };
     return this.#exchanges.size < this.#limit ? undefined : NO_ROOM;
-  }
-
-  #begin(message: Message, method: string, response: ServerResponse): void {
-    const exchange = new ModernExchange(message, method, response, this.#host);
-    this.#exchanges.add(exchange);
-    this.#timer ??= setInterval(() => this.#tick(), this.#host.timeouts.tickMs).unref();
-    exchange.run();
   }
 
   #tick(): void {
@@ -123,32 +108,141 @@ export class ModernPosts {
 
 const none = (): readonly RepeatedParam[] => [];
 
-interface PostRefusal {
-  readonly status: number;
-  readonly code: number;
-  readonly message: string;
-  readonly data?: JsonObject;
-  readonly headers?: OutgoingHttpHeaders;
-}
-
-const NO_ANSWERS: PostRefusal = {
+const NO_ANSWERS: ErrorReply = {
   status: 400,
   code: RpcCode.invalidRequest,
   message:
     'Invalid request: only requests and notifications are accepted. Answer server requests with inputResponses.',
+  // The era has no null ids.
+  omitId: true,
 };
-const NO_ROOM: PostRefusal = {
+const NO_ROOM: ErrorReply = {
   status: 503,
   code: RpcCode.internalError,
   message: 'Service unavailable: the request limit (http.maxSessions) is reached. Try again later.',
   headers: { 'Retry-After': '1' },
 };
 
-/** The era has no null ids: an unknown id is left out. */
-function refuse(response: ServerResponse, id: string | undefined, refusal: PostRefusal): void {
-  const { status, code, message, data, headers } = refusal;
-  const error = JSON.stringify({ code, message, data });
-  const body = Buffer.from(`{"jsonrpc":"2.0",${id === undefined ? '' : `"id":${id},`}"error":${error}}`);
-  response.writeHead(status, { 'Content-Type': JSON_TYPE, 'Content-Length': body.length, ...headers });
-  response.end(body);
+/** One POST of a modern client. A client that disconnects has cancelled its request. */
+class ModernExchange extends HttpExchange implements ReplyChannel, Linked<ModernExchange> {
+  before: ModernExchange | undefined = undefined;
+  after: ModernExchange | undefined = undefined;
+  readonly #posts: ModernPosts;
+  readonly #method: string;
+  #attempt: Attempt | undefined = undefined;
+  #answered = false;
+  #closed = false;
+
+  constructor(posts: ModernPosts, method: string, response: ServerResponse) {
+    super(response, new UnsentData(), newStream);
+    this.#posts = posts;
+    this.#method = method;
+    response.on('close', () => this.close());
+  }
+
+  run(request: Message): void {
+    this.#attempt = this.#posts.endpoint.run(request, this, this.#method);
+    // A subscription may be silent for long; the headers show that it was accepted.
+    if (this.#attempt.handler?.listens === true) this.becomeStream();
+  }
+
+  /** Resolves when everything written so far is sent, or cannot be. */
+  flushed(): Promise<void> {
+    return this.unsent.flushed();
+  }
+
+  /** Applies the timeouts. */
+  tick(now: number): void {
+    const { silenceMs, keepAliveMs, stallMs } = this.#posts.timeouts;
+    // Before the answer some data may wait; after it no write follows that would move it.
+    const problem = this.unsent.problem(now, stallMs, this.#answered ? 0 : undefined);
+    if (problem !== undefined) this.#giveUp(problem);
+    else if (this.#answered) return;
+    else if (this.stream) this.stream.keepAlive(now, keepAliveMs);
+    else if (now - this.openedAt >= silenceMs) this.becomeStream();
+  }
+
+  /** Ends it, answered or not. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#posts.left(this);
+    this.unsent.close(this.#posts.timeouts.stallMs);
+    if (this.#attempt) this.#posts.endpoint.cancel(this.#attempt, DISCONNECTED);
+  }
+
+  answerText(id: string, result: string): void {
+    this.#answer(serializeText(resultJson(id, result)));
+  }
+
+  fail(id: string, code: number, message: string, data?: unknown): void {
+    this.#answer(serializeText(errorJson(id, code, message, data)), code);
+  }
+
+  forwardAnswer(answer: Message, request: Message, edits: readonly Edit[]): void {
+    this.#answer(serialize(answer, edits, request), answer.has(Server.error) ? errorCode(answer) : undefined);
+  }
+
+  forward(notification: Message, edits: readonly Edit[]): void {
+    if (this.#isOpen) this.send(serialize(notification, edits));
+  }
+
+  notifyText(method: string, params: string): void {
+    if (this.#isOpen) this.send(serializeText(notificationJson(method, params)));
+  }
+
+  get congested(): boolean {
+    return this.unsent.congested;
+  }
+
+  whenDrained(listener: () => void): void {
+    this.unsent.whenDrained(listener);
+  }
+
+  get #isOpen(): boolean {
+    return !this.#closed && !this.#answered && !isDisconnected(this.response);
+  }
+
+  /** `code` is that of an error. */
+  #answer(answer: SerializedMessage, code?: number): void {
+    if (!this.#isOpen) return;
+    this.#answered = true;
+    // Clients take a 404 for a transport error and ignore the body.
+    const isRelayed = code === RpcCode.methodNotFound && RELAYED.has(this.#method);
+    this.finish(answer, code === undefined || isRelayed ? 200 : (STATUSES.get(code) ?? 200));
+  }
+
+  #giveUp(why: string): void {
+    if (this.#closed) return;
+    this.#posts.log.warn('closed an HTTP exchange', { why });
+    this.response.destroy();
+    // A pipelined response gets no close event.
+    this.close();
+  }
 }
+
+/** A modern client cannot resume a stream. */
+const newStream = (unsent: UnsentData): EventStream => new EventStream(unsent);
+
+function errorCode(answer: Message): number {
+  const error = answer.text(Server.error)!;
+  return error.startsWith('{') ? Number(memberText(error, 'code')) : NaN;
+}
+
+/** Methods that we relay: "method not found" comes from the server and is its answer. */
+const RELAYED: ReadonlySet<string> = new Set([
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+  'completion/complete',
+  'tasks/get',
+  'tasks/cancel',
+]);
+
+/** The HTTP status of an error: protocol errors are HTTP errors too; errors of a tool or server are not. */
+const STATUSES: ReadonlyMap<number, number> = new Map([
+  [RpcCode.methodNotFound, 404],
+  [ModernCode.headerMismatch, 400],
+  [ModernCode.missingCapability, 400],
+  [ModernCode.unsupportedVersion, 400],
+]);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { JsonObject } from '../../protocol/index.ts';
 import { RpcCode } from '../../wire/index.ts';
 
 export interface ErrorReply {
@@ -7,8 +8,11 @@ export interface ErrorReply {
   readonly message: string;
   /** A code of JSON-RPC. Default: an error of the server. */
   readonly code?: number;
+  readonly data?: JsonObject;
   /** The id of the request that is answered, as JSON text. Default null. */
   readonly id?: string | undefined;
+  /** Whether the body has no id at all. Default false. */
+  readonly omitId?: boolean;
   readonly headers?: OutgoingHttpHeaders;
 }
 
@@ -60,11 +64,11 @@ const NO_LENGTH = { 'Content-Length': 0 };
 
 function begin(
   response: ServerResponse,
-  { status, message, code = RpcCode.serverError, id = 'null', headers }: ErrorReply,
+  { status, message, code = RpcCode.serverError, data, id = 'null', omitId = false, headers }: ErrorReply,
   closing: boolean,
 ): Buffer {
-  const error = JSON.stringify({ code, message });
-  const body = Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${error}}`);
+  const error = JSON.stringify({ code, message, data });
+  const body = Buffer.from(`{"jsonrpc":"2.0",${omitId ? '' : `"id":${id},`}"error":${error}}`);
   response.writeHead(status, {
     'Content-Type': 'application/json',
     'Content-Length': body.length,

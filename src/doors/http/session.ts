@@ -69,18 +69,23 @@ export abstract class HttpSession implements MessageTransport {
   protected abstract readonly connected: boolean;
   /** Sends the answer to the request with this id, given as JSON text. */
   protected abstract deliverAnswer(id: string, answer: SerializedMessage, failed: boolean): void;
-  /** Sends a request to the client. */
-  protected abstract deliverRequest(request: SerializedMessage): void;
-  /** Sends a notification. `token` is the token of a progress notification, as JSON text. */
-  protected abstract deliverNotification(
-    notification: SerializedMessage,
-    method: string | undefined,
-    token: string | undefined,
-  ): void;
+  /**
+   * Sends any other message. `related`: it may belong to any running request of the client. `token` is the token of a
+   * progress notification, as JSON text.
+   */
+  protected abstract deliver(message: SerializedMessage, related: boolean, token?: string): void;
   /** Ends what is open. */
   protected abstract finish(): void;
   /** Checks for due work, such as keep-alives. */
   protected abstract attend(now: number): void;
+
+  /** Its initialize request has succeeded, with this answer. */
+  protected begun({ pieces }: SerializedMessage): void {
+    const { result } = JSON.parse(Buffer.concat(pieces).toString()) as { result?: unknown };
+    const version = isJsonObject(result) ? result.protocolVersion : undefined;
+    this.version = typeof version === 'string' ? version : undefined;
+    this.initialized = true;
+  }
 
   get client(): ClientConnection {
     return this.#workspace.client;
@@ -89,10 +94,6 @@ export abstract class HttpSession implements MessageTransport {
   /** A message of the client. */
   take(message: Message): void {
     this.#usedAt = performance.now();
-    this.#receive(message);
-  }
-
-  #receive(message: Message): void {
     if (this.#unread === undefined) this.#receiver.receive(message);
     else {
       this.#unread.push(message);
@@ -156,11 +157,11 @@ export abstract class HttpSession implements MessageTransport {
       method === 'notifications/progress'
         ? editedMember(notification, Server.progressToken, edits)
         : undefined;
-    this.deliverNotification(serialize(notification, edits), method, token);
+    this.deliver(serialize(notification, edits), isRelated(method), token);
   }
 
   forwardRequest(id: number, request: Message, edits: readonly Edit[]): void {
-    if (this.#closing === undefined) this.deliverRequest(serialize(request, edits, id));
+    if (this.#closing === undefined) this.deliver(serialize(request, edits, id), true);
   }
 
   forwardAnswer(request: Message, answer: Message, edits: readonly Edit[]): void {
@@ -171,8 +172,8 @@ export abstract class HttpSession implements MessageTransport {
   sendText(json: string, about: OwnMessage): void {
     if (this.#closing !== undefined) return;
     const message = serializeText(json);
-    if (about.kind === 'request') this.deliverRequest(message);
-    else if (about.kind === 'notification') this.deliverNotification(message, about.method, undefined);
+    if (about.kind === 'request') this.deliver(message, true);
+    else if (about.kind === 'notification') this.deliver(message, isRelated(about.method));
     // Unreadable messages are answered by the door, so there is always an id.
     else if (about.id !== undefined) this.deliverAnswer(about.id, message, about.code !== undefined);
   }
@@ -198,7 +199,7 @@ export abstract class HttpSession implements MessageTransport {
     this.#unread = undefined;
     this.#unreadBytes = 0;
     // Those that follow are kept again if one of them pauses it.
-    for (const message of unread) this.#receive(message);
+    for (const message of unread) this.take(message);
   }
 
   readRareMembers(): void {
@@ -206,9 +207,7 @@ export abstract class HttpSession implements MessageTransport {
   }
 }
 
-/** The protocol version in the answer to initialize. */
-export function versionIn({ pieces }: SerializedMessage): string | undefined {
-  const { result } = JSON.parse(Buffer.concat(pieces).toString()) as { result?: unknown };
-  const version = isJsonObject(result) ? result.protocolVersion : undefined;
-  return typeof version === 'string' ? version : undefined;
+/** Whether a notification may belong to any running request. A cancellation follows the request that it cancels. */
+function isRelated(method: string | undefined): boolean {
+  return method === 'notifications/message' || method === 'notifications/cancelled';
 }

@@ -1,24 +1,12 @@
-import type { Logger } from '../../shared/log.ts';
+import type { HttpDoorOptions } from './door.ts';
 import type { HttpSession } from './session.ts';
-
-export interface HttpSessionsOptions {
-  /** The highest number of sessions. */
-  readonly limit: number;
-  /** An idle session is closed after this time, in milliseconds. */
-  readonly idleMs: number;
-  /** At the limit, a session idle for this long is closed for a new one, in milliseconds. */
-  readonly evictMs: number;
-  /** How often timeouts are checked, in milliseconds. */
-  readonly tickMs: number;
-  readonly log: Logger;
-  /** The last client has left. */
-  readonly emptied: () => void;
-}
+import type { HttpTimeouts } from './timeouts.ts';
 
 /** All sessions, by id. */
 export class HttpSessions {
   readonly #byId = new Map<string, HttpSession>();
-  readonly #options: HttpSessionsOptions;
+  readonly #options: HttpDoorOptions;
+  readonly #timeouts: HttpTimeouts;
   /** The names of initialized clients; undefined for a client without a name. */
   readonly #clients = new WeakMap<HttpSession, { readonly name: string | undefined }>();
   /** Runs while there are sessions. */
@@ -27,8 +15,9 @@ export class HttpSessions {
   #visited = false;
   #closing = false;
 
-  constructor(options: HttpSessionsOptions) {
+  constructor(options: HttpDoorOptions, timeouts: HttpTimeouts) {
     this.#options = options;
+    this.#timeouts = timeouts;
   }
 
   get size(): number {
@@ -47,10 +36,10 @@ export class HttpSessions {
 
   /** Whether there is room for one more; closes an idle session if need be. */
   makeRoom(): boolean {
-    if (this.#byId.size < this.#options.limit) return true;
+    if (this.#byId.size < this.#options.limits.sessions) return true;
     const now = performance.now();
     let idlest: HttpSession | undefined;
-    let longest = this.#options.evictMs;
+    let longest = this.#timeouts.evictMs;
     for (const session of this.#byId.values()) {
       const idle = session.idleFor(now);
       if (idle <= longest) continue;
@@ -66,7 +55,7 @@ export class HttpSessions {
 
   add(session: HttpSession): void {
     this.#byId.set(session.id, session);
-    this.#timer ??= setInterval(() => this.#tick(), this.#options.tickMs).unref();
+    this.#timer ??= setInterval(() => this.#tick(), this.#timeouts.tickMs).unref();
   }
 
   /** Logs a new client by its name. The session id is a secret. */
@@ -80,9 +69,9 @@ export class HttpSessions {
     if (!this.#takeOut(session) || this.#byId.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    if (!this.#visited) return;
+    if (!this.#visited || this.#closing) return;
     this.#visited = false;
-    this.#options.emptied();
+    this.#options.emptied?.();
   }
 
   /** Ends them all. */
@@ -105,7 +94,7 @@ export class HttpSessions {
     const now = performance.now();
     for (const session of this.all()) {
       session.tick(now);
-      if (session.idleFor(now) > this.#options.idleMs) void session.close();
+      if (session.idleFor(now) > this.#options.limits.sessionIdleMs) void session.close();
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { SerializedMessage } from '../../wire/index.ts';
 import { EventStream } from './event-stream.ts';
-import { HttpSession, versionIn, type HttpSessionHost } from './session.ts';
+import { HttpSession, type HttpSessionHost } from './session.ts';
 
 /** A client of the older HTTP+SSE transport: one stream carries all its messages, and the session ends with it. */
 export class SseSession extends HttpSession {
@@ -22,19 +22,12 @@ export class SseSession extends HttpSession {
 
   protected override deliverAnswer(_id: string, answer: SerializedMessage, failed: boolean): void {
     // Its first successful answer is that to initialize.
-    if (!this.initialized && !failed) {
-      this.initialized = true;
-      this.version = versionIn(answer);
-    }
+    if (!this.initialized && !failed) this.begun(answer);
     this.#stream.send(answer);
   }
 
-  protected override deliverRequest(request: SerializedMessage): void {
-    this.#stream.send(request);
-  }
-
-  protected override deliverNotification(notification: SerializedMessage): void {
-    this.#stream.send(notification);
+  protected override deliver(message: SerializedMessage): void {
+    this.#stream.send(message);
   }
 
   protected override finish(): void {

@@ -1,12 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { Client } from '../../protocol/index.ts';
 import { idKey, type Message, type SerializedMessage } from '../../wire/index.ts';
+import { LinkedSet } from '../linked-set.ts';
+import { isBatch, type PostedMessage } from './body.ts';
 import { EventLog, readCursor, type Cursor } from './event-log.ts';
 import { beginEvents, EventStream } from './event-stream.ts';
-import { OpenPosts } from './open-posts.ts';
+import { SessionExchange } from './exchange.ts';
 import { replyEmpty } from './reply.ts';
-import { SessionExchange, type BatchedExchange } from './session-exchange.ts';
-import { HttpSession, versionIn, type HttpSessionHost } from './session.ts';
+import { HttpSession, type HttpSessionHost } from './session.ts';
 import { UndeliveredMessages } from './undelivered.ts';
 
 /** The number of the GET stream; the others carry answers to requests. */
@@ -16,14 +17,12 @@ const FIRST_PRIMED = '2025-11-25';
 
 /** A client of the Streamable HTTP transport. Decides which of its streams a message goes to. */
 export class StreamableSession extends HttpSession {
-  readonly #posts = new OpenPosts();
+  /** The POSTs that wait for their answer. Two with one id, which the protocol forbids, are answered in order. */
+  readonly #posts = new LinkedSet<SessionExchange>();
   readonly #log: EventLog;
   readonly #undelivered = new UndeliveredMessages();
   #listening: EventStream | undefined;
   #streams = LISTENING;
-  #primes = false;
-  /** The POST with initialize, until it is answered. */
-  #initialize: SessionExchange | undefined;
   readonly #openStream = (): EventStream => this.#newStream(++this.#streams);
 
   constructor(host: HttpSessionHost, gatewayPath: readonly string[]) {
@@ -33,8 +32,7 @@ export class StreamableSession extends HttpSession {
 
   /** Takes the initialize request. Its answer carries the session id; on an error there is no session. */
   begin(initialize: Message, response: ServerResponse): void {
-    const exchange = this.#open(initialize, response, false);
-    this.#initialize = exchange;
+    this.#posts.add(new SessionExchange(initialize, response, this.unsent, undefined));
     response.on('close', () => {
       if (response.writableFinished) return;
       // The client has not received the session id.
@@ -45,49 +43,49 @@ export class StreamableSession extends HttpSession {
   }
 
   /** Takes any other message of the client. */
-  receive(message: Message, response: ServerResponse): void {
-    if (message.has(Client.method) && message.has(Client.id)) {
-      const exchange = this.#open(message, response, true);
+  receive(posted: PostedMessage, response: ServerResponse): void {
+    if (isBatch(posted)) this.#receiveBatch(posted, response);
+    else if (isRequest(posted)) {
+      const exchange = this.#open(posted, response);
       // Before the message is handled: the answer ends the exchange.
-      for (const undelivered of this.#undelivered.takeAnywhere()) exchange.send(undelivered);
-      this.take(message);
-      return;
+      for (const undelivered of this.#undelivered.take('related')) exchange.send(undelivered);
+      this.take(posted);
+    } else {
+      replyEmpty(response, 202);
+      this.take(posted);
+      this.#withdraw(posted);
     }
-    replyEmpty(response, 202);
-    this.take(message);
-    this.#withdraw(message);
   }
 
   /** Several messages in one POST. Where there are requests, one stream carries all their answers. */
-  receiveBatch(messages: readonly Message[], response: ServerResponse): void {
-    const requests = messages.filter((message) => message.has(Client.method) && message.has(Client.id));
-    if (requests.length === 0) {
-      replyEmpty(response, 202);
-      for (const message of messages) this.take(message);
-    } else {
-      const stream = this.#openStream();
+  #receiveBatch(messages: readonly Message[], response: ServerResponse): void {
+    const requests = messages.filter(isRequest);
+    if (requests.length === 0) replyEmpty(response, 202);
+    else {
+      const stream = this.#newStream(++this.#streams, requests.length);
       stream.attach(response);
-      const batch = { stream, open: requests.length };
-      for (const request of requests) this.#open(request, response, true, batch);
-      for (const message of messages) this.take(message);
+      for (const request of requests) this.#open(request, response, stream);
     }
+    for (const message of messages) this.take(message);
     for (const message of messages) this.#withdraw(message);
   }
 
   #withdraw(message: Message): void {
     if (message.string(Client.method) !== 'notifications/cancelled') return;
     const cancelled = message.text(Client.requestId);
-    if (cancelled !== undefined) this.#posts.takeCancelled(idKey(cancelled))?.withdraw();
+    const key = cancelled === undefined ? undefined : idKey(cancelled);
+    const exchange = this.#posts.find(({ id }) => id === key);
+    if (exchange && this.#posts.remove(exchange)) exchange.withdraw();
   }
 
   /** Opens the GET stream, or resumes a stream after the event that the client saw last. */
   listen(response: ServerResponse, lastEventId: string | undefined): void {
     const cursor = readCursor(lastEventId);
     if (cursor !== undefined && cursor.stream !== LISTENING && cursor.stream <= this.#streams) {
-      const open = this.#posts.onStream(cursor.stream)?.stream;
+      const open = this.#onStream(cursor.stream)?.stream;
       if (open) {
         open.attach(response, cursor.event);
-        for (const message of this.#undelivered.takeAnywhere()) open.send(message);
+        for (const message of this.#undelivered.take('related')) open.send(message);
         return;
       }
       this.#replay(cursor, response);
@@ -95,7 +93,7 @@ export class StreamableSession extends HttpSession {
     }
     this.#listening ??= this.#newStream(LISTENING);
     this.#listening.attach(response, cursor?.stream === LISTENING ? cursor.event : undefined);
-    for (const message of this.#undelivered.takeAll()) this.#listening.send(message);
+    for (const message of this.#undelivered.take('all')) this.#listening.send(message);
   }
 
   protected override get connected(): boolean {
@@ -103,59 +101,57 @@ export class StreamableSession extends HttpSession {
   }
 
   protected override deliverAnswer(id: string, answer: SerializedMessage, failed: boolean): void {
-    const exchange = this.#posts.takeAnswered(idKey(id));
+    const key = idKey(id);
+    const exchange = this.#posts.findOldest((post) => post.id === key);
     if (exchange === undefined) return;
-    if (exchange !== this.#initialize) exchange.answer(answer);
-    else this.#initialized(exchange, answer, failed);
+    this.#posts.remove(exchange);
+    if (this.initialized) exchange.answer(answer);
+    else if (failed) {
+      exchange.answer(answer);
+      void this.close();
+    } else {
+      this.begun(answer);
+      exchange.answer(answer, { 'Mcp-Session-Id': this.id });
+    }
   }
 
-  /** A request may belong to any running request of the client. */
-  protected override deliverRequest(request: SerializedMessage): void {
-    this.#sendAnywhere(request);
-  }
-
-  protected override deliverNotification(
-    notification: SerializedMessage,
-    method: string | undefined,
-    token: string | undefined,
-  ): void {
-    const exchange = token === undefined ? undefined : this.#posts.withToken(idKey(token));
-    if (exchange) exchange.send(notification);
-    // A cancellation follows the request that it cancels.
-    else if (method === 'notifications/message' || method === 'notifications/cancelled')
-      this.#sendAnywhere(notification);
-    else this.#sendListening(notification, false);
+  protected override deliver(message: SerializedMessage, related: boolean, token?: string): void {
+    const key = token === undefined ? undefined : idKey(token);
+    const exchange = this.#posts.find((post) =>
+      key === undefined ? related && post.carries : post.token === key,
+    );
+    if (exchange) exchange.send(message);
+    else if (this.#listening?.attached) this.#listening.send(message);
+    else this.#undelivered.add(message, related);
   }
 
   protected override finish(): void {
-    for (const exchange of this.#posts.takeAll()) exchange.abandon();
+    for (const exchange of this.#posts.members()) {
+      this.#posts.remove(exchange);
+      exchange.abandon();
+    }
     this.#listening?.end();
     this.#log.clear();
   }
 
   protected override attend(now: number): void {
     const { silenceMs, keepAliveMs, resumeMs } = this.host.timeouts;
-    for (const exchange of this.#posts.all()) {
+    for (const exchange of this.#posts.members()) {
       if (now - exchange.openedAt >= silenceMs) exchange.becomeStream();
       exchange.stream?.keepAlive(now, keepAliveMs);
     }
     this.#listening?.keepAlive(now, keepAliveMs);
-    this.#log.dropBefore(now - resumeMs, (stream) => this.#posts.onStream(stream) !== undefined);
+    this.#log.dropBefore(now - resumeMs, (stream) => this.#onStream(stream) !== undefined);
   }
 
-  #open(
-    request: Message,
-    response: ServerResponse,
-    mayStream: boolean,
-    batch?: BatchedExchange,
-  ): SessionExchange {
-    const exchange = new SessionExchange(request, response, {
-      unsent: this.unsent,
-      openStream: mayStream ? this.#openStream : undefined,
-      batch,
-    });
+  #open(request: Message, response: ServerResponse, stream?: EventStream): SessionExchange {
+    const exchange = new SessionExchange(request, response, this.unsent, this.#openStream, stream);
     this.#posts.add(exchange);
     return exchange;
+  }
+
+  #onStream(number: number): SessionExchange | undefined {
+    return this.#posts.find(({ stream }) => stream?.number === number);
   }
 
   /** Replays the rest of a stream that has ended. */
@@ -174,32 +170,12 @@ export class StreamableSession extends HttpSession {
     response.end();
   }
 
-  #newStream(number: number): EventStream {
-    return new EventStream(this.unsent, { number, log: this.#log, primes: this.#primes });
+  #newStream(number: number, requests?: number): EventStream {
+    const primes = this.version !== undefined && this.version >= FIRST_PRIMED;
+    return new EventStream(this.unsent, { number, log: this.#log, primes }, requests);
   }
+}
 
-  #initialized(exchange: SessionExchange, answer: SerializedMessage, failed: boolean): void {
-    this.#initialize = undefined;
-    if (failed) {
-      exchange.answer(answer);
-      void this.close();
-      return;
-    }
-    this.version = versionIn(answer);
-    this.#primes = this.version !== undefined && this.version >= FIRST_PRIMED;
-    this.initialized = true;
-    exchange.answer(answer, { 'Mcp-Session-Id': this.id });
-  }
-
-  /** Sends a message that may belong to any running request, on the newest stream. */
-  #sendAnywhere(message: SerializedMessage): void {
-    const exchange = this.#posts.youngestCarrier();
-    if (exchange) exchange.send(message);
-    else this.#sendListening(message, true);
-  }
-
-  #sendListening(message: SerializedMessage, anywhere: boolean): void {
-    if (this.#listening?.attached) this.#listening.send(message);
-    else this.#undelivered.add(message, anywhere);
-  }
+function isRequest(message: Message): boolean {
+  return message.has(Client.method) && message.has(Client.id);
 }
