@@ -1,61 +1,40 @@
-import { randomBytes } from 'node:crypto';
-import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { builtinSource, catalogEntry, withLanguageModel, upstreamServer } from './app/entry.ts';
+import { catalogEntry } from './app/entry.ts';
+import { openHttpFor, type HttpOptions } from './app/http.ts';
 import { warnAboutToolSettings } from './app/log-lines.ts';
-import { PATH_HEADER } from './app/loop-guard.ts';
-import { serverSecrets } from './app/server-secrets.ts';
 import { SharedServers } from './app/shared-servers.ts';
-import { unusableSource } from './app/unusable-source.ts';
-import { openWorkspace, type Workspace } from './app/workspace.ts';
+import { clientsOf, createSources } from './app/sources.ts';
+import { openWorkspace, type Workspace, statesOf, type ServerState } from './app/workspace.ts';
 import {
   isRuntimeServer,
-  connectionSettings,
   type ConfiguredServer,
   type LoadedConfig,
   type NotAllowed,
   type ServerDefinition,
 } from './config/index.ts';
 import {
-  connectClient,
-  openHttp,
   openModernEndpoint,
   openStdioDoor,
   type HttpDoor,
   type ModernEndpoint,
-  type ClientWorkspace,
   type StdioDoor,
 } from './doors/index.ts';
 import {
   LocalClient,
-  StartLimiter,
-  type ClientLink,
   type Gateway,
   type Listing,
   type LocalCallOptions,
   type Source,
-  type SourceState,
 } from './gateway/index.ts';
 import type { LanguageSource } from './language/index.ts';
 import type { AppliedChanges } from './management/index.ts';
-import { createChildProcesses, type ChildProcesses } from './process/index.ts';
+import { createChildProcesses } from './process/index.ts';
 import type { Era, JsonObject } from './protocol/index.ts';
-import { Deadlines } from './shared/deadline.ts';
-import { messageOf, SwitchboardError } from './shared/errors.ts';
+import { messageOf } from './shared/errors.ts';
 import type { Logger } from './shared/log.ts';
-import { didYouMean } from './shared/nearest.ts';
 import { createSerial } from './shared/serial.ts';
-import { stateDirectory } from './shared/paths.ts';
-import { VERSION } from './shared/version.ts';
-import type { MessageTransport } from './wire/index.ts';
-import {
-  createServerCache,
-  createServerSource,
-  headersIn,
-  serverCacheKey,
-  type UpstreamContext,
-} from './upstream/index.ts';
+import { unknownServer } from './shared/unknown-server.ts';
+import { loadAuth } from './upstream/index.ts';
 
 export interface AppOptions {
   readonly config: LoadedConfig;
@@ -87,22 +66,6 @@ export interface AppOptions {
   readonly ownVariables?: readonly string[];
 }
 
-export interface ServerState {
-  readonly name: string;
-  readonly state: SourceState;
-  /** Why it runs and shows nothing, where that is so. */
-  readonly problem?: string | undefined;
-}
-
-export interface HttpOptions {
-  readonly host: string;
-  /** 0: any that is free. */
-  readonly port: number;
-  readonly token: string;
-  /** Called when the last client has left. */
-  readonly emptied?: () => void;
-}
-
 /** The gateway with everything it needs, wired together. The only place that knows every part. */
 export interface App {
   /** What the one client over stdin and stdout gets, and the commands. */
@@ -111,7 +74,7 @@ export interface App {
   source(server: string): Source;
   /** The server behind a language model; undefined where there is no model. */
   behind(server: string): Source | undefined;
-  /** Everything a server offers, whatever the configuration shows of it. Starts it. */
+  /** Everything a server offers, whatever the configuration shows of it, once the gateway knows it too. Starts it. */
   listTools(server: string): Promise<Listing>;
   /** Runs a tool of a server and resolves with its result; rejects with a ServerError where the server refuses. */
   callTool(server: string, tool: string, args: JsonObject, options?: LocalCallOptions): Promise<JsonObject>;
@@ -123,6 +86,8 @@ export interface App {
   alone<T>(work: () => Promise<T>): Promise<T>;
   /** Makes the servers those of a configuration that was read again; what did not change goes on running. */
   reconfigure(config: LoadedConfig): Promise<AppliedChanges>;
+  /** Logins to remote servers. */
+  auth(): ReturnType<typeof loadAuth>;
   openStdio(input: Readable, output: Writable): StdioDoor;
   /** Lets clients connect, each with servers of its own. */
   openHttp(options: HttpOptions): Promise<HttpDoor>;
@@ -133,88 +98,38 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  const { log, stderr, program = 'switchboard', volatile = false, env = process.env } = options;
-  const { callerMs = Infinity } = options;
-  const { onStateChange = () => undefined } = options;
-  const own = new Set(options.ownVariables);
-  const inheritable = Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
-  const children: ChildProcesses = createChildProcesses({ log });
-  /** The name of this run in the gateway path, by which loops are found. */
-  const self = randomBytes(9).toString('base64url');
-  const directory = stateDirectory(env);
-  const memory = createServerCache(join(directory, 'servers'), log);
-  const deadlines = new Deadlines();
-  // With about one CPU for each, all of them are up sooner than if they started together.
-  const startLimiter = new StartLimiter({ concurrency: Math.max(2, availableParallelism()) });
-  let current = options.config;
-  /** Processes that may run at one time; one client alone is not bounded. */
-  let mostProcesses = Infinity;
+  const { log, program = 'switchboard', volatile = false, env = process.env } = options;
+  const { callerMs = Infinity, onStateChange = () => undefined } = options;
+  const children = createChildProcesses({ log });
   const alone = createSerial();
   const workspaces = new Set<Workspace>();
   const endpoints = new Set<ModernEndpoint>();
+  let current = options.config;
+  /** Processes that may run at one time; one client alone is not bounded. */
+  let mostProcesses = Infinity;
 
-  const cacheOf = (server: ServerDefinition): UpstreamContext['cache'] =>
-    memory.of({
-      key: () => serverCacheKey(server.kind, connectionSettings(server)),
-      secrets: () => serverSecrets(server, inheritable),
-    });
-  const surroundingsFor = (server: ServerDefinition, clients: SourceClients): UpstreamContext => ({
-    children,
+  const sources = createSources({
+    program,
     log,
-    stderr,
-    startHint: `${definedIn(server)}${
-      options.startHint ??
-      (program === 'mcpmux'
-        ? 'Run its command in a terminal to see its output.'
-        : `${program} doctor --start starts it and shows its output.`)
-    }`,
-    identity: () => ({
-      clientInfo: { name: program, version: VERSION },
-      capabilities: clients.capabilities(),
-    }),
-    era: clients.era,
-    other: clients.other,
-    mayNotStart: () => (children.size < mostProcesses ? undefined : tooManyProcesses(mostProcesses)),
-    inTurn: (start) => startLimiter.run(start),
+    stderr: options.stderr,
+    children,
+    env,
+    ownVariables: options.ownVariables ?? [],
+    config: () => current,
+    configPath: options.configPath,
+    startHint: options.startHint,
+    volatile,
     callerMs,
-    cache: cacheOf(server),
-    stateChanged: onStateChange,
+    onStateChange,
     listed: (name, kind, listing) => listed(name, kind, listing),
+    mostProcesses: () => mostProcesses,
   });
-  const createSource = (
-    server: ConfiguredServer,
-    after: Promise<unknown> | undefined,
-    shared: boolean,
-    clients: SourceClients,
-    gatewayPath: readonly string[],
-  ): Source => {
-    if (server.kind === 'unusable') return unusableSource(server);
-    if (server.kind === 'builtin') return builtinSource(server, { env: inheritable, log });
-    const { limits } = current.settings;
-    const loginCommand = (name: string): string => loginCommandFor(program, options.configPath, name);
-    const context = {
-      gatewayPath: [...gatewayPath, self],
-      loginCommand,
-      limits,
-      env: inheritable,
-      stateDirectory: directory,
-      log,
-      shared,
-      volatile,
-      after,
-    };
-    const source = createServerSource(
-      upstreamServer(server, context),
-      surroundingsFor(server, clients),
-      deadlines,
-    );
-    return withLanguageModel(source, server, { env, log });
-  };
   const everyone = clientsOf(() => [...workspaces].map(({ gateway }) => gateway));
   const sharedServers = new SharedServers({
-    make: (server, role, after) => createSource(server, after, true, { ...everyone, ...role }, []),
+    make: (server, role, after) =>
+      sources.make(server, { clients: { ...everyone, ...role }, shared: true, after }),
     // A part of this program takes calls of either era.
-    support: (server) => (server.kind === 'builtin' ? { modern: false } : cacheOf(server).support),
+    support: (server) => (server.kind === 'builtin' ? { modern: false } : sources.cacheOf(server).support),
     log,
   });
 
@@ -231,25 +146,13 @@ export function createApp(options: AppOptions): App {
       onProblem: onStateChange,
       alone,
       persisted: (name, definition) => {
-        const others = current.servers.filter((server) => server.name !== name);
-        const usable = definition !== undefined && definition.kind !== 'unusable';
-        current = { ...current, servers: usable ? [...others, definition] : others };
+        current = withPersisted(current, name, definition);
       },
       build: (server, of, after, restart) => {
         const source =
-          // What one client has added is its own, whatever another one calls by the same name.
-          clients !== undefined &&
-          server.kind !== 'unusable' &&
-          server.isolation === 'shared' &&
-          !isRuntimeServer(server)
+          clients !== undefined && isShared(server)
             ? sharedServers.join(server, restart, clients)
-            : createSource(
-                server,
-                after,
-                false,
-                clientsOf(() => [of().gateway]),
-                gatewayPath,
-              );
+            : sources.make(server, { clients: clientsOf(() => [of().gateway]), after, gatewayPath });
         return catalogEntry(source, server, volatile);
       },
     });
@@ -259,46 +162,24 @@ export function createApp(options: AppOptions): App {
   const main = open();
   const listed = warnAboutToolSettings((name) => main.manager.find(name), log);
   const local = new LocalClient();
-  const source = (name: string): Source => {
-    const sources = main.gateway.catalog.entries.map((entry) => entry.source);
-    const found = sources.find((each) => each.name === name);
-    if (found) return found;
-    const names = sources.map((each) => each.name);
-    const hint =
-      didYouMean(name, names) ??
-      (names.length === 0 ? 'No server is configured.' : `Available: ${names.join(', ')}.`);
-    throw new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
-  };
-
-  /** Connects one client of an HTTP door to a workspace of its own. */
-  const openForClient = (transport: MessageTransport, gatewayPath: readonly string[]): ClientWorkspace => {
-    const workspace = open('legacy', gatewayPath);
-    const client = connectClient(transport, {
-      gateway: workspace.gateway,
-      identity: workspace.identity,
-      log,
-    });
-    return {
-      client,
-      close: async () => {
-        workspaces.delete(workspace);
-        client.leave();
-        await workspace.close();
-        onStateChange();
-      },
-    };
-  };
+  const source = (name: string): Source => sourceOf(main.gateway, name);
 
   return {
     gateway: main.gateway,
     source,
     behind: (server) => (source(server) as Partial<LanguageSource>).inner,
-    listTools: async (server) => source(server).list('tools'),
+    async listTools(server) {
+      const listing = await source(server).list('tools');
+      // The gateway hears of the same list, and has it by the next turn.
+      await new Promise((resume) => setImmediate(resume));
+      return listing;
+    },
     callTool: async (server, tool, args, callOptions) =>
       local.request(source(server), 'tools/call', { name: tool, arguments: args }, callOptions),
     instructions: () => main.identity.instructions(),
-    states: () => statesOf([...workspaces]),
+    states: () => statesOf([...workspaces].map(({ gateway }) => gateway)),
     alone,
+    auth: loadAuth,
     async reconfigure(next) {
       const before = current;
       current = next;
@@ -325,50 +206,42 @@ export function createApp(options: AppOptions): App {
         log,
         messageBytes: current.settings.limits.messageBytes,
       }),
-    openHttp: async ({ host, port, token, emptied }) => {
-      // Clients without sessions are one to us: the token is all we know of them.
-      const workspace = open('modern');
-      const endpoint = await openModernEndpoint({
-        gateway: workspace.gateway,
-        identity: workspace.identity,
-        log,
-      });
+    async openHttp(http) {
+      const modern = open('modern');
+      const { gateway, identity } = modern;
+      const endpoint = await openModernEndpoint({ gateway, identity, log });
       endpoints.add(endpoint);
-      const { allowedHosts, allowedOrigins, maxSessions, maxProcesses, sessionIdleMs } =
-        current.settings.http;
-      mostProcesses = maxProcesses;
-      return openHttp({
-        host,
-        port,
-        // The address that was typed is one that clients may use.
-        guard: { token, allowedHosts: [...allowedHosts, ...hostNames(host)], allowedOrigins },
-        limits: {
-          bodyBytes: Math.min(MAX_BODY_BYTES, current.settings.limits.messageBytes),
-          sessions: maxSessions,
-          sessionIdleMs,
-        },
+      mostProcesses = current.settings.http.maxProcesses;
+      return openHttpFor(http, {
+        program,
         log,
-        loopGuard: { header: PATH_HEADER, self },
-        open: openForClient,
-        modern: endpoint,
-        paramHeaders: (tool) => paramHeadersOf(workspace.gateway, tool),
-        health: () => ({ name: program, version: VERSION, servers: current.servers.length }),
-        ...(emptied === undefined ? {} : { emptied }),
+        config: () => current,
+        self: sources.self,
+        modern,
+        endpoint,
+        openLegacy: (gatewayPath) => {
+          const workspace = open('legacy', gatewayPath);
+          const close = async (): Promise<void> => {
+            workspaces.delete(workspace);
+            await workspace.close();
+            onStateChange();
+          };
+          return { workspace, close };
+        },
       });
     },
     async close(already = 0) {
-      const stages = {
-        closeStdin: 0,
-        term: Math.max(2000 - already, 0),
-        kill: Math.max(5000 - already, 500),
-      };
-      memory.save();
+      sources.save();
       for (const endpoint of endpoints) endpoint.close();
       const closed = Promise.all([
         ...[...workspaces].map((workspace) => workspace.close()),
         sharedServers.close(),
       ]);
-      await children.stopAll(stages);
+      await children.stopAll({
+        closeStdin: 0,
+        term: Math.max(2000 - already, 0),
+        kill: Math.max(5000 - already, 500),
+      });
       await closed;
     },
     killNow: () => children.killAllNow(),
@@ -377,111 +250,34 @@ export function createApp(options: AppOptions): App {
 
 /** Hosts give a call up after a minute; a caller is answered before that. In milliseconds. */
 export const HOST_TIMEOUT_MS = 50_000;
-/** The largest body of an HTTP request, in bytes. */
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** The host names clients use for a listening address. A wildcard address has none. */
-function hostNames(host: string): string[] {
-  if (host === '0.0.0.0' || host === '::') return [];
-  return [host.includes(':') ? `[${host}]` : host];
-}
-
-/** The clients that use a source, as its server sees them. */
-interface SourceClients extends Pick<UpstreamContext, 'era' | 'other'> {
-  /** What one of them can do, merged: what the client cannot that a request is for is refused then. */
-  readonly capabilities: () => JsonObject;
-}
-
-function clientsOf(gateways: () => readonly Gateway[]): SourceClients {
-  const clients = (): ClientLink[] =>
-    gateways().flatMap(({ sessions }) => [...sessions].map(({ client }) => client));
-  return {
-    capabilities: () => Object.assign({}, ...clients().map(({ capabilities }) => capabilities)) as JsonObject,
-    era: () => {
-      const eras = new Set(clients().map(({ modern }): Era => (modern === true ? 'modern' : 'legacy')));
-      return eras.size === 1 ? [...eras][0] : undefined;
-    },
-    other: () => undefined,
-  };
-}
-
-function loginCommandFor(program: string, configPath: string | undefined, server: string): string {
-  const quoted = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : JSON.stringify(text));
-  return [
-    program,
-    ...(configPath === undefined ? [] : ['--config', quoted(configPath)]),
-    'auth',
-    quoted(server),
-  ].join(' ');
-}
-
-type ParamHeaders = Exclude<ReturnType<typeof headersIn>, string>;
-
-/** The arguments of a tool that its server wants to see in headers as well. */
-function paramHeadersOf(gateway: Gateway, name: string): ParamHeaders {
-  const tool = gateway.tool(name);
-  if (tool === undefined) return [];
-  let headers = knownHeaders.get(tool);
-  if (headers === undefined) {
-    const found = headersIn(tool.definition);
-    headers = typeof found === 'string' ? [] : found;
-    knownHeaders.set(tool, headers);
-  }
-  return headers;
-}
-
-/** A changed tool is another object. Its definition is too expensive to be written for every call. */
-const knownHeaders = new WeakMap<object, ParamHeaders>();
-
-function tooManyProcesses(most: number): SwitchboardError {
-  return new SwitchboardError(
-    'TOO_MANY_PROCESSES',
-    `Cannot start another server: ${most} are already running.`,
-    {
-      hint: 'Close unused sessions, set "isolation": "shared" for servers, or raise http.maxProcesses.',
-    },
+/** The source of a server; throws SERVER_UNKNOWN, with the nearest names. */
+function sourceOf({ catalog }: Gateway, name: string): Source {
+  const all = catalog.entries.map((entry) => entry.source);
+  const found = all.find((each) => each.name === name);
+  if (found) return found;
+  throw unknownServer(
+    name,
+    all.map((each) => each.name),
   );
 }
 
-/** Of several sources of one name, the state that comes first here is reported. */
-const STATE_ORDER: readonly SourceState['kind'][] = [
-  'running',
-  'starting',
-  'crashed',
-  'unusable',
-  'idle',
-  'stopped',
-];
-
-function statesOf(workspaces: readonly Workspace[]): ServerState[] {
-  const states = new Map<string, ServerState>();
-  for (const { gateway } of workspaces) {
-    for (const { source } of gateway.catalog.entries) {
-      const { name, state } = source;
-      const known = states.get(name);
-      if (known && STATE_ORDER.indexOf(known.state.kind) <= STATE_ORDER.indexOf(state.kind)) continue;
-      states.set(name, { name, state, problem: gateway.problemOf(source)?.message });
-    }
-  }
-  return [...states.values()];
+/** Whether all clients use one server. What one client has added is its own, whatever another one calls by the same name. */
+function isShared(server: ConfiguredServer): server is ServerDefinition {
+  return server.kind !== 'unusable' && server.isolation === 'shared' && !isRuntimeServer(server);
 }
 
-export { nestingDepth } from './app/loop-guard.ts';
+/** The configuration with a server that was written to it, or without one that was taken out of it. */
+function withPersisted(
+  config: LoadedConfig,
+  name: string,
+  definition: ConfiguredServer | undefined,
+): LoadedConfig {
+  const others = config.servers.filter((server) => server.name !== name);
+  const isUsable = definition !== undefined && definition.kind !== 'unusable';
+  return { ...config, servers: isUsable ? [...others, definition] : others };
+}
+
+export { nestingDepth } from './app/entry.ts';
+export type { ServerState } from './app/workspace.ts';
 export { hasNothingToShow } from './app/setup-tool.ts';
-export { introspection, matches, ownSentence, toolRules, toolSettingWarnings } from './exposure/index.ts';
-export {
-  filterTools,
-  ServerError,
-  printableInstructions,
-  type Component,
-  type Listing,
-  type OfferedTool,
-  namespaceOf,
-} from './gateway/index.ts';
-export { processStatus, ownIdentity, withKernelLock, type ProcessIdentity } from './process/index.ts';
-export { loadAuth } from './upstream/index.ts';
-
-/** Names the file, so that a user does not have to search several. */
-function definedIn(server: ServerDefinition): string {
-  return isRuntimeServer(server) ? '' : `It is defined in ${server.origin.file}. `;
-}

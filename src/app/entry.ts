@@ -22,7 +22,6 @@ import type { Logger } from '../shared/log.ts';
 import { isSecretName } from '../shared/secrets.ts';
 import { createYardSource } from '../switchyard/mcp/index.ts';
 import { laterLogin, type ProcessTarget, type RemoteTarget, type UpstreamServer } from '../upstream/index.ts';
-import { DEPTH_VARIABLE, nestingDepth, PATH_HEADER } from './loop-guard.ts';
 
 export interface ServerContext {
   readonly limits: Settings['limits'];
@@ -195,4 +194,16 @@ function secretsOf(server: StdioDefinition, env: NodeJS.ProcessEnv): string[] {
     value !== undefined && isSecretName(name) ? [value] : [],
   );
   return [...Object.values(server.env), ...inherited];
+}
+
+/** The environment variable that tells a nested gateway how many gateways it runs behind. */
+export const DEPTH_VARIABLE = 'SWITCHBOARD_DEPTH';
+
+/** The HTTP header that lists the gateways a request has come through. */
+export const PATH_HEADER = 'switchboard-path';
+
+/** How many gateways this one runs behind; 0 where a host started it. */
+export function nestingDepth(env: NodeJS.ProcessEnv): number {
+  const depth = Number(env[DEPTH_VARIABLE]);
+  return Number.isInteger(depth) && depth > 0 ? depth : 0;
 }

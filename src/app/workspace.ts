@@ -1,7 +1,7 @@
 import { inConfigOrder, type ConfiguredServer, type LoadedConfig, type NotAllowed } from '../config/index.ts';
 import type { ServerIdentity } from '../doors/index.ts';
 import { compound } from '../exposure/index.ts';
-import { Gateway, type CatalogEntry, type OverallExposure } from '../gateway/index.ts';
+import { Gateway, type CatalogEntry, type OverallExposure, type SourceState } from '../gateway/index.ts';
 import { ServerManager, type AppliedChanges } from '../management/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { AskForProject } from './ask-for-project.ts';
@@ -135,4 +135,35 @@ function keptDefinitions(
     log.warn('keeping the old definition: the new one is not valid', { server: server.name });
     return before;
   });
+}
+
+export interface ServerState {
+  readonly name: string;
+  readonly state: SourceState;
+  /** Why it runs and shows nothing, where that is so. */
+  readonly problem?: string | undefined;
+}
+
+/** Of several sources of one name, the state that comes first here is reported. */
+const STATE_ORDER: readonly SourceState['kind'][] = [
+  'running',
+  'starting',
+  'crashed',
+  'unusable',
+  'idle',
+  'stopped',
+];
+
+/** How each server is doing, of several of one name the liveliest. */
+export function statesOf(gateways: readonly Gateway[]): ServerState[] {
+  const states = new Map<string, ServerState>();
+  for (const gateway of gateways) {
+    for (const { source } of gateway.catalog.entries) {
+      const { name, state } = source;
+      const known = states.get(name);
+      if (known && STATE_ORDER.indexOf(known.state.kind) <= STATE_ORDER.indexOf(state.kind)) continue;
+      states.set(name, { name, state, problem: gateway.problemOf(source)?.message });
+    }
+  }
+  return [...states.values()];
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { mcpmux } from '../cli/variants/mcpmux.ts';
+import { mcpmux } from '../cli/program-variant.ts';
 import { runProgram } from '../cli/main.ts';
 
 void runProgram(process.argv.slice(2), mcpmux).then((code) => process.exit(code));

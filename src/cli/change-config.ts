@@ -1,12 +1,13 @@
 import { editConfig, type ConfigScope, type EditedConfig } from '../config/index.ts';
 import { stateDirectory } from '../shared/paths.ts';
 import { printableLine } from '../shared/printable.ts';
-import type { ParsedArguments, Flag } from './arguments.ts';
+import type { ParsedArguments, Flag } from './kit/arguments.ts';
 import type { Context } from './command.ts';
 import { TARGET_FLAGS, type ConfigTarget } from './config-target.ts';
 import { diff } from './diff.ts';
-import { plainStyle, type Style } from './style.ts';
-import { notifyUnsupported } from './notify-gateways.ts';
+import { plainStyle, type Style } from './kit/style.ts';
+import { notifyGateways, notifyUnsupported, type NotifiedGateway } from './notify-gateways.ts';
+import { Exit } from '../shared/exit-codes.ts';
 import { redactConfig } from './redact-config.ts';
 
 /** Flags of the commands that change the configuration file. */
@@ -67,14 +68,26 @@ export async function changeConfig(
   };
 }
 
-/** Why running gateways are not notified of a change; undefined if they are. */
-export function reasonNotToNotify(
-  { changed, dryRun }: ConfigChange,
+/**
+ * Tells the gateways that read these files of a change, unless a flag or the system keeps us from it. One that should have
+ * been told and could not be is a failure.
+ */
+export function notifyOfChange(
+  { changed, dryRun }: Pick<ConfigChange, 'changed' | 'dryRun'>,
+  places: readonly string[],
   { flags }: ParsedArguments,
-): string | undefined {
-  if (dryRun) return '--dry-run';
-  if (!changed) return 'nothing has changed';
-  return flags.has('no-reload') ? '--no-reload' : notifyUnsupported();
+  context: Pick<Context, 'env'>,
+): { readonly gateways: readonly NotifiedGateway[]; readonly exitCode: number } {
+  const quiet = dryRun
+    ? '--dry-run'
+    : !changed
+      ? 'nothing has changed'
+      : flags.has('no-reload')
+        ? '--no-reload'
+        : notifyUnsupported();
+  const gateways = notifyGateways(places, context, quiet);
+  const isUntold = quiet === undefined && gateways.some((each) => !each.told);
+  return { gateways, exitCode: isUntold ? Exit.failed : Exit.ok };
 }
 
 /** ` A backup is in FILE.`, where it is, and likewise what else was written. */

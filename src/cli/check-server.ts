@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statSync, accessSync, constants } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import {
   composeEnv,
@@ -8,11 +8,11 @@ import {
   type StdioDefinition,
 } from '../config/index.ts';
 import { redactCommand, type RedactedCommand } from './command-line.ts';
-import { languageProblems } from './check-language.ts';
-import { failureData, type FailureData } from './failure.ts';
+import { failureData, type FailureData } from './kit/output.ts';
 import { findCommand } from './find-command.ts';
-import type { Presentation } from './presentation.ts';
 import type { UnmatchedSetting, ProbedServer } from './probe-servers.ts';
+import type { ResolvedModel } from '../language/index.ts';
+import type { InspectedServer, Presentation } from './inspect-servers.ts';
 
 /** What is known about a server without a request, and with --start the result of its start. */
 export type ServerCheck = RedactedCommand &
@@ -72,20 +72,17 @@ export interface StartReport {
 }
 
 export async function checkConfiguredServer(
-  server: ServerDefinition,
-  presentation: Presentation,
-  started: ProbedServer | undefined,
+  { server, presentation, command, probe }: Omit<InspectedServer, 'shownAs'>,
   env: NodeJS.ProcessEnv,
 ): Promise<ServerCheck> {
-  const shown = redactCommand(server);
-  const { problems: wrong, cautions, ...found } = await find(server, shown, env);
+  const { problems: wrong, cautions, ...found } = await find(server, command, env);
   const problems = [...wrong, ...languageProblems(server, presentation)];
-  const start = started === undefined ? undefined : startReport(started);
+  const start = probe === undefined ? undefined : startReport(probe);
   return {
     name: server.name,
     ...presentation,
     ok: problems.length === 0 && start?.ok !== false && start?.unmatched === undefined,
-    ...shown,
+    ...command,
     ...found,
     isolation: server.isolation,
     source: server.origin,
@@ -108,6 +105,7 @@ async function find(
     case 'remote':
       return checkRemote(server);
     case 'builtin': {
+      // It needs all that reads a project of Switchyard.
       const { projectOf } = await import('./check-builtin.ts');
       return { kind: 'builtin', ...projectOf(server, env), cautions: [] };
     }
@@ -213,4 +211,42 @@ function startReport(probed: ProbedServer): StartReport {
     ...(unmatched.length === 0 ? {} : { unmatched }),
     ...(about === undefined ? {} : { serverInfo: about.serverInfo, protocolVersion: about.protocolVersion }),
   };
+}
+
+/** What is wrong with the language model of a server, as far as it is known without a request. */
+export function languageProblems(
+  { language }: ServerDefinition,
+  presentation: Presentation,
+): readonly ServerProblem[] {
+  const problems: ServerProblem[] = [];
+  if (presentation.language && 'problem' in presentation.language) {
+    const { message, hint } = presentation.language.problem;
+    problems.push({ message, hint });
+  }
+  const file = language?.instructionsFile;
+  if (file !== undefined && !isReadable(file)) {
+    problems.push({
+      message: `cannot read the instructions of its model, ${file}`,
+      hint: 'Create that file, or correct "instructionsFile".',
+    });
+  }
+  return problems;
+}
+
+/** Which model that is, and what it needs. */
+export function modelLine(language: ResolvedModel): string {
+  if ('problem' in language) return 'none';
+  const { provider, model } = language;
+  return provider === 'host'
+    ? "the client's own: the client must support sampling with tools"
+    : `${model} (${provider})`;
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
 }

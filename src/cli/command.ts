@@ -1,48 +1,12 @@
 import type { App } from '../app.ts';
 import type { LoadedConfig } from '../config/index.ts';
 import type { Logger } from '../shared/log.ts';
-import type { ParsedArguments, Flag } from './arguments.ts';
+import type { Command } from './kit/command.ts';
 import type { CliVariant } from './program-variant.ts';
-import type { StatusLine } from './status-line.ts';
-import type { Style } from './style.ts';
+import type { StatusLine } from './kit/status-line.ts';
 
-/**
- * One thing the program can be asked to do. It returns its result; the caller prints it. In the texts of
- * the help, `$0` is replaced by the program's name (see `expandPlaceholders`).
- */
-export interface CliCommand {
-  readonly name: string;
-  /** The words it takes, for example `<server> <tool>`. */
-  readonly words?: string;
-  readonly summary: string;
-  /** What to know before using it, in paragraphs. */
-  readonly about: readonly string[];
-  /** Flags of its own, besides the common ones. */
-  readonly flags: readonly Flag[];
-  /** Whether it works without a configuration where the program has none unless it is named. Default false. */
-  readonly needsNoConfig?: boolean;
-  /** If its last words are the command line of another program: how many words precede it. Default: they are not. */
-  readonly commandAt?: number;
-  /** Other ways to write its arguments, in its own words. Default: there are none. */
-  readonly spellOut?: (argv: readonly string[]) => readonly string[];
-  /** What to type, and what that does. */
-  readonly examples: readonly (readonly [line: string, meaning: string])[];
-  /** The exit codes that mean something special here, beside those all commands share. */
-  readonly exits?: readonly (readonly [code: number, meaning: string])[];
-  run(given: ParsedArguments, context: Context): Promise<CommandOutcome>;
-}
-
-export interface CommandOutcome {
-  readonly exitCode: number;
-  /** What `--json` prints. */
-  readonly data: unknown;
-  /** What a person reads. Everything in it that comes from outside is safe to print. */
-  text(style: Style): string;
-  /** For stderr, whatever goes to stdout. */
-  readonly remark?: string | undefined;
-  /** For stderr, unless `--json` says the same on stdout. */
-  readonly complaint?: string | undefined;
-}
+/** One command of the programs that serve clients. */
+export type CliCommand = Command<Context>;
 
 /** What a command may use of the world. */
 export interface Context {

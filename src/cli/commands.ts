@@ -1,19 +1,18 @@
-import type { CliCommand } from './command.ts';
+import type { Context } from './command.ts';
+import type { CommandEntry } from './kit/command.ts';
 import { requiresConfigFlag, type CliVariant } from './program-variant.ts';
 
-export interface CommandEntry {
-  readonly name: string;
-  readonly words: string;
-  readonly summary: string;
+export interface CliEntry extends CommandEntry<Context> {
   /** Whether it is about a configuration that a program finds by itself. Default false. */
   readonly edits?: boolean;
   /** Whether it is about `switchboard` itself, in hosts and in folders; no other program has it. Default false. */
   readonly forHosts?: boolean;
-  readonly load: () => Promise<CliCommand>;
+  /** Whether it works without a configuration where the program has none unless it is named. Default false. */
+  readonly needsNoConfig?: boolean;
 }
 
 /** In the order of the help; each is loaded when it is called. */
-const COMMANDS: readonly CommandEntry[] = [
+const COMMANDS: readonly CliEntry[] = [
   {
     name: 'list',
     words: '',
@@ -90,7 +89,7 @@ const COMMANDS: readonly CommandEntry[] = [
     words: '[path]',
     summary: "undo allow, so that a project's servers no longer start",
     edits: true,
-    load: async () => (await import('./commands/deny.ts')).denyCommand,
+    load: async () => (await import('./commands/allow.ts')).denyCommand,
   },
   {
     name: 'reload',
@@ -148,19 +147,27 @@ const COMMANDS: readonly CommandEntry[] = [
     forHosts: true,
     load: async () => (await import('./commands/eject.ts')).ejectCommand,
   },
-  {
-    name: 'completion',
-    words: '<bash|zsh|fish>',
-    summary: 'print a shell completion script',
-    load: async () => (await import('./commands/completion.ts')).completionCommand,
-  },
 ];
 
 /** The commands of a program. */
-export function commandsOf(variant: CliVariant): readonly CommandEntry[] {
-  return COMMANDS.filter(
+export function commandsOf(variant: CliVariant): readonly CliEntry[] {
+  const { program } = variant;
+  const own = COMMANDS.filter(
     ({ edits, forHosts }) =>
-      !(edits === true && requiresConfigFlag(variant)) &&
-      !(forHosts === true && variant.program !== 'switchboard'),
+      !(edits === true && requiresConfigFlag(variant)) && !(forHosts === true && program !== 'switchboard'),
   );
+  return [...own, completion(program === 'switchboard' ? [program, 'mcp-switchboard'] : [program])];
+}
+
+function completion(names: readonly string[]): CliEntry {
+  return {
+    name: 'completion',
+    words: '<bash|zsh|fish>',
+    summary: 'print a shell completion script',
+    needsNoConfig: true,
+    load: async () => {
+      const { completionCommand } = await import('./kit/completion/command.ts');
+      return completionCommand('commands, flags and their values, servers and hosts', names);
+    },
+  };
 }

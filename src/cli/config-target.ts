@@ -1,7 +1,7 @@
-import { locateConfig, type ConfigScope, type LoadedConfig } from '../config/index.ts';
+import { locateConfig, type ConfigScope, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { userConfigDirectory } from '../shared/paths.ts';
-import { usage, type ParsedArguments, type Flag } from './arguments.ts';
+import { usage, type ParsedArguments, type Flag } from './kit/arguments.ts';
 import type { Context } from './command.ts';
 
 /** The configuration file that a command changes. */
@@ -63,4 +63,14 @@ export function inOtherFile(
 /** Whether a file is one of the configuration itself, rather than one that was discovered. */
 export function isConfigFile(file: string, { files }: LoadedConfig): boolean {
   return files.some(({ path }) => path === file);
+}
+
+/** Where a server of this name is defined that counts now, if that is another file than the given one. */
+export function definedElsewhere(
+  name: string,
+  { servers, unusable }: LoadedConfig,
+  file: string | undefined,
+): ServerDefinition['origin'] | undefined {
+  const origin = [...servers, ...unusable].find((server) => server.name === name)?.origin;
+  return origin?.file === file ? undefined : origin;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { diff } from './diff.ts';
-import { plainStyle } from './style.ts';
+import { plainStyle } from './kit/style.ts';
 
 const show = (before: string | undefined, after: string) => diff('f.json', before, after, plainStyle);
 const LINES = 'a\nb\nc\nd\ne\nf\ng\nh\ni\n';

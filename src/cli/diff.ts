@@ -1,5 +1,5 @@
 import { printableLine } from '../shared/printable.ts';
-import type { Style } from './style.ts';
+import type { Style } from './kit/style.ts';
 
 /** Lines around a change. */
 const CONTEXT = 3;

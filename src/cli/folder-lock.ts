@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { withKernelLock } from '../app.ts';
+import { withKernelLock } from '../process/index.ts';
 import type { Context } from './command.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { COMMON_FLAGS, GLOBAL_FLAGS, type Flag } from './arguments.ts';
+import { COMMON_FLAGS, GLOBAL_FLAGS } from './flags.ts';
 import type { CliCommand } from './command.ts';
-import { commandsOf } from './commands.ts';
+import { commandsOf, type CliEntry } from './commands.ts';
 import {
   hasLayers,
   expandPlaceholders,
@@ -8,8 +8,8 @@ import {
   type CliVariant,
   type ListenSettings,
 } from './program-variant.ts';
-import { Exit } from './failure.ts';
-import { columns, flagRow, wrapText } from './help-layout.ts';
+import { Exit } from '../shared/exit-codes.ts';
+import { columns, commandHelp, exitRows, flagRow, wrapText } from './kit/help.ts';
 
 /** The help of the program as a whole. */
 export function programHelp(variant: CliVariant): string {
@@ -47,7 +47,7 @@ export function programHelp(variant: CliVariant): string {
     ...columns(environment),
     '',
     'Exit codes:',
-    ...columns(exitRows(CALL_EXIT)),
+    ...columns(exitRows([...SHARED_EXITS, ...CALL_EXIT])),
     '',
     ...(variant.listens ? [...httpExits(variant.listens), ''] : []),
     'Results go to stdout; messages, progress and logs go to stderr.',
@@ -70,39 +70,15 @@ function examplesOf(variant: CliVariant): (readonly [string, string])[] {
 }
 
 /** The help of one command. */
-export function helpForCommand(
-  { name, words, about, flags, examples, exits, summary }: CliCommand,
-  variant: CliVariant,
-): string {
-  const lines = [
-    `$0 ${name}: ${summary}`,
-    '',
-    `Usage: $0 ${usageOf(name, words)}`,
-    '',
-    ...about.flatMap((paragraph) => [...wrapText(expandPlaceholders(variant, paragraph), 100), '']),
-    'Examples:',
-    ...columns(
-      examples
-        .filter(([line]) => !flags.some((flag) => !isFor(variant, flag) && line.includes(` --${flag.name}`)))
-        .map(([line, meaning]) => [expandPlaceholders(variant, exampleFor(variant, line)), meaning] as const),
-    ),
-    '',
-    'Flags:',
-    ...columns([...flags.filter((flag) => isFor(variant, flag)), ...COMMON_FLAGS].map(flagRow)),
-    '',
-    'Exit codes:',
-    ...columns(exitRows(exits ?? [])),
-    '',
-  ];
-  return expandPlaceholders(variant, lines.join('\n'));
-}
-
-function isFor(variant: CliVariant, { forLayers }: Flag): boolean {
-  return forLayers !== true || hasLayers(variant);
-}
-
-function usageOf(name: string, words = ''): string {
-  return [name, words, words.includes('[flags]') ? '' : '[flags]'].filter(Boolean).join(' ');
+export function helpForCommand(entry: CliEntry, command: CliCommand, variant: CliVariant): string {
+  return commandHelp(entry, command, {
+    program: variant.program,
+    commonFlags: COMMON_FLAGS,
+    expand: (text) => expandPlaceholders(variant, text),
+    expandExample: (line) => expandPlaceholders(variant, exampleFor(variant, line)),
+    hasFlag: ({ forLayers }) => forLayers !== true || hasLayers(variant),
+    exits: SHARED_EXITS,
+  });
 }
 
 /** With the flag that some programs cannot do without. */
@@ -119,11 +95,6 @@ const SHARED_EXITS: readonly (readonly [number, string])[] = [
   [Exit.config, 'the configuration is invalid'],
   [130, 'stopped by Ctrl-C (143 by SIGTERM, 129 by SIGHUP)'],
 ];
-
-function exitRows(special: readonly (readonly [number, string])[]): (readonly [string, string])[] {
-  const meanings = new Map([...SHARED_EXITS, ...special]);
-  return [...meanings].sort(([a], [b]) => a - b).map(([code, meaning]) => [String(code), meaning]);
-}
 
 function httpExits({ stayVariable }: ListenSettings): string[] {
   const ended =

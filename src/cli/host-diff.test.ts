@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseJsonc } from '../shared/jsonc.ts';
-import { maskedDiff } from './host-diff.ts';
-import { entryText } from './entry-text.ts';
-import { plainStyle } from './style.ts';
+import { maskedDiff, entryText } from './host-diff.ts';
+import { plainStyle } from './kit/style.ts';
 
 const diffOf = (before: string | undefined, after: string | undefined): string =>
   maskedDiff({ file: '/f.json', before, after }, parseJsonc, plainStyle);

@@ -1,8 +1,10 @@
-import { documentSecrets } from '../hosts/index.ts';
+import { documentSecrets, plainEntry } from '../hosts/index.ts';
 import { printableLine } from '../shared/printable.ts';
 import { secretMask } from '../shared/secrets.ts';
 import { diff } from './diff.ts';
-import type { Style } from './style.ts';
+import type { Style } from './kit/style.ts';
+import { redactUrl } from '../config/index.ts';
+import { commandText, redactCommand } from './command-line.ts';
 
 export interface TextChange {
   readonly file: string;
@@ -30,3 +32,16 @@ export function maskedDiff(
 
 /** Shorter ones a mask leaves alone. */
 const SHORT = 6;
+
+/** An entry of any host as a person may see it: its command line or its address, without secrets. */
+export function entryText(entry: unknown): string {
+  const { command, args, httpUrl, url, serverUrl } = (plainEntry(entry) ?? {}) as Record<string, unknown>;
+  const mask = secretMask(documentSecrets({ args }));
+  if (typeof command === 'string') {
+    const words = Array.isArray(args) ? args.map(String) : [];
+    return mask(commandText(redactCommand({ written: { command, args: words, cwd: '' } })));
+  }
+  const address = [httpUrl, url, serverUrl].find((each) => typeof each === 'string');
+  if (address === undefined) return 'no command and no URL';
+  return commandText({ command: '', args: [], url: redactUrl(address) });
+}

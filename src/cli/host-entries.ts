@@ -1,25 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import { recursionGuard, type LoadedConfig } from '../config/index.ts';
-import {
-  addressEntry,
-  plainEntry,
-  programEntry,
-  type Entry,
-  type Host,
-  type Scope,
-  type HostEnvironment,
-} from '../hosts/index.ts';
+import { addressEntry, plainEntry, programEntry, type Entry, type Host, type Scope } from '../hosts/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
-import { homeDirectory } from '../shared/paths.ts';
 import type { Context } from './command.ts';
 import { TOKEN_VARIABLE } from './http-token.ts';
 import { ownLaunch, sharedLaunch } from './own-launch.ts';
-
-/** What hosts and their files are looked for in. */
-export function hostEnvironment({ cwd, env }: Pick<Context, 'cwd' | 'env'>): HostEnvironment {
-  return { platform: process.platform, home: homeDirectory(), env, cwd };
-}
 
 export interface OurProgram {
   /** The one configuration to read. Undefined: the user's own, and that of the project in which the host starts us. */

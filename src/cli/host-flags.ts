@@ -1,5 +1,5 @@
 import { findHost, HOSTS, type Host, type Scope } from '../hosts/index.ts';
-import { usage, type ParsedArguments, type Flag } from './arguments.ts';
+import { usage, type ParsedArguments, type Flag } from './kit/arguments.ts';
 
 /** Default name of our entry in a host. */
 const USUAL_NAME = 'switchboard';

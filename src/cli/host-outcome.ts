@@ -1,10 +1,11 @@
 import { parseText, type EntryChange, type HostLocation } from '../hosts/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
-import type { CommandOutcome } from './command.ts';
-import { describeFailure, Exit, failureData } from './failure.ts';
+import type { CommandOutcome } from './kit/command.ts';
+import { Exit } from '../shared/exit-codes.ts';
+import { describeFailure, failureData } from './kit/output.ts';
 import { maskedDiff } from './host-diff.ts';
-import { plainStyle, type Style } from './style.ts';
+import { plainStyle, type Style } from './kit/style.ts';
 
 /** What became of the file of one host. */
 export interface HostResult {
@@ -55,7 +56,7 @@ export function hostOutcome({
         ...data?.(location),
       })),
     },
-    complaint: failures.map((error) => describeFailure(error, program)).join('') || undefined,
+    complaint: failures.map((error) => describeFailure(error, program)).join(''),
     text: (style) => results.map((result) => resultText({ name, ...result }, dryRun, style)).join(''),
   };
 }

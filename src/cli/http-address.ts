@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { usage } from './arguments.ts';
+import { usage } from './kit/arguments.ts';
 
 export interface HttpAddress {
   readonly host: string;

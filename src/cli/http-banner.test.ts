@@ -2,10 +2,8 @@ import { expect, test } from 'vitest';
 import { createProject } from '../../test/helpers/temp-project.ts';
 import { loadConfig } from '../config/index.ts';
 import { httpBanner } from './http-banner.ts';
-import type { CliVariant } from './program-variant.ts';
-import { mcpProxyServer } from './variants/mcp-proxy-server.ts';
-import { switchboard } from './variants/switchboard.ts';
-import { plainStyle } from './style.ts';
+import { type CliVariant, switchboard, mcpProxyServer } from './program-variant.ts';
+import { plainStyle } from './kit/style.ts';
 
 const URL = 'http://127.0.0.1:80/mcp';
 

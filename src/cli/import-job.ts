@@ -11,18 +11,12 @@ import {
   type HostEnvironment,
   type TakeoverResult,
 } from '../hosts/index.ts';
-import { SwitchboardError } from '../shared/errors.ts';
+import { expectedError, type SwitchboardError } from '../shared/errors.ts';
 import { stateDirectory } from '../shared/paths.ts';
-import { usage, type ParsedArguments } from './arguments.ts';
+import { usage, type Flag, type ParsedArguments } from './kit/arguments.ts';
 import type { Context } from './command.ts';
-import {
-  isOurs,
-  ourProgram,
-  passedVariables,
-  referencesIn,
-  hostEnvironment,
-  variablesIn,
-} from './host-entries.ts';
+import { hostEnvironment } from './host-environment.ts';
+import { isOurs, ourProgram, passedVariables, referencesIn, variablesIn } from './host-entries.ts';
 import { hostsIn, nameIn, scopeIn } from './host-flags.ts';
 import { levelOf, planConfigImport, type ConfigImport, type Level } from './import-config.ts';
 import type { PlannedServer } from './import-plan.ts';
@@ -116,8 +110,10 @@ export async function prepareImport(given: ParsedArguments, context: Context): P
     async apply() {
       const done: ImportDone['configs'][number][] = [];
       for (const plan of configs) done.push({ plan, edited: await plan.write() });
+      // A failure in one file is reported together with what was done.
       const results: ImportDone['takeovers'][number][] = [];
-      for (const parts of files) results.push({ parts, change: await take(parts, false).catch(expected) });
+      for (const parts of files)
+        results.push({ parts, change: await take(parts, false).catch(expectedError) });
       return { configs: done, takeovers: results };
     },
   };
@@ -142,12 +138,6 @@ export function entryMaker(
   };
 }
 
-/** A failure in one file is reported together with what was done. */
-function expected(error: unknown): SwitchboardError {
-  if (error instanceof SwitchboardError) return error;
-  throw error;
-}
-
 interface Gathered {
   readonly servers: readonly HostServer[];
   readonly ours: readonly HostServer[];
@@ -165,7 +155,7 @@ function gather(given: ParsedArguments, where: HostEnvironment): Gathered {
     } catch (error) {
       // A host that was not named may be broken.
       if (named.length > 0) throw error;
-      problems.push(expected(error));
+      problems.push(expectedError(error));
       return [];
     }
   });
@@ -187,6 +177,13 @@ export function levelIn({ flags }: ParsedArguments): Level | undefined {
     (flags.has('config') ? 'explicit' : undefined)
   );
 }
+
+/** What becomes of secrets in the person's own file. */
+export const SECRETS_FLAG: Flag = {
+  name: 'secrets',
+  value: 'keep|env',
+  summary: 'secrets in your own file: keep (default), or replace with references',
+};
 
 export function hidesSecrets({ flags }: ParsedArguments): boolean {
   const how = flags.get('secrets') ?? 'keep';

@@ -2,16 +2,15 @@ import { parseText, type TakeoverResult } from '../hosts/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { parseJsonc } from '../shared/jsonc.ts';
 import { printableLine } from '../shared/printable.ts';
-import { maskedDiff } from './host-diff.ts';
+import { maskedDiff, entryText } from './host-diff.ts';
 import { variableNotes, referencesIn } from './host-entries.ts';
 import type { ConfigImport } from './import-config.ts';
 import type { HostTakeover, ImportDone, ImportJob } from './import-job.ts';
 import { isWritten, type PlannedServer } from './import-plan.ts';
 import type { FileTakeover } from './takeover-plan.ts';
 import { variablesText } from './needed-variables.ts';
-import { entryText } from './entry-text.ts';
-import type { Style } from './style.ts';
-import { table } from './table.ts';
+import type { Style } from './kit/style.ts';
+import { table } from './kit/table.ts';
 
 /** What was found in the hosts, and what becomes of each. */
 export function foundText({ servers }: Pick<ImportJob, 'servers'>, style: Style): string {
@@ -22,7 +21,7 @@ export function foundText({ servers }: Pick<ImportJob, 'servers'>, style: Style)
     state === 'clash' || (state === 'new' && as !== server.name) ? `${state}, as ${as}` : state,
     entryText(server.value),
   ]);
-  const titles = ['HOST', 'NAME', 'STATE', 'SERVER'].map((title) => ({ title }));
+  const titles = ['HOST', 'NAME', 'STATE', 'SERVER'];
   const notes = servers.flatMap(({ server, as, notes: own }) =>
     own.map((note) => `${printableLine(as)} (${whereabouts(server.location)}): ${printableLine(note)}\n`),
   );
@@ -62,7 +61,7 @@ export function importDoneText(job: ImportJob, { configs, takeovers }: ImportDon
       const kept = edited.backup === undefined ? '' : ` A backup is in ${printableLine(edited.backup)}.`;
       return edited.before === edited.after
         ? `No changes in ${printableLine(edited.file)}.\n`
-        : `Wrote ${counted(written)} to ${printableLine(edited.file)}.${kept}\n`;
+        : `Wrote ${countedServers(written)} to ${printableLine(edited.file)}.${kept}\n`;
     }),
     ...takeovers.map(({ parts, change }) =>
       change instanceof SwitchboardError || change.before === change.after
@@ -85,8 +84,8 @@ function takenText(
   const { host, file, scope } = parts[0].location;
   const where = printableLine(file);
   const what = parts.some(({ entry }) => entry !== undefined)
-    ? `Replaced ${counted(removed.length)} of ${host.title} with our entry in ${where}.\n`
-    : `Removed ${counted(removed.length)} of ${host.title} from ${where}; our entry already existed.\n`;
+    ? `Replaced ${countedServers(removed.length)} of ${host.title} with our entry in ${where}.\n`
+    : `Removed ${countedServers(removed.length)} of ${host.title} from ${where}; our entry already existed.\n`;
   const next = (scope === 'project' ? host.next.project : undefined) ?? host.next.user;
   return [
     what,
@@ -105,6 +104,6 @@ function sparedText({ spared }: Pick<ImportJob, 'spared'>): string {
     .join('');
 }
 
-function counted(count: number): string {
+export function countedServers(count: number): string {
   return count === 1 ? '1 server' : `${count} servers`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseArguments } from './arguments.ts';
+import { parseArguments } from './kit/arguments.ts';
 import { LANGUAGE_FLAGS, languageArguments, languageIn } from './language-flags.ts';
 
 const read = (...argv: string[]) => languageIn(parseArguments(argv, LANGUAGE_FLAGS));

@@ -1,4 +1,4 @@
-import { usage, type ParsedArguments, type Flag } from './arguments.ts';
+import { usage, type ParsedArguments, type Flag } from './kit/arguments.ts';
 
 /** The flags for the language model in front of a server. */
 export interface LanguageChoice {

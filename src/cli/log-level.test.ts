@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { exitCodeOf } from './failure.ts';
-import { mcpProxyServer } from './variants/mcp-proxy-server.ts';
-import { switchboard } from './variants/switchboard.ts';
+import { standardFormat } from './kit/output.ts';
+import { mcpProxyServer, switchboard } from './program-variant.ts';
 import { chosenLogLevel } from './log-level.ts';
 
 test('the flag comes before SWITCHBOARD_LOG_LEVEL, and that before the variable of the program', () => {
@@ -24,7 +23,7 @@ test.each(['warn', 'INFO', 'verbose'])(
     try {
       chosenLogLevel(undefined, env, mcpProxyServer);
     } catch (error) {
-      expect(exitCodeOf(error)).toBe(78);
+      expect(standardFormat('switchboard').exitCodeOf(error)).toBe(78);
     }
   },
 );

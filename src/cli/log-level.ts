@@ -1,9 +1,9 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { LOG_LEVELS, type LogLevel } from '../shared/log.ts';
-import { usage } from './arguments.ts';
+import { usage } from './kit/arguments.ts';
 import type { CliVariant } from './program-variant.ts';
-import { writeStderr } from './stderr.ts';
+import { writeStderr } from './kit/stderr.ts';
 
 /** The level from the flag, else from SWITCHBOARD_LOG_LEVEL, else from the program's own variable, else undefined. */
 export function chosenLogLevel(

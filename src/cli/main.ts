@@ -1,10 +1,11 @@
 import { fstatSync } from 'node:fs';
-import { parseArguments, GLOBAL_FLAGS } from './arguments.ts';
+import { GLOBAL_FLAGS } from './flags.ts';
+import { parseArguments } from './kit/arguments.ts';
 import { ignoredPaths } from '../shared/paths.ts';
 import { printableLine } from '../shared/printable.ts';
 import type { CliVariant } from './program-variant.ts';
 import { serve } from './serve.ts';
-import { writeStderr } from './stderr.ts';
+import { writeStderr } from './kit/stderr.ts';
 
 /**
  * The program: serves the host that started it, or runs a command. Returns the exit code.
@@ -18,8 +19,8 @@ export async function runProgram(argv: readonly string[], variant: CliVariant): 
     return serveWrapped(argv.slice(1), variant);
   }
   if (argv[0] === '__complete') {
-    const { complete } = await import('./completion/complete.ts');
-    return complete(argv.slice(1), variant);
+    const { completeCommand } = await import('./complete.ts');
+    return completeCommand(argv.slice(1), variant);
   }
   for (const said of ignoredPaths()) writeStderr(`${variant.program}: ${printableLine(said)}\n`);
   const request = asksToServe(argv, variant);
@@ -30,8 +31,8 @@ export async function runProgram(argv: readonly string[], variant: CliVariant): 
   try {
     return await serve(request, variant);
   } catch (error) {
-    const { writeFailure } = await import('./output.ts');
-    return await writeFailure(error, request.http?.json === true, variant.program);
+    const { standardFormat, writeFailure } = await import('./kit/output.ts');
+    return await writeFailure(error, request.http?.json === true, standardFormat(variant.program));
   }
 }
 

@@ -5,9 +5,9 @@ import { loadConfig } from '../config/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { silentLogger } from '../shared/log.ts';
 import { newServerFrom, type NewServer } from './new-server.ts';
-import { parseArguments } from './arguments.ts';
+import { parseArguments } from './kit/arguments.ts';
 import { addCommand } from './commands/add.ts';
-import { switchboard } from './variants/switchboard.ts';
+import { switchboard } from './program-variant.ts';
 
 async function prepare(
   argv: readonly string[],

@@ -16,7 +16,7 @@ import {
   type StdioDefinition,
 } from '../config/index.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import { usage, type ParsedArguments } from './arguments.ts';
+import { usage, type ParsedArguments } from './kit/arguments.ts';
 import type { Context } from './command.ts';
 import { redactCommand, type RedactedCommand } from './command-line.ts';
 import type { ConfigTarget } from './config-target.ts';

@@ -89,7 +89,8 @@ export function withoutNpx(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 const ADDED_BY_NPM = /node_modules|[\\/]_npx[\\/]/;
 
-function realOf(path: string): string {
+/** The file that a link leads to; the path itself where there is none. */
+export function realOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {

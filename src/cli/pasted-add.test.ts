@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseArguments } from './arguments.ts';
+import { parseArguments } from './kit/arguments.ts';
 import { addCommand } from './commands/add.ts';
-import { spellOutPasted } from './pasted-add.ts';
+import { spellOutPasted, spellOutPackage } from './pasted-add.ts';
 
 const spellOut = (...argv: string[]) => spellOutPasted(argv, [{ name: 'user', summary: '' }]);
 
@@ -62,4 +62,42 @@ test('add understands what comes out', () => {
   const { words, lists } = parseArguments(argv, addCommand.flags, addCommand.commandAt);
   expect(words).toEqual(['x', 'npx', '-y', 'pkg']);
   expect(lists.get('env')).toEqual(['A=1']);
+});
+
+const named = (...words: string[]) => spellOutPackage({ flags: new Map(), lists: new Map(), words }).words;
+
+test.each([
+  ['@modelcontextprotocol/server-memory', 'memory'],
+  ['@modelcontextprotocol/server-sequential-thinking', 'sequential-thinking'],
+  ['@playwright/mcp', 'playwright'],
+  ['@playwright/mcp@latest', 'playwright'],
+  ['@upstash/context7-mcp@1.2.3', 'context7'],
+  ['@notionhq/notion-mcp-server', 'notion'],
+  ['firecrawl-mcp', 'firecrawl'],
+])('the package %s alone is started with npx and called %s', (word, name) => {
+  expect(named(word)).toEqual([name, 'npx', '-y', word]);
+});
+
+test('a reference server in Python is started with uvx', () => {
+  expect(named('mcp-server-fetch')).toEqual(['fetch', 'uvx', 'mcp-server-fetch']);
+  expect(named('mcp-server-git@2025.1.1')).toEqual(['git', 'uvx', 'mcp-server-git@2025.1.1']);
+});
+
+test('a package may have a name of its own, and arguments', () => {
+  expect(named('notes', '@x/mcp-notes', '/tmp')).toEqual(['notes', 'npx', '-y', '@x/mcp-notes', '/tmp']);
+  expect(named('@x/server-files', '/tmp')).toEqual(['files', 'npx', '-y', '@x/server-files', '/tmp']);
+});
+
+test('an address alone is named after its host', () => {
+  const given = { flags: new Map(), lists: new Map(), words: ['https://mcp.sentry.dev/mcp'] };
+  expect(spellOutPackage(given)).toMatchObject({
+    words: ['sentry'],
+    flags: new Map([['url', given.words[0]]]),
+  });
+  expect(named('http://127.0.0.1:3000/sse')).toEqual(['local']);
+});
+
+test('any other word alone is a name whose command is missing, and is not run', () => {
+  for (const word of ['memory', './mcp.js', 'mcp.js', '@scope', 'a/b']) expect(named(word)).toEqual([word]);
+  expect(named('mcp-x', 'node', 'a.js')).toEqual(['mcp-x', 'node', 'a.js']);
 });

@@ -1,19 +1,10 @@
-import {
-  filterTools,
-  toolRules,
-  toolSettingWarnings,
-  type App,
-  type Component,
-  type Listing,
-  type OfferedTool,
-} from '../app.ts';
-import { describeWarning, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
+import { toolRules, toolSettingWarnings, matches, introspection } from '../exposure/index.ts';
+import { filterTools, type Component, type Listing, type OfferedTool } from '../gateway/index.ts';
+import type { App } from '../app.ts';
+import type { ServerDefinition, Pattern, ToolSettings } from '../config/index.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import { didYouMean } from '../shared/nearest.ts';
-import { usage } from './arguments.ts';
 import type { Context } from './command.ts';
-import { secondsText } from './seconds.ts';
-import { hiddenBy, type HidingSetting } from './hidden-by.ts';
+import { secondsText } from './kit/text.ts';
 
 type About = NonNullable<ReturnType<ReturnType<App['source']>['about']>>;
 
@@ -118,48 +109,6 @@ export async function probeServers(
   return found.map((asked) => toProbedServer(app, asked));
 }
 
-/** The servers named, or all where none is; throws for a name that is not configured. */
-export function selectServers(config: LoadedConfig, names: readonly string[]): readonly ServerDefinition[] {
-  for (const name of names) {
-    if (config.servers.some((server) => server.name === name)) continue;
-    if (config.disabled.includes(name)) {
-      throw usage(
-        `The server ${JSON.stringify(name)} is disabled.`,
-        `\`switchboard enable ${name}\` enables it, or remove "disabled" from its definition.`,
-      );
-    }
-    refuseUnusable(config, name);
-    const known = config.servers.map((server) => server.name);
-    const hint =
-      didYouMean(name, known) ??
-      (known.length === 0 ? 'No server is configured.' : `Available: ${known.join(', ')}.`);
-    throw new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
-  }
-  return names.length === 0 ? config.servers : config.servers.filter((server) => names.includes(server.name));
-}
-
-/** Throws for a server that is configured and cannot be used, and says why. */
-function refuseUnusable({ unusable, warnings }: LoadedConfig, name: string): void {
-  const reasons = warnings.filter(({ server }) => server === name).map(describeWarning);
-  const found = unusable.find((server) => server.name === name);
-  if (found === undefined && reasons.length === 0) return;
-  const why = reasons.length === 0 ? ` ${found?.reason ?? ''}` : `\n${reasons.join('\n')}`;
-  throw new SwitchboardError(
-    'SERVER_UNUSABLE',
-    `The server ${JSON.stringify(name)} is not available:${why}`,
-    {
-      hint: found?.nextStep,
-    },
-  );
-}
-
-/** Everything a server has, once the gateway knows it too: that hears of the same list, and has it by the next turn. */
-export async function listTools(app: App, server: string): Promise<Listing> {
-  const listing = await app.listTools(server);
-  await new Promise((resume) => setImmediate(resume));
-  return listing;
-}
-
 /** What a client's list has of a server, as far as that is known now. */
 export function listedTools(app: App, { name }: Pick<ServerDefinition, 'name'>): readonly ListedTool[] {
   return app.gateway.tools.filter((tool) => tool.source === name);
@@ -212,7 +161,7 @@ async function probe(app: App, server: ServerDefinition): Promise<RawProbe> {
   const since = performance.now();
   const ms = (): number => Math.round(performance.now() - since);
   try {
-    const listing = await listTools(app, server.name);
+    const listing = await app.listTools(server.name);
     const behind = await app.behind(server.name)?.list('tools');
     return { server, ms: ms(), listing, behind };
   } catch (cause) {
@@ -248,4 +197,32 @@ function answerOf({ server, ms, listing, ...asked }: RawProbe): ProbeAnswer {
 function report({ server, ms, tools }: ProbeAnswer, { log }: Pick<Context, 'log'>): void {
   if (tools === undefined) log.info('failed', { server, ms });
   else log.info('listed', { server, tools, ms });
+}
+
+/** The settings that keep a tool from clients. */
+export type HidingSetting = 'expose.allow' | 'exposedTools' | 'expose.deny' | 'hiddenTools';
+
+/** Which setting keeps a tool from clients, for one that is kept from them. */
+export function hiddenBy(tool: string, { allow = [], deny }: ToolSettings): HidingSetting {
+  const denying = deny.find((pattern) => matches(pattern, tool));
+  if (denying !== undefined) return isIn(denying, 'hiddenTools') ? 'hiddenTools' : 'expose.deny';
+  return allow.some((pattern) => isIn(pattern, 'exposedTools')) ? 'exposedTools' : 'expose.allow';
+}
+
+function isIn({ origin }: Pattern, list: 'hiddenTools' | 'exposedTools'): boolean {
+  return new RegExp(`(?:^|\\.|\\])${list}\\[\\d+\\]$`).test(origin.key);
+}
+
+/** A tool in two lines. */
+export interface ToolSummary {
+  readonly name: string;
+  readonly summary: string;
+  /** The input, condensed to one line. */
+  readonly input: string;
+}
+
+/** A tool as a model reads it when it opens a suite. */
+export function summarizeTool(tool: Component, summaryMaxChars: number): ToolSummary {
+  const { structuredContent } = introspection({ tools: [tool], mode: 'summary', summaryMaxChars });
+  return (structuredContent as { tools: [ToolSummary] }).tools[0];
 }

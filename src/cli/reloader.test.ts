@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createProject } from '../../test/helpers/temp-project.ts';
 import { until } from '../../test/helpers/until.ts';
 import { createApp } from '../app.ts';
-import { loadConfig } from '../config/index.ts';
+import { loadConfig, type LoadedConfig } from '../config/index.ts';
 import { createLogger } from '../shared/log.ts';
-import { createReloader } from './reloader.ts';
+import { createReloader, settingsNeedingRestart } from './reloader.ts';
 
 const CONFIG = 'switchboard.config.json';
 
@@ -21,7 +21,7 @@ async function reloaderOf(tooLate: readonly string[] = []) {
     log,
     read,
     again: 'run: test reload',
-    tooLate: () => Promise.resolve(tooLate),
+    tooLate: () => tooLate,
     applied: () => undefined,
   });
   return { app, project, lines, reload };
@@ -68,4 +68,22 @@ test('a reload waits for a change of the configuration that a client is making',
   await change;
   await until(() => lines.length > 0);
   expect(lines).toEqual([expect.stringContaining('configuration reloaded')]);
+});
+
+test.each<[string, object, string[]]>([
+  ['nothing', { mcpServers: { b: { command: 'b' } }, timeouts: { rpcMs: 5 }, limits: {} }, []],
+  ['the token', { http: { token: '${ANOTHER}' } }, ['http']],
+  ['a limit of the door', { http: { token: '${TOKEN}', maxSessions: 3 } }, ['http']],
+  ['how much is logged', { http: { token: '${TOKEN}' }, logLevel: 'debug' }, ['logLevel']],
+  ['where to', { http: { token: '${TOKEN}' }, logDirectory: 'logs' }, ['logDirectory']],
+  ['how it ends', { http: { token: '${TOKEN}' }, timeouts: { drainMs: 1 } }, ['timeouts.drainMs']],
+])('of a configuration read again, %s comes too late', async (what, after, expected) => {
+  const project = createProject();
+  const read = (config: object): Promise<LoadedConfig> => {
+    project.write(CONFIG, config);
+    return loadConfig({ cwd: project.dir, env: {} });
+  };
+  const before = what === 'nothing' ? {} : { http: { token: '${TOKEN}' } };
+  const started = await read({ mcpServers: { a: { command: 'a' } }, ...before });
+  expect(settingsNeedingRestart(started, await read(after))).toEqual(expected);
 });

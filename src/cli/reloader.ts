@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { App } from '../app.ts';
 import { describeWarning, type LoadedConfig } from '../config/index.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
@@ -10,7 +11,7 @@ export interface ReloaderOptions {
   /** What to do once the file is corrected, as the end of a sentence. */
   readonly again: string;
   /** Which settings of a configuration come too late for this run. */
-  readonly tooLate: (config: LoadedConfig) => Promise<readonly string[]>;
+  readonly tooLate: (config: LoadedConfig) => readonly string[];
   /** Told of each configuration that holds from now on. */
   readonly applied: (config: LoadedConfig) => void;
 }
@@ -40,7 +41,7 @@ export function createReloader({ app, log, read, again, tooLate, applied }: Relo
         reshown: reshown.join(',') || undefined,
         kept: kept.length,
       });
-      const late = await tooLate(config);
+      const late = tooLate(config);
       if (late.length > 0)
         log.warn('some changes take effect after a restart', { settings: late.join(', ') });
     } catch (error) {
@@ -61,4 +62,21 @@ export function createReloader({ app, log, read, again, tooLate, applied }: Relo
 function problemsIn(error: unknown): string[] {
   const isList = error instanceof SwitchboardError && error.code === 'CONFIG_INVALID';
   return isList ? error.message.split('\n') : [messageOf(error)];
+}
+
+/** What is read of a configuration at the start and never again. */
+const FIXED = {
+  http: ({ settings, writtenHttpToken }: LoadedConfig) => [settings.http, writtenHttpToken],
+  logLevel: ({ settings }: LoadedConfig) => settings.logLevel,
+  logDirectory: ({ logDirectory }: LoadedConfig) => logDirectory,
+  'timeouts.drainMs': ({ settings }: LoadedConfig) => settings.timeouts.drainMs,
+} as const;
+
+export type FixedSetting = keyof typeof FIXED;
+
+/** The settings that differ from those at the start, and hold only from the next one. */
+export function settingsNeedingRestart(started: LoadedConfig, now: LoadedConfig): FixedSetting[] {
+  return (Object.keys(FIXED) as FixedSetting[]).filter(
+    (setting) => !isDeepStrictEqual(FIXED[setting](started), FIXED[setting](now)),
+  );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SwitchboardError } from '../shared/errors.ts';
-import { parseArguments, type ParsedArguments } from './arguments.ts';
+import { parseArguments, type ParsedArguments } from './kit/arguments.ts';
 import { addCommand } from './commands/add.ts';
 import { remoteEntry, secretsRemark } from './remote-flags.ts';
 

@@ -1,5 +1,5 @@
 import { redactUrl, type RemoteEntry } from '../config/index.ts';
-import { usage, type ParsedArguments, type Flag } from './arguments.ts';
+import { usage, type ParsedArguments, type Flag } from './kit/arguments.ts';
 
 /** Flags of `add` about a server that runs elsewhere. */
 export const REMOTE_FLAGS: readonly Flag[] = [

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { processStatus } from '../app.ts';
+import { processStatus } from '../process/index.ts';
 import { locateConfig, type LoadedConfig } from '../config/index.ts';
 import {
   STATE_FILE_VERSION,

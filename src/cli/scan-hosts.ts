@@ -10,8 +10,8 @@ import { messageOf } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
 import { existsSync } from 'node:fs';
 import { isOurs } from './host-entries.ts';
-import type { Style } from './style.ts';
-import { table } from './table.ts';
+import type { Style } from './kit/style.ts';
+import { table } from './kit/table.ts';
 
 /** A file of a host that is on this machine, and what is in it. */
 export interface ScannedFile {
@@ -67,7 +67,7 @@ export function scanText(
     problem === undefined ? listed(servers) : 'cannot be read',
     printableLine(file),
   ]);
-  const titles = ['HOST', 'SCOPE', 'OURS', 'OTHER SERVERS', 'FILE'].map((title) => ({ title }));
+  const titles = ['HOST', 'SCOPE', 'OURS', 'OTHER SERVERS', 'FILE'];
   const problems = files.flatMap(({ problem }) =>
     problem === undefined ? [] : [bad(printableLine(problem))],
   );

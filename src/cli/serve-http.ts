@@ -5,16 +5,16 @@ import { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { stateDirectory } from '../shared/paths.ts';
 import { printableLine } from '../shared/printable.ts';
-import { usage } from './arguments.ts';
+import { usage } from './kit/arguments.ts';
 import { httpBanner } from './http-banner.ts';
 import type { CliVariant, ListenSettings } from './program-variant.ts';
 import { isLoopback, readHttpAddress, type HttpAddress } from './http-address.ts';
 import { httpToken, TOKEN_VARIABLE } from './http-token.ts';
-import { writeOutcome } from './output.ts';
+import { writeOutcome } from './kit/output.ts';
 import type { Reloader } from './reloader.ts';
 import { configIdentity } from './state-file.ts';
 import { gatewayAt } from './running-gateways.ts';
-import { onStop } from './stop.ts';
+import { onStop } from './kit/signals.ts';
 import { gatewayText } from './notify-gateways.ts';
 
 export interface HttpServeRequest {

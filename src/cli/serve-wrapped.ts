@@ -1,13 +1,13 @@
 import { createApp, HOST_TIMEOUT_MS } from '../app.ts';
 import { describeWarning, loadWrapped } from '../config/index.ts';
 import { createLogger } from '../shared/log.ts';
-import { parseArguments, usage } from './arguments.ts';
+import { parseArguments, usage } from './kit/arguments.ts';
 import type { CliVariant } from './program-variant.ts';
 import { languageIn, WRAPPER_FLAGS } from './language-flags.ts';
 import { chosenLogLevel } from './log-level.ts';
-import { writeFailure } from './output.ts';
+import { standardFormat, writeFailure } from './kit/output.ts';
 import { refuseTooDeep, serveStdio } from './serve.ts';
-import { writeLogLine } from './stderr.ts';
+import { writeLogLine } from './kit/stderr.ts';
 
 /**
  * The server that `switchboard wrap` puts in the place of another one: over stdin and stdout, with one tool. The script
@@ -36,6 +36,6 @@ export async function serveWrapped(argv: readonly string[], variant: CliVariant)
     const app = createApp({ config, log, stderr, program, callerMs: HOST_TIMEOUT_MS });
     return await serveStdio(app, log, config.settings.timeouts.drainMs);
   } catch (error) {
-    return writeFailure(error, false, program);
+    return writeFailure(error, false, standardFormat(program));
   }
 }

@@ -7,9 +7,10 @@ import { requiresConfigFlag, type CliVariant } from './program-variant.ts';
 import type { LogFile } from './log-file.ts';
 import { chosenLogLevel } from './log-level.ts';
 import { createStateWriter } from './state-writer.ts';
-import { createReloader, type Reloader } from './reloader.ts';
-import { writeLogLine, writeStderr } from './stderr.ts';
-import { onStop } from './stop.ts';
+import { createReloader, settingsNeedingRestart, type Reloader } from './reloader.ts';
+import { writeLogLine, writeStderr } from './kit/stderr.ts';
+import { onStop } from './kit/signals.ts';
+import type { HttpServeRequest } from './serve-http.ts';
 
 export interface ServeRequest {
   readonly configPath: string | undefined;
@@ -19,16 +20,7 @@ export interface ServeRequest {
   /** Whether log lines carry the time even on a terminal. */
   readonly logTime: boolean;
   /** How to serve clients that connect; default: the host that started this program is served. */
-  readonly http?: {
-    /** `[HOST:]PORT`; empty for the usual one. */
-    readonly address: string;
-    /** The flag or variable that the address is from. */
-    readonly from: string;
-    readonly allowRemote: boolean;
-    readonly showToken: boolean;
-    readonly json: boolean;
-    readonly stdio: boolean;
-  };
+  readonly http?: HttpServeRequest;
 }
 
 /** A gateway behind a gateway has its uses; more than so many in a row start each other without end. */
@@ -92,8 +84,7 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
       return readConfiguration(configPath, location, variant, { strict: true, allowProject });
     },
     again: requiresConfigFlag(variant) ? 'send SIGHUP again' : `run: ${reloadCommand(program, configPath)}`,
-    tooLate: async (read) => {
-      const { settingsNeedingRestart } = await import('./restart-settings.ts');
+    tooLate: (read) => {
       const decidedElsewhere = {
         http: http === undefined,
         logLevel: chosen !== undefined,

@@ -1,5 +1,7 @@
-import type { StatusLine } from './status-line.ts';
-import { writeStderr } from './stderr.ts';
+import type { StatusLine } from './kit/status-line.ts';
+import { writeStderr } from './kit/stderr.ts';
+import type { SwitchboardError } from '../shared/errors.ts';
+import { asLines } from './kit/text.ts';
 
 /** What the servers of a command write to stderr: shown as it comes, or kept for the case that one fails. */
 export interface ServerOutput {
@@ -33,4 +35,16 @@ export function createServerOutput(show: boolean, status: StatusLine): ServerOut
     },
     unseen: (server) => kept.get(`[${server}] `) ?? [],
   };
+}
+
+/** What a failed server wrote to stderr, for our stderr, where the error itself does not say all of it. */
+export function unreportedStderr(lines: readonly string[], error: SwitchboardError): string {
+  const message = comparable(error.message);
+  const told = lines.every((line) => message.includes(comparable(line.slice(line.indexOf('] ') + 2)).trim()));
+  return told ? '' : asLines(lines);
+}
+
+/** The error has it on one line, in quotes. */
+function comparable(text: string): string {
+  return text.replace(/\s+/g, ' ').replaceAll('"', "'");
 }

@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs';
 import { chmod, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ownIdentity, type ProcessIdentity, type ServerState } from '../app.ts';
+import { ownIdentity, type ProcessIdentity } from '../process/index.ts';
+import type { ServerState } from '../app.ts';
 import { remoteSecrets, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
 import { plainLine } from '../shared/printable.ts';
 import { secretMask } from '../shared/secrets.ts';

@@ -1,5 +1,6 @@
+import { statSync } from 'node:fs';
 import type { App } from '../app.ts';
-import type { LoadedConfig } from '../config/index.ts';
+import { type LoadedConfig, approvalRecordFile, locateConfig } from '../config/index.ts';
 import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { stateDirectory } from '../shared/paths.ts';
@@ -47,7 +48,6 @@ export function createStateWriter(options: StateWriterOptions): StateWriter {
       withdraw = () => remove(directory);
       await writeStateFile(directory, { config: config(), program, url: listensAt, servers: states() });
       if (!isFirst) return;
-      const { changedSince } = await import('./missed-change.ts');
       if (isOpen && changedSince(readAt(), config())) missedChange();
     } catch (error) {
       log.debug('could not write the state file', { reason: messageOf(error) });
@@ -75,4 +75,27 @@ export function createStateWriter(options: StateWriterOptions): StateWriter {
       await withdraw?.().catch(() => undefined);
     },
   };
+}
+
+/**
+ * Whether a file that our commands change was written after `since`, in milliseconds since the epoch. A gateway reads its
+ * configuration before other processes can find and notify it, so changes they write in between would go unnoticed.
+ */
+export function changedSince(since: number, config: LoadedConfig): boolean {
+  const { files, search, servers, unusable } = config;
+  const places = new Set([
+    ...files.map(({ path }) => path),
+    ...[...servers, ...unusable].map(({ origin }) => origin.file),
+    ...(search === undefined ? [] : [locateConfig('project', search).path, approvalRecordFile()]),
+    ...(search?.userDirectory === undefined ? [] : [locateConfig('user', search).path]),
+  ]);
+  return [...places].some((path) => writtenAt(path) > since);
+}
+
+function writtenAt(path: string): number {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  } catch {
+    return 0;
+  }
 }

@@ -1,4 +1,5 @@
-import { introspection, printableInstructions } from '../app.ts';
+import { introspection } from '../exposure/index.ts';
+import { printableInstructions } from '../gateway/index.ts';
 import { estimateTokens } from '../shared/tokens.ts';
 import type { ListedTool, ProbedServer } from './probe-servers.ts';
 

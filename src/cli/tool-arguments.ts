@@ -1,5 +1,5 @@
 import { didYouMean } from '../shared/nearest.ts';
-import { usage } from './arguments.ts';
+import { usage } from './kit/arguments.ts';
 
 type JsonObject = Record<string, unknown>;
 

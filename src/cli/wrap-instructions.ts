@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { LoadedConfig, ServerDefinition } from '../config/index.ts';
 import { instructionsFor, knownAs } from '../language/wrap/index.ts';
-import type { SwitchboardError } from '../shared/errors.ts';
-import { messageOf } from '../shared/errors.ts';
-import { usage } from './arguments.ts';
+import { type SwitchboardError, messageOf } from '../shared/errors.ts';
+import { usage } from './kit/arguments.ts';
 import type { Context } from './command.ts';
 import { probeServers, type ProbedServer } from './probe-servers.ts';
 

@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import { didYouMean } from '../shared/nearest.ts';
 import type { Logger } from '../shared/log.ts';
+import { unknownServer } from '../shared/unknown-server.ts';
 import { compareServers, type ConfiguredServer } from '../config/index.ts';
 import type { CatalogEntry, Gateway, OverallExposure, Source, SourceState } from '../gateway/index.ts';
 
@@ -89,11 +89,7 @@ export class ServerManager {
   definition(name: string): ConfiguredServer {
     const found = this.#definitions.get(name);
     if (found) return found;
-    const names = [...this.#definitions.keys()];
-    const hint =
-      didYouMean(name, names) ??
-      (names.length === 0 ? 'No server is configured.' : `Available: ${names.join(', ')}.`);
-    throw new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
+    throw unknownServer(name, [...this.#definitions.keys()]);
   }
 
   /** Throws where the name is taken. */

@@ -31,3 +31,9 @@ export function messageOf(error: unknown): string {
   if (error instanceof SwitchboardError) return error.explained;
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Something that was thrown, as an error that a person can act on. A bug is thrown again. */
+export function expectedError(error: unknown): SwitchboardError {
+  if (error instanceof SwitchboardError) return error;
+  throw error;
+}

@@ -3,14 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { COMMON_FLAGS, GLOBAL_FLAGS, type Flag } from '../../src/cli/arguments.ts';
+import { COMMON_FLAGS, GLOBAL_FLAGS } from '../../src/cli/flags.ts';
+import type { Flag } from '../../src/cli/kit/arguments.ts';
 import { commandsOf } from '../../src/cli/commands.ts';
-import { candidates, type CompletedCommand } from '../../src/cli/completion/candidates.ts';
-import { mcpProxyServer } from '../../src/cli/variants/mcp-proxy-server.ts';
-import { mcpmux } from '../../src/cli/variants/mcpmux.ts';
-import { switchboard } from '../../src/cli/variants/switchboard.ts';
-import { YARD_TOP_FLAGS, YARD_FLAGS } from '../../src/cli/switchyard/command.ts';
-import { YARD_COMMANDS } from '../../src/cli/switchyard/commands.ts';
+import { candidates, type CompletedCommand } from '../../src/cli/kit/completion/candidates.ts';
+import { mcpmux, switchboard, mcpProxyServer } from '../../src/cli/program-variant.ts';
+import { switchyard } from '../../src/cli/switchyard/main.ts';
 import { programEnv } from '../helpers/run-program.ts';
 import { createProject, ROOT, type Project } from '../helpers/temp-project.ts';
 
@@ -116,7 +114,7 @@ describe('every command and every flag is offered', () => {
     ['switchboard', commandsOf(switchboard), GLOBAL_FLAGS, COMMON_FLAGS],
     ['mcp-proxy-server', commandsOf(mcpProxyServer), GLOBAL_FLAGS, COMMON_FLAGS],
     ['mcpmux', commandsOf(mcpmux), GLOBAL_FLAGS, COMMON_FLAGS],
-    ['switchyard', YARD_COMMANDS, YARD_TOP_FLAGS, YARD_FLAGS],
+    ['switchyard', switchyard.commands, switchyard.topFlags, switchyard.commonFlags],
   ])('of %s', async (_, commands, topFlags, commonFlags) => {
     const complete = (...typed: string[]) => words(typed, commands, topFlags, commonFlags);
     const shown = commands.filter(({ hidden }) => hidden !== true);

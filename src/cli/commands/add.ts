@@ -2,26 +2,25 @@ import { withoutServer, withServer, type LoadedConfig, type ServerDefinition } f
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { newServerFrom, type NewServer } from '../new-server.ts';
-import { usage } from '../arguments.ts';
-import { spellOutPackage } from '../bare-package.ts';
+import { usage } from '../kit/arguments.ts';
 import {
   backupText,
   CHANGE_FLAGS,
   changeConfig,
-  reasonNotToNotify,
+  notifyOfChange,
   type ConfigChange,
 } from '../change-config.ts';
 import type { CliCommand, Context } from '../command.ts';
 import { commandText, type RedactedCommand } from '../command-line.ts';
-import { configTarget, type ConfigTarget } from '../config-target.ts';
-import { definedElsewhere } from '../defined-elsewhere.ts';
-import { describeFailure, Exit, failureData, type FailureData } from '../failure.ts';
-import { unreportedStderr } from '../unreported-stderr.ts';
-import { spellOutPasted } from '../pasted-add.ts';
+import { configTarget, type ConfigTarget, definedElsewhere } from '../config-target.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { describeFailure, failureData, type FailureData } from '../kit/output.ts';
+import { unreportedStderr } from '../server-output.ts';
+import { spellOutPasted, spellOutPackage } from '../pasted-add.ts';
 import { REMOTE_FLAGS } from '../remote-flags.ts';
-import type { Style } from '../style.ts';
+import type { Style } from '../kit/style.ts';
 import { probeServers } from '../probe-servers.ts';
-import { notifyGateways, notifiedText } from '../notify-gateways.ts';
+import { notifiedText } from '../notify-gateways.ts';
 
 /** How it went when the server was started once. */
 type Trial =
@@ -29,10 +28,8 @@ type Trial =
   | { readonly ok: false; readonly ms: number; readonly error: FailureData };
 
 export const addCommand: CliCommand = {
-  name: 'add',
   words: '<name> [flags] -- <command> [args…] | <name> --url URL [flags] | <package>',
   commandAt: 1,
-  summary: 'add a server to the configuration',
   about: [
     'Adds a server to "mcpServers" in the configuration file$LAYERS[: the project\'s file if it exists, ' +
       'otherwise your own, which applies to every project. Add --project or --user to choose]. The file is ' +
@@ -131,11 +128,9 @@ export const addCommand: CliCommand = {
       return withServer(text, name, addition.entry);
     });
     const trial = flags.has('start') ? await tryOut(name, addition, config, context) : undefined;
-    const quiet = reasonNotToNotify(done, given);
-    const gateways = notifyGateways([done.file], context, quiet);
-    const untold = quiet === undefined && gateways.some((each) => !each.told);
+    const { gateways, exitCode } = notifyOfChange(done, [done.file], given, context);
     return {
-      exitCode: trial?.report.ok === false || untold ? Exit.failed : Exit.ok,
+      exitCode: trial?.report.ok === false ? Exit.failed : exitCode,
       data: {
         server: { name, ...addition.shown, ...addition.data },
         replaced,
@@ -144,7 +139,7 @@ export const addCommand: CliCommand = {
         gateways,
         ...(trial === undefined ? {} : { start: trial.report }),
       },
-      remark: [addition.remark(trial !== undefined), trial?.remark].filter(Boolean).join('') || undefined,
+      remark: addition.remark(trial !== undefined) + (trial?.remark ?? ''),
       complaint:
         trial?.error === undefined ? undefined : complaintOf(trial.error, name, done.dryRun, program),
       text: (style) =>
@@ -196,7 +191,7 @@ async function tryOut(
   addition: NewServer,
   config: LoadedConfig,
   context: Context,
-): Promise<{ report: Trial; error?: SwitchboardError; remark?: string | undefined }> {
+): Promise<{ report: Trial; error?: SwitchboardError; remark?: string }> {
   const failed = (error: SwitchboardError, ms: number) => ({
     report: { ok: false, ms, error: failureData(error) } as const,
     error,

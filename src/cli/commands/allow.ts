@@ -1,17 +1,16 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { allowedFiles, allowFiles, refuseBroken, type NotAllowed } from '../../config/index.ts';
+import { allowedFiles, allowFiles, refuseBroken, type NotAllowed, denyFiles } from '../../config/index.ts';
 import { printableLine, revealedLine } from '../../shared/printable.ts';
-import { usage } from '../arguments.ts';
-import type { CliCommand, Context, CommandOutcome } from '../command.ts';
+import { usage } from '../kit/arguments.ts';
+import type { CommandOutcome } from '../kit/command.ts';
+import type { CliCommand, Context } from '../command.ts';
 import { readConfiguration } from '../configuration.ts';
-import { confirm } from '../confirm.ts';
-import { Exit } from '../failure.ts';
+import { confirm } from '../kit/confirm.ts';
+import { Exit } from '../../shared/exit-codes.ts';
 import { notifyUnsupported, configPaths, notifyGateways, notifiedText } from '../notify-gateways.ts';
 
 export const allowCommand: CliCommand = {
-  name: 'allow',
-  words: '[path]',
   summary: "allow this project's servers, after showing them",
   about: [
     'A project may come from someone you do not trust, and its files name programs to start. So ' +
@@ -53,7 +52,6 @@ export const allowCommand: CliCommand = {
     const gateways = notifyGateways(configPaths(config), context, notifyUnsupported());
     const names = notAllowed.files.map(({ path }) => path);
     return {
-      exitCode: Exit.ok,
       data: { directory: notAllowed.directory, allowed: names, runs: notAllowed.runs, gateways },
       text: () =>
         `${flags.has('yes') ? described(notAllowed) : ''}Allowed ${printableLine(notAllowed.directory)}.\n` +
@@ -63,7 +61,7 @@ export const allowCommand: CliCommand = {
 };
 
 /** The project that is meant: a folder, or that of a file. */
-export function namedDirectory(words: readonly string[], command: string, { cwd, variant }: Context): string {
+function namedDirectory(words: readonly string[], command: string, { cwd, variant }: Context): string {
   const [word = '.', ...more] = words;
   if (more.length > 0)
     throw usage(`${command} takes one path.`, `For example: ${variant.program} ${command} .`);
@@ -91,7 +89,6 @@ function described({ directory, files, runs }: NotAllowed): string {
 
 function nothingToAllow(directory: string): CommandOutcome {
   return {
-    exitCode: Exit.ok,
     data: { directory, allowed: [], runs: [] },
     text: () => `Nothing to allow in ${printableLine(directory)}.\n`,
   };
@@ -110,7 +107,6 @@ function notDone(project: NotAllowed, { variant }: Context): CommandOutcome {
 function listOf(): CommandOutcome {
   const files = allowedFiles();
   return {
-    exitCode: Exit.ok,
     data: { files },
     text: () =>
       files.length === 0
@@ -123,3 +119,33 @@ function listOf(): CommandOutcome {
             .join(''),
   };
 }
+
+export const denyCommand: CliCommand = {
+  about: [
+    'Undoes `$0 allow` for all files at or below the path. Gateways that run in the project of this ' +
+      'directory reload and stop the servers of those files.',
+  ],
+  flags: [],
+  examples: [
+    ['$0 deny', "this directory's project"],
+    ['$0 deny ~/src/app', 'another project'],
+  ],
+  async run({ words }, context) {
+    const [path = '.', ...more] = words;
+    if (more.length > 0)
+      throw usage('deny takes one path.', `For example: ${context.variant.program} deny .`);
+    const denied = denyFiles(path);
+    const gateways =
+      denied.length === 0
+        ? []
+        : notifyGateways(configPaths(await context.loadConfig('quietly')), context, notifyUnsupported());
+    return {
+      data: { denied, gateways },
+      text: () =>
+        denied.length === 0
+          ? `Nothing was allowed at or below ${printableLine(path)}.\n`
+          : denied.map((file) => `No longer allowed: ${printableLine(file)}\n`).join('') +
+            (gateways.length === 0 ? '' : notifiedText(gateways)),
+    };
+  },
+};

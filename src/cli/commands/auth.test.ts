@@ -8,10 +8,11 @@ import { startAuthServer, type AuthServer } from '../../../test/servers/auth-ser
 import { createApp } from '../../app.ts';
 import { loadConfig } from '../../config/index.ts';
 import { createLogger } from '../../shared/log.ts';
-import { parseArguments } from '../arguments.ts';
-import type { Context, CommandOutcome } from '../command.ts';
-import { switchboard } from '../variants/switchboard.ts';
-import { plainStyle } from '../style.ts';
+import { parseArguments } from '../kit/arguments.ts';
+import type { CommandOutcome } from '../kit/command.ts';
+import type { Context } from '../command.ts';
+import { switchboard } from '../program-variant.ts';
+import { plainStyle } from '../kit/style.ts';
 import { authCommand } from './auth.ts';
 
 let directory: string;
@@ -35,7 +36,7 @@ afterEach(async () => {
 
 const stopping = new AbortController();
 
-function run(line: string, signal = stopping.signal): Promise<CommandOutcome> {
+async function run(line: string, signal = stopping.signal): Promise<CommandOutcome> {
   const env = {
     SWITCHBOARD_STATE_DIR: join(directory, 'state'),
     NOTES_KEY: 'secret-in-header',
@@ -54,7 +55,8 @@ function run(line: string, signal = stopping.signal): Promise<CommandOutcome> {
     unseenOutput: () => [],
   };
   const words = line.split(' ').filter((word) => word !== '');
-  return authCommand.run(parseArguments(words, authCommand.flags), context);
+  const outcome = await authCommand.run(parseArguments(words, authCommand.flags), context);
+  return { exitCode: 0, ...outcome };
 }
 
 function configure(more: object = {}): void {

@@ -1,20 +1,18 @@
-import { loadAuth } from '../../app.ts';
 import type { LoadedConfig, RemoteDefinition, ServerDefinition } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { usage } from '../arguments.ts';
-import type { CliCommand, Context, CommandOutcome } from '../command.ts';
+import { usage } from '../kit/arguments.ts';
+import type { CommandOutcome } from '../kit/command.ts';
+import type { CliCommand, Context } from '../command.ts';
 import { canShowPages } from '../browser.ts';
-import { Exit } from '../failure.ts';
-import { writeStderr } from '../stderr.ts';
-import { selectServers } from '../probe-servers.ts';
-import { table } from '../table.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { writeStderr } from '../kit/stderr.ts';
+import { table } from '../kit/table.ts';
+import { selectServers } from '../select-servers.ts';
+import type { App } from '../../app.ts';
 
 export const authCommand: CliCommand = {
-  name: 'auth',
-  words: '[server]',
-  summary: 'log in to a remote server, or log out',
   about: [
     'Opens the login page of a server in your browser, waits until you approve, and saves the login for ' +
       'every gateway on this machine, in a file that only you can read. It is renewed automatically for as ' +
@@ -51,8 +49,9 @@ export const authCommand: CliCommand = {
     const config = await context.loadConfig();
     if (name !== undefined) {
       const server = remote(selectServers(config, [name])[0]!);
-      if (flags.has('logout')) return logOut(server, context);
-      return logIn(server, context, !flags.has('no-browser') && canShowPages(context));
+      const auth = await context.open(config).auth();
+      if (flags.has('logout')) return logOut(server, auth, context);
+      return logIn(server, auth, context, !flags.has('no-browser') && canShowPages(context));
     }
     const lonely = ['logout', 'no-browser'].find((flag) => flags.has(flag));
     if (lonely !== undefined)
@@ -63,6 +62,8 @@ export const authCommand: CliCommand = {
     return overview(config, context);
   },
 };
+
+type Auth = Awaited<ReturnType<App['auth']>>;
 
 type RemoteWithLogin = RemoteDefinition & { readonly oauth: Exclude<RemoteDefinition['oauth'], false> };
 
@@ -99,10 +100,10 @@ const PATIENCE = 5 * 60_000;
 
 async function logIn(
   server: RemoteWithLogin,
+  { login, UnreachableError }: Auth,
   context: Context,
   openBrowser: boolean,
 ): Promise<CommandOutcome> {
-  const { login, UnreachableError } = await loadAuth();
   const name = printableLine(server.name);
   context.status.show(`requesting login details from ${name}`);
   const made = await login({
@@ -123,7 +124,6 @@ async function logIn(
   });
   if (made === undefined)
     return {
-      exitCode: Exit.ok,
       data: { server: server.name, kind: 'not-needed' },
       text: () => `${name} does not require a login.\n`,
     };
@@ -134,7 +134,6 @@ async function logIn(
     renewable ? 'renewed automatically' : undefined,
   ].filter((fact) => fact !== undefined);
   return {
-    exitCode: Exit.ok,
     data: { server: server.name, ...loginData({ kind: 'logged-in', issuer, scope, expiresAt, renewable }) },
     text: () => `Logged in to ${name} (issuer ${[`${printableLine(issuer)})`, ...facts].join(', ')}.\n`,
   };
@@ -166,14 +165,12 @@ function invitation(name: string, url: string, port: number, opening: boolean): 
   );
 }
 
-async function logOut(server: RemoteWithLogin, context: Context): Promise<CommandOutcome> {
-  const { logout } = await loadAuth();
+async function logOut(server: RemoteWithLogin, { logout }: Auth, context: Context): Promise<CommandOutcome> {
   const name = printableLine(server.name);
   context.status.show(`logging out of ${name}`);
   const { removed, revoked, reason } = await logout(optionsFor(server, context), context.stop);
   const untold = removed && !revoked && reason !== undefined;
   return {
-    exitCode: Exit.ok,
     data: { server: server.name, removed, revoked },
     text: () => (removed ? `Logged out of ${name}.\n` : `You were not logged in to ${name}.\n`),
     remark: untold
@@ -183,7 +180,7 @@ async function logOut(server: RemoteWithLogin, context: Context): Promise<Comman
 }
 
 async function overview(config: LoadedConfig, context: Context): Promise<CommandOutcome> {
-  const { loginState } = await loadAuth();
+  const { loginState } = await context.open(config).auth();
   const servers = config.servers
     .filter((server) => server.kind === 'remote')
     .map((server) => {
@@ -197,7 +194,6 @@ async function overview(config: LoadedConfig, context: Context): Promise<Command
       return { name, url: written.url, state };
     });
   return {
-    exitCode: Exit.ok,
     data: {
       config: config.file ?? null,
       servers: servers.map(({ name, url, state }) => ({ name, url, login: loginData(state) })),
@@ -211,12 +207,7 @@ async function overview(config: LoadedConfig, context: Context): Promise<Command
         'issuer' in state ? printableLine(state.issuer) : '–',
         printableLine(url),
       ]);
-      return table(
-        titles.map((title) => ({ title })),
-        rows,
-        style.bold,
-        style.columns,
-      );
+      return table(titles, rows, style.bold, style.columns);
     },
   };
 }

@@ -1,25 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ServerError, type App, type Listing } from '../../app.ts';
+import { ServerError, type Listing } from '../../gateway/index.ts';
+import type { App } from '../../app.ts';
 import type { ServerDefinition } from '../../config/index.ts';
 import { NATURAL_LANGUAGE } from '../../language/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { plain, plainLine, printableLine, quoted } from '../../shared/printable.ts';
-import { usage, type ParsedArguments } from '../arguments.ts';
-import type { CliCommand, Context, CommandOutcome } from '../command.ts';
-import { describeFailure, Exit, failureData } from '../failure.ts';
-import { writeStderr } from '../stderr.ts';
+import { usage, type ParsedArguments } from '../kit/arguments.ts';
+import type { CommandOutcome } from '../kit/command.ts';
+import type { CliCommand, Context } from '../command.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { describeFailure, failureData } from '../kit/output.ts';
+import { writeStderr } from '../kit/stderr.ts';
 import { outputDirectory, saveMedia } from '../save-media.ts';
-import { listTools, selectServers, probedTools, type ProbedTool } from '../probe-servers.ts';
+import { probedTools, type ProbedTool } from '../probe-servers.ts';
 import { missingArguments, readJsonArguments, readPairs } from '../tool-arguments.ts';
 import { resultText } from '../tool-result.ts';
-import { unreportedStderr } from '../unreported-stderr.ts';
+import { unreportedStderr } from '../server-output.ts';
+import { selectServers } from '../select-servers.ts';
+import { printedLines } from '../kit/text.ts';
 
 export const callCommand: CliCommand = {
-  name: 'call',
-  words: '<server> <tool> [key=value…]',
-  summary: 'run a tool and print what it returns',
   about: [
     'Starts the server or connects to it, runs one tool, prints the result and stops the server. Text ' +
       'goes to stdout. Images and audio are saved to new files, whose paths are printed. --json prints the ' +
@@ -75,7 +77,7 @@ export const callCommand: CliCommand = {
     context.status.show(`starting ${server}`);
     let listing: Listing;
     try {
-      listing = await listTools(app, server);
+      listing = await app.listTools(server);
     } catch (error) {
       if (!(error instanceof SwitchboardError)) throw error;
       // A server that cannot list its tools may still run this one.
@@ -201,9 +203,7 @@ function finished(
     exitCode: isError ? Exit.failed : Exit.ok,
     data: result,
     text: () => resultText(result, saved),
-    remark: json
-      ? [...saved.values()].map((file) => `${printableLine(file)}\n`).join('') || undefined
-      : undefined,
+    remark: json ? printedLines([...saved.values()]) : '',
     complaint: isError
       ? `${variant.program}: the tool returned an error.\n${missingNote(missing)}`
       : undefined,

@@ -15,21 +15,21 @@ import type { CliCommand, Context } from '../command.ts';
 import { missingParts, partsText } from '../compounds.ts';
 import { logDirectoryOf } from '../configuration.ts';
 import { commandText } from '../command-line.ts';
-import { modelLine } from '../check-language.ts';
 import {
+  modelLine,
   checkConfiguredServer,
   type ServerProblem,
   type ServerCheck,
   type StartReport,
 } from '../check-server.ts';
 import { expandPlaceholders, type CliVariant } from '../program-variant.ts';
-import { Exit, failureData } from '../failure.ts';
-import { unreportedStderr } from '../unreported-stderr.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { failureData } from '../kit/output.ts';
 import { warnOfSecrets } from '../project-secrets.ts';
-import { serverPresentation, presentationText } from '../presentation.ts';
-import type { Style } from '../style.ts';
-import { selectServers, probeServers, type ProbedServer } from '../probe-servers.ts';
-import { otherWarnings, unusableData } from '../unusable.ts';
+import type { Style } from '../kit/style.ts';
+import type { ProbedServer } from '../probe-servers.ts';
+import { otherWarnings, unusableData, selectServers } from '../select-servers.ts';
+import { failedOutput, inspectServers, startServers } from '../inspect-servers.ts';
 
 interface CompoundExam {
   readonly name: string;
@@ -39,9 +39,6 @@ interface CompoundExam {
 }
 
 export const doctorCommand: CliCommand = {
-  name: 'doctor',
-  words: '[server…]',
-  summary: 'find problems in the configuration, and how to fix them',
   about: [
     'Checks the Node version and the configuration. For each server, checks that its command is on its ' +
       'PATH, that its working directory exists, and which variables it gets (names only); for a remote ' +
@@ -86,15 +83,11 @@ export const doctorCommand: CliCommand = {
     }
     const wanted = named(config, words, context);
     const app = context.open(config, 'Run its command in a terminal to see its output.');
-    const started = flags.has('start') ? await probeServers(app, wanted, context) : [];
-    const servers = await Promise.all(
-      wanted.map((server) => {
-        const start = started.find((each) => each.server === server);
-        return serverPresentation(app, server, context.env).then((presentation) =>
-          checkConfiguredServer(server, presentation, start, context.env),
-        );
-      }),
-    );
+    const inspected = flags.has('start')
+      ? await startServers(app, wanted, context)
+      : await inspectServers(app, wanted, context);
+    const started = inspected.flatMap(({ probe }) => probe ?? []);
+    const servers = await Promise.all(inspected.map((each) => checkConfiguredServer(each, context.env)));
     const compounds = config.compounds.map((compound) => examineCompound(compound, config, started));
     const logs = logProblem(logDirectoryOf(config, context, context.variant));
     const token = context.variant.listens === undefined ? undefined : tokenProblem(config, context.env);
@@ -106,11 +99,6 @@ export const doctorCommand: CliCommand = {
       logs === undefined &&
       token === undefined &&
       !warnings.some(isWrong);
-    const remarks = started.map((each) =>
-      each.kind === 'failed'
-        ? unreportedStderr(context.unseenOutput(each.server.name), each.error)
-        : undefined,
-    );
     return {
       exitCode: ok ? Exit.ok : Exit.failed,
       data: {
@@ -131,17 +119,15 @@ export const doctorCommand: CliCommand = {
         compounds,
         disabled,
       },
-      remark: remarks.join('') || undefined,
+      remark: failedOutput(inspected, context),
       text: (style) =>
         nodeText(node, style) +
         configText(config, context, style) +
         [logs, token].map((each) => (each ? bad(each.message, each.hint, style) : '')).join('') +
         servers
-          .map((server, at) =>
-            serverText(server, presentationText(wanted[at]!, server), flags.has('verbose'), style),
-          )
+          .map((server, at) => serverText(server, inspected[at]!.shownAs, flags.has('verbose'), style))
           .join('') +
-        unusableIn(config, words)
+        (words.length === 0 ? config.unusable : [])
           .map(({ name, reason, nextStep }) =>
             bad(`${printableLine(name)} is not available: ${reason}`, nextStep, style),
           )
@@ -181,17 +167,13 @@ function tokenProblem(config: LoadedConfig, env: NodeJS.ProcessEnv): ServerProbl
   }
 }
 
-function unusableIn({ unusable }: LoadedConfig, words: readonly string[]): LoadedConfig['unusable'] {
-  return words.length === 0 ? unusable : [];
-}
-
 function isWrong({ level }: { readonly level: string }): boolean {
   return level === 'warn';
 }
 
 /** What it looks for as a configuration. */
-function configNames({ configVariant: configFace }: CliVariant): readonly string[] {
-  return configFace?.configFile === undefined ? CONFIG_NAMES : [configFace.configFile];
+function configNames({ configVariant }: CliVariant): readonly string[] {
+  return configVariant?.configFile === undefined ? CONFIG_NAMES : [configVariant.configFile];
 }
 
 /** Serving would end with this at once; whether the directory can be made is seen only then. */

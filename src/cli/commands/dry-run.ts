@@ -11,25 +11,29 @@ import { plain, plainLine, printableLine } from '../../shared/printable.ts';
 import { estimateTokens } from '../../shared/tokens.ts';
 import type { CliCommand } from '../command.ts';
 import { missingParts, partsText } from '../compounds.ts';
-import { summarizeTool } from '../tool-summary.ts';
-import { Exit, failureData, type FailureData } from '../failure.ts';
-import type { HidingSetting } from '../hidden-by.ts';
-import { unreportedStderr } from '../unreported-stderr.ts';
-import { noServersText } from '../no-servers.ts';
-import { serverPresentation, presentationText, type Presentation } from '../presentation.ts';
-import { shortPath } from '../short-path.ts';
-import type { Style } from '../style.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { failureData, type FailureData } from '../kit/output.ts';
+import { shortPath } from '../kit/text.ts';
+import type { Style } from '../kit/style.ts';
 import {
   listedTools,
-  selectServers,
-  probeServers,
   type ListedTool,
-  type UnmatchedSetting,
   type ProbedServer,
   type ProbedTool,
+  type HidingSetting,
+  summarizeTool,
 } from '../probe-servers.ts';
-import { pad, table, width } from '../table.ts';
+import { pad, table, width } from '../kit/table.ts';
 import { costWhenFlat, listedCost, saving, tokenCost, type TokenCost } from '../token-cost.ts';
+import { selectServers, noServersText } from '../select-servers.ts';
+import {
+  answerData,
+  failedOutput,
+  startServers,
+  type StartedServer,
+  presentationText,
+  type Presentation,
+} from '../inspect-servers.ts';
 
 interface ToolReport {
   /** The server's own name for it. */
@@ -42,19 +46,13 @@ interface ToolReport {
   readonly hiddenBy?: HidingSetting;
 }
 
-interface ServerReport extends Presentation {
+interface ServerReport extends Presentation, Partial<ReturnType<typeof answerData<ToolReport>>> {
   readonly name: string;
   /** Where it is defined. */
   readonly source: ServerDefinition['origin'];
   readonly ok: boolean;
   /** From the start of its process to its list of tools, in milliseconds. Default: it was not started. */
   readonly ms?: number;
-  readonly tools?: readonly ToolReport[];
-  /** What the model before it uses, where there is one. */
-  readonly behind?: readonly ToolReport[];
-  /** What the configuration says about tools that it does not have: most likely typos, or tools with new names. */
-  readonly unmatched?: readonly UnmatchedSetting[];
-  readonly incomplete?: string;
   readonly tokens?: TokenCost;
   /** What it would cost shown flat, where that is less than as a suite. */
   readonly tokensWhenFlat?: number;
@@ -76,9 +74,6 @@ interface CompoundReport {
 }
 
 export const dryRunCommand: CliCommand = {
-  name: 'dry-run',
-  words: '[server…]',
-  summary: 'show what a host would see, and the tokens saved',
   about: [
     'Starts each server once (or only the named ones), or connects to it, lists its tools as a host would ' +
       'see them, marks hidden tools, and stops it. `$0 --dry-run` does the same.',
@@ -97,9 +92,9 @@ export const dryRunCommand: CliCommand = {
   async run({ words }, context) {
     const config = await context.loadConfig(words.length === 0 ? 'tells of unusable' : undefined);
     const app = context.open(config);
-    const probed = await probeServers(app, selectServers(config, words), context);
-    const looks = await Promise.all(probed.map(({ server }) => serverPresentation(app, server, context.env)));
-    const answered = new Map(probed.map((each, at) => [each.server.name, reportOf(each, looks[at]!)]));
+    const inspected = await startServers(app, selectServers(config, words), context);
+    const probed = inspected.map(({ probe }) => probe);
+    const answered = new Map(inspected.map((each) => [each.server.name, reportOf(each)]));
     // A server that is not available is not started, but a host sees it.
     const shown = inConfigOrder(config).filter(({ name, kind }) =>
       kind === 'unusable' ? words.length === 0 : answered.has(name),
@@ -120,11 +115,6 @@ export const dryRunCommand: CliCommand = {
       ...(management === undefined ? [] : [management.tokens]),
       ...(instructions === undefined ? [] : [{ flat: 0, listed: instructions, introspect: 0 }]),
     ]);
-    const remarks = probed.map((each) =>
-      each.kind === 'failed'
-        ? unreportedStderr(context.unseenOutput(each.server.name), each.error)
-        : undefined,
-    );
     return {
       exitCode: servers.every((server) => server.ok) ? Exit.ok : Exit.failed,
       data: {
@@ -136,7 +126,7 @@ export const dryRunCommand: CliCommand = {
         instructions: instructions === undefined ? null : { tokens: instructions },
         tokens: { ...total, savedPercent: percent(saving(total)) ?? null },
       },
-      remark: remarks.join('') || undefined,
+      remark: failedOutput(inspected, context),
       text: (style) => {
         if (servers.length === 0 && management === undefined) return noServersText(context.variant, config);
         const parts = servers.map((server, at) =>
@@ -153,12 +143,10 @@ export const dryRunCommand: CliCommand = {
   },
 };
 
-function reportOf(probed: ProbedServer, presentation: Presentation): ServerReport {
-  const { server, ms } = probed;
+function reportOf({ server, presentation, probe }: StartedServer): ServerReport {
+  const { ms } = probe;
   const head = { name: server.name, ...presentation, ms, source: server.origin };
-  if (probed.kind === 'failed')
-    return { ...head, ...failed(probed.listed), error: failureData(probed.error) };
-  const { tools, behind, unmatched, incomplete } = probed;
+  if (probe.kind === 'failed') return { ...head, ...failed(probe.listed), error: failureData(probe.error) };
   const report = ({ name, own, offered, exposed, hiddenBy }: ProbedTool): ToolReport => ({
     name,
     exposed: exposed ?? null,
@@ -166,17 +154,15 @@ function reportOf(probed: ProbedServer, presentation: Presentation): ServerRepor
     hidden: offered === undefined,
     ...(hiddenBy === undefined ? {} : { hiddenBy }),
   });
-  const tokens = tokenCost(probed);
-  const whenFlat = costWhenFlat(probed);
+  const tokens = tokenCost(probe);
+  const whenFlat = costWhenFlat(probe);
+  const { tools, behind } = probe;
   const isDear =
     server.exposure === 'suite' && behind === undefined && tools.length > 0 && whenFlat < tokens.listed;
   return {
     ...head,
     ok: true,
-    tools: tools.map(report),
-    ...(behind && { behind: behind.map(report) }),
-    ...(unmatched.length === 0 ? {} : { unmatched }),
-    ...(incomplete === undefined ? {} : { incomplete }),
+    ...answerData(probe, report),
     tokens,
     ...(isDear ? { tokensWhenFlat: whenFlat } : {}),
   };
@@ -312,7 +298,7 @@ function costTable(
   }
   const right = (title: string) => ({ title, align: 'right' }) as const;
   return table(
-    [{ title: 'TOKENS' }, right('TOOLS'), right('FLAT'), right('LISTED'), right('SAVED'), right('OPENED')],
+    ['TOKENS', right('TOOLS'), right('FLAT'), right('LISTED'), right('SAVED'), right('OPENED')],
     rows,
     style.bold,
     style.columns,

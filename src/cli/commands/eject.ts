@@ -8,26 +8,26 @@ import {
   type UndoneTakeover,
   type StoredRecord,
 } from '../../hosts/index.ts';
-import { SwitchboardError } from '../../shared/errors.ts';
+import { expectedError, SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { usage } from '../arguments.ts';
-import type { CliCommand, CommandOutcome } from '../command.ts';
-import { describeFailure, Exit, failureData } from '../failure.ts';
+import { usage } from '../kit/arguments.ts';
+import type { CommandOutcome } from '../kit/command.ts';
+import type { CliCommand } from '../command.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { describeFailure, failureData } from '../kit/output.ts';
 import { maskedDiff } from '../host-diff.ts';
 import { isOurs } from '../host-entries.ts';
 import { HOST_DRY_RUN, hostsIn } from '../host-flags.ts';
-import { takeoverList, removedServers } from '../takeover-list.ts';
-import { plainStyle, type Style } from '../style.ts';
+import { plainStyle, type Style } from '../kit/style.ts';
+import { allBackups, type Backup } from '../../shared/backups.ts';
+import { table } from '../kit/table.ts';
 
 interface Ejected extends StoredRecord {
   readonly result: UndoneTakeover | SwitchboardError;
 }
 
 export const ejectCommand: CliCommand = {
-  name: 'eject',
-  words: '[host…]',
-  summary: 'undo a takeover and restore the servers of a host',
   about: [
     'Restores the servers that `$0 init` or `$0 import --takeover` moved out of a host, and removes our ' +
       'entry. If the file is unchanged since, it is restored byte for byte. Otherwise the servers are added ' +
@@ -64,7 +64,7 @@ export const ejectCommand: CliCommand = {
     for (const each of kept)
       ejected.push({
         ...each,
-        result: await undoTakeover(each, { isOurs, stateDirectory: state, dryRun }).catch(expected),
+        result: await undoTakeover(each, { isOurs, stateDirectory: state, dryRun }).catch(expectedError),
       });
     const failures = ejected.flatMap(({ result }) => (result instanceof SwitchboardError ? [result] : []));
     const isShort = ejected.some(
@@ -89,7 +89,7 @@ export const ejectCommand: CliCommand = {
               }),
         })),
       },
-      complaint: failures.map((failure) => describeFailure(failure, program)).join('') || undefined,
+      complaint: failures.map((failure) => describeFailure(failure, program)).join(''),
       text: (style) =>
         ejected.length === 0
           ? `Nothing was taken over${given.words.length > 0 ? ' there' : ''}, so there is nothing to restore.\n`
@@ -102,15 +102,9 @@ export const ejectCommand: CliCommand = {
 function dropped(kept: readonly StoredRecord[], dryRun: boolean): CommandOutcome {
   if (!dryRun) for (const { path } of kept) deleteRecord(path);
   return {
-    exitCode: Exit.ok,
     data: {
       dryRun,
-      dropped: kept.map(({ record }) => ({
-        host: record.host,
-        file: record.file,
-        takenAt: record.at,
-        servers: removedServers(record),
-      })),
+      dropped: kept.map(({ record }) => takeoverData(record)),
     },
     text: () =>
       kept.length === 0
@@ -123,11 +117,6 @@ function dropped(kept: readonly StoredRecord[], dryRun: boolean): CommandOutcome
             })
             .join(''),
   };
-}
-
-function expected(error: unknown): SwitchboardError {
-  if (error instanceof SwitchboardError) return error;
-  throw error;
 }
 
 function ejectedText({ record, result }: Ejected, dryRun: boolean, style: Style): string {
@@ -149,4 +138,50 @@ function ejectedText({ record, result }: Ejected, dryRun: boolean, style: Style)
 
 function diffOf(record: StoredRecord['record'], change: UndoneTakeover, style: Style): string {
   return maskedDiff(change, (text) => parseText(text, record.parts[0] ?? { format: 'json' }), style);
+}
+
+/** What `eject --list` shows: takeovers that can be undone, and the texts that files had before we changed them. */
+function takeoverList(records: readonly StoredRecord[], state: string, program: string): CommandOutcome {
+  const backups = allBackups(state);
+  return {
+    data: {
+      takeovers: records.map(({ path, record }) => ({ ...takeoverData(record), record: path })),
+      backups,
+    },
+    text: (style) => takeoverText(records, program, style) + backupText(backups, style),
+  };
+}
+
+function takeoverData(record: StoredRecord['record']): object {
+  return { host: record.host, file: record.file, takenAt: record.at, servers: removedServers(record) };
+}
+
+function removedServers({ parts }: StoredRecord['record']): string[] {
+  return parts.flatMap(({ removed }) => removed);
+}
+
+function takeoverText(records: readonly StoredRecord[], program: string, { bold, columns }: Style): string {
+  if (records.length === 0) return 'No host has been taken over.\n';
+  const rows = records.map(({ record }) => [
+    findHost(record.host).name,
+    shortTime(record.at),
+    removedServers(record).map(printableLine).join(', '),
+    printableLine(record.file),
+  ]);
+  const titles = ['HOST', 'TAKEN OVER', 'SERVERS', 'FILE'];
+  return (
+    table(titles, rows, bold, columns) +
+    `\n\`${program} eject HOST\` restores them; \`${program} eject HOST --drop\` forgets them.\n`
+  );
+}
+
+function backupText(backups: readonly Backup[], { bold }: Style): string {
+  if (backups.length === 0) return '';
+  const rows = backups.map(({ file, path, at }) => [printableLine(file), shortTime(at), printableLine(path)]);
+  const titles = ['FILE', 'CHANGED', 'BACKUP'];
+  return `\n${table(titles, rows, bold)}`;
+}
+
+function shortTime(at: string): string {
+  return printableLine(at.slice(0, 16).replace('T', ' '));
 }

@@ -1,25 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { withServerDisabled, withServerEnabled, type LoadedConfig } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
-import { didYouMean } from '../../shared/nearest.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { usage, type ParsedArguments } from '../arguments.ts';
-import {
-  backupText,
-  CHANGE_FLAGS,
-  changeConfig,
-  everywhereText,
-  reasonNotToNotify,
-} from '../change-config.ts';
-import type { CliCommand, Context, CommandOutcome } from '../command.ts';
+import type { ParsedArguments } from '../kit/arguments.ts';
+import { backupText, CHANGE_FLAGS, changeConfig, everywhereText, notifyOfChange } from '../change-config.ts';
+import type { CommandOutcome } from '../kit/command.ts';
+import type { CliCommand, Context } from '../command.ts';
 import { configTarget, type ConfigTarget } from '../config-target.ts';
-import { Exit } from '../failure.ts';
-import { notifyGateways, notifiedText } from '../notify-gateways.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { notifiedText } from '../notify-gateways.ts';
+import { unknownServer } from '../../shared/unknown-server.ts';
+import { oneServerIn } from '../select-servers.ts';
 
 export const disableCommand: CliCommand = {
-  name: 'disable',
-  words: '<server>',
-  summary: 'disable a server and keep its entry',
   about: [
     'Sets "disabled": true in the entry of a server, in the file that defines it. Running gateways reload ' +
       'and stop the server; running calls get a moment to finish.',
@@ -36,10 +29,10 @@ export const disableCommand: CliCommand = {
   ],
   exits: [[Exit.failed, 'a running gateway could not be notified']],
   async run(given, context) {
-    const name = nameIn(given, 'disable', context);
+    const name = oneServerIn(given, 'disable', context, 'github');
     const config = await context.loadConfig();
     const isOff = config.disabled.includes(name);
-    if (!isOff && !isDefined(name, config)) throw unknown(name, config);
+    if (!isOff && !isDefined(name, config)) throw unknownServer(name, namesOf(config));
     if (isOff && !namesFile(given)) return already(name, 'disabled');
     const target = namesFile(given)
       ? configTarget(given, config, context)
@@ -49,9 +42,6 @@ export const disableCommand: CliCommand = {
 };
 
 export const enableCommand: CliCommand = {
-  name: 'enable',
-  words: '<server>',
-  summary: 'enable a disabled server',
   about: [
     'Removes "disabled": true from the entry of a server. Running gateways reload. If the entry has ' +
       'nothing else, it is removed, and the definition in another file applies again.',
@@ -63,28 +53,23 @@ export const enableCommand: CliCommand = {
   ],
   exits: [[Exit.failed, 'a running gateway could not be notified']],
   async run(given, context) {
-    const name = nameIn(given, 'enable', context);
+    const name = oneServerIn(given, 'enable', context, 'github');
     const config = await context.loadConfig();
     if (!config.disabled.includes(name)) {
       if (isDefined(name, config)) return already(name, 'enabled');
-      throw unknown(name, config);
+      throw unknownServer(name, namesOf(config));
     }
     const target = namesFile(given) ? configTarget(given, config, context) : whereOff(name, config);
     return change(name, 'enabled', target, given, context);
   },
 };
 
-function nameIn({ words }: ParsedArguments, command: string, { variant }: Context): string {
-  const [name, ...more] = words;
-  if (name !== undefined && more.length === 0) return name;
-  throw usage(
-    `${command} needs the name of one server.`,
-    `For example: ${variant.program} ${command} github`,
-  );
-}
-
 function namesFile({ flags }: ParsedArguments): boolean {
   return flags.has('user') || flags.has('project');
+}
+
+function namesOf({ servers, disabled }: LoadedConfig): string[] {
+  return [...servers.map((server) => server.name), ...disabled];
 }
 
 function isDefined(name: string, { servers, unusable }: LoadedConfig): boolean {
@@ -119,17 +104,8 @@ function whereOff(name: string, config: LoadedConfig): ConfigTarget {
   );
 }
 
-function unknown(name: string, { servers, disabled }: LoadedConfig): SwitchboardError {
-  const names = [...servers.map((server) => server.name), ...disabled];
-  const hint =
-    didYouMean(name, names) ??
-    (names.length === 0 ? 'No server is configured.' : `Available: ${names.join(', ')}.`);
-  return new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
-}
-
 function already(name: string, what: 'enabled' | 'disabled'): CommandOutcome {
   return {
-    exitCode: Exit.ok,
     data: { server: name, enabled: what === 'enabled', changed: false },
     text: () => `${JSON.stringify(printableLine(name))} is already ${what}.\n`,
   };
@@ -144,12 +120,11 @@ async function change(
 ): Promise<CommandOutcome> {
   const edit = what === 'enabled' ? withServerEnabled : withServerDisabled;
   const { done, preview } = await changeConfig(target, given, context, (text) => edit(text, name));
-  const quiet = reasonNotToNotify(done, given);
-  const gateways = notifyGateways([done.file], context, quiet);
+  const { gateways, exitCode } = notifyOfChange(done, [done.file], given, context);
   const shown = JSON.stringify(printableLine(name));
   const file = printableLine(done.file);
   return {
-    exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
+    exitCode,
     data: { server: name, enabled: what === 'enabled', ...done, gateways },
     text: (style) => {
       const everywhere = everywhereText(

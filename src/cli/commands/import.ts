@@ -1,21 +1,21 @@
 import { SwitchboardError } from '../../shared/errors.ts';
-import { refuseContradictions } from '../arguments.ts';
-import type { CliCommand, Context, CommandOutcome } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { describeFailure, Exit, failureData } from '../failure.ts';
+import { refuseContradictions, type ParsedArguments } from '../kit/arguments.ts';
+import { notifyOfChange } from '../change-config.ts';
+import type { CommandOutcome } from '../kit/command.ts';
+import type { CliCommand, Context } from '../command.ts';
+import { confirm } from '../kit/confirm.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { describeFailure, failureData } from '../kit/output.ts';
 import { HOST_DRY_RUN, HOST_NAMES, NAME_FLAG } from '../host-flags.ts';
-import { prepareImport, type ImportDone, type ImportJob } from '../import-job.ts';
+import { prepareImport, type ImportDone, type ImportJob, SECRETS_FLAG } from '../import-job.ts';
 import { configDiff, importDoneText, foundText, hostDiff, previewText } from '../import-text.ts';
-import { entryText } from '../entry-text.ts';
-import { writeStderr } from '../stderr.ts';
-import { createStyle, plainStyle } from '../style.ts';
-import { notifyUnsupported, notifyGateways, notifiedText } from '../notify-gateways.ts';
+import { entryText } from '../host-diff.ts';
+import { writeStderr } from '../kit/stderr.ts';
+import { createStyle, plainStyle } from '../kit/style.ts';
+import { notifiedText } from '../notify-gateways.ts';
 
 /** The word is one of the language, so the command goes by another name in here. */
 export const importCommand: CliCommand = {
-  name: 'import',
-  words: '[host…]',
-  summary: 'import the servers of your hosts',
   about: [
     `Copies the MCP servers of your hosts (all, or the named ones: ${HOST_NAMES}) into our configuration: ` +
       'your own servers into your own file, those of a project into the file of the project. --user, ' +
@@ -40,11 +40,7 @@ export const importCommand: CliCommand = {
     { name: 'only', value: 'NAME', many: true, summary: 'import only this server' },
     { name: 'user', summary: 'write to your own file' },
     { name: 'project', summary: "write to the project's file" },
-    {
-      name: 'secrets',
-      value: 'keep|env',
-      summary: 'secrets in your own file: keep (default), or replace with references',
-    },
+    SECRETS_FLAG,
     { name: 'takeover', summary: 'replace the servers in the host with our entry' },
     NAME_FLAG,
     { name: 'yes', short: 'y', summary: 'do it without asking' },
@@ -80,7 +76,7 @@ export const importCommand: CliCommand = {
       if (!(await confirm('Write this?', { input, output, signal: context.stop })))
         return { ...preview(job, false), text: () => 'Nothing was written.\n', remark };
     }
-    return finished(job, await job.apply(), given.flags.has('no-reload'), context, remark);
+    return finished(job, await job.apply(), given, context, remark);
   },
 };
 
@@ -128,7 +124,7 @@ function preview(job: ImportJob, shows: boolean): CommandOutcome {
 function finished(
   job: ImportJob,
   done: ImportDone,
-  quiet: boolean,
+  given: ParsedArguments,
   context: Context,
   remark: string,
 ): CommandOutcome {
@@ -137,15 +133,10 @@ function finished(
     change instanceof SwitchboardError ? [change] : [],
   );
   const changed = done.configs.some(({ edited }) => edited.before !== edited.after);
-  const reason = !changed ? 'nothing has changed' : quiet ? '--no-reload' : notifyUnsupported();
-  const gateways = notifyGateways(
-    done.configs.map(({ edited }) => edited.file),
-    context,
-    reason,
-  );
-  const untold = reason === undefined && gateways.some((each) => !each.told);
+  const files = done.configs.map(({ edited }) => edited.file);
+  const { gateways, exitCode } = notifyOfChange({ changed, dryRun: false }, files, given, context);
   return {
-    exitCode: failures.length + job.problems.length > 0 || untold ? Exit.failed : Exit.ok,
+    exitCode: failures.length + job.problems.length > 0 ? Exit.failed : exitCode,
     data: {
       ...foundData(job),
       dryRun: false,
@@ -165,8 +156,8 @@ function finished(
       })),
       gateways,
     },
-    remark: remark === '' ? undefined : remark,
-    complaint: failures.map((failure) => describeFailure(failure, program)).join('') || undefined,
+    remark,
+    complaint: failures.map((failure) => describeFailure(failure, program)).join(''),
     text: (style) =>
       `${foundText(job, style)}\n${importDoneText(job, done, program)}${changed ? notifiedText(gateways) : ''}`,
   };

@@ -4,18 +4,19 @@ import type { LoadedConfig } from '../../config/index.ts';
 import type { HostEnvironment } from '../../hosts/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { refuseContradictions, usage, type ParsedArguments } from '../arguments.ts';
-import type { CliCommand, Context, CommandOutcome } from '../command.ts';
-import { describeFailure, Exit, failureData } from '../failure.ts';
-import { hostEnvironment } from '../host-entries.ts';
+import { refuseContradictions, usage, type ParsedArguments } from '../kit/arguments.ts';
+import type { CommandOutcome } from '../kit/command.ts';
+import type { CliCommand, Context } from '../command.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { describeFailure, failureData } from '../kit/output.ts';
+import { hostEnvironment } from '../host-environment.ts';
 import { HOST_DRY_RUN, NAME_FLAG, nameIn } from '../host-flags.ts';
-import { discovered, entryMaker, hidesSecrets, levelIn } from '../import-job.ts';
-import { applyPlan, type InitDone } from '../init/apply.ts';
+import { discovered, entryMaker, hidesSecrets, levelIn, SECRETS_FLAG } from '../import-job.ts';
 import { Cancelled, createPrompter, type Prompter } from '../init/prompter.ts';
 import { choose, fileLabel, YARD_CHOICE, type Choices } from '../init/choices.ts';
 import { countLoads, type CountedLoads } from '../init/host-load.ts';
 import { findServers, type FoundServers } from '../init/importable-servers.ts';
-import { planInit, type ConfigPlan, type InitPlan } from '../init/plan.ts';
+import { applyPlan, planInit, type ConfigPlan, type InitDone, type InitPlan } from '../init/plan.ts';
 import {
   answerText,
   cautionText,
@@ -25,14 +26,12 @@ import {
   planText,
   problemsText,
 } from '../init/text.ts';
-import { unreportedStderr } from '../unreported-stderr.ts';
-import { writeStderr } from '../stderr.ts';
-import { createStyle, plainStyle } from '../style.ts';
+import { unreportedStderr } from '../server-output.ts';
+import { writeStderr } from '../kit/stderr.ts';
+import { createStyle, plainStyle } from '../kit/style.ts';
 import { notifyUnsupported, configPaths, notifyGateways } from '../notify-gateways.ts';
 
 export const initCommand: CliCommand = {
-  name: 'init',
-  words: '',
   summary: 'move the servers of your hosts behind Switchboard',
   about: [
     'Finds the MCP servers of your hosts and lets you choose which of them Switchboard runs, and which ' +
@@ -64,11 +63,7 @@ export const initCommand: CliCommand = {
     },
     { name: 'user', summary: 'write all servers to your own file' },
     { name: 'project', summary: "write all servers to the project's file" },
-    {
-      name: 'secrets',
-      value: 'keep|env',
-      summary: 'secrets in your own file: keep (default), or replace with references',
-    },
+    SECRETS_FLAG,
     { name: 'start', summary: 'start the servers once at the end and count what hosts load' },
     { name: 'no-start', summary: 'start nothing' },
     NAME_FLAG,
@@ -205,7 +200,6 @@ function nothingFound({ hosts }: FoundServers, program: string): CommandOutcome 
   const where =
     titles.length === 0 ? 'No host was found on this machine.' : `${titles.join(', ')}: no servers there.`;
   return {
-    exitCode: Exit.ok,
     data: { dryRun: false, configs: [], hosts: [], started: null, gateways: [] },
     text: () =>
       `${where} Nothing was changed.\nAdd a server, and run \`${program} init\` again:\n` +
@@ -215,7 +209,6 @@ function nothingFound({ hosts }: FoundServers, program: string): CommandOutcome 
 
 function preview(plan: InitPlan, choices: Choices, program: string): CommandOutcome {
   return {
-    exitCode: Exit.ok,
     data: {
       dryRun: true,
       configs: plan.configs.map((config) => ({ ...configData(config), changed: false, backup: null })),
@@ -287,11 +280,10 @@ function outcome({ done, counted, gateways, caution, remark }: Finished, context
       started: counted === undefined ? null : startedData(counted),
       gateways,
     },
-    remark: [remark, ...words].filter(Boolean).join('') || undefined,
-    complaint:
-      [...failures, ...failed.map(({ error }) => error)]
-        .map((error) => describeFailure(error, program))
-        .join('') || undefined,
+    remark: [remark, ...words].join(''),
+    complaint: [...failures, ...failed.map(({ error }) => error)]
+      .map((error) => describeFailure(error, program))
+      .join(''),
     text: (style) =>
       [
         initDoneText(done, program, style),

@@ -8,30 +8,22 @@ import {
   type HostLocation,
   type HostEnvironment,
 } from '../../hosts/index.ts';
-import { SwitchboardError } from '../../shared/errors.ts';
+import { expectedError, SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
-import { usage, type ParsedArguments } from '../arguments.ts';
-import type { CliCommand, Context, CommandOutcome } from '../command.ts';
-import { Exit } from '../failure.ts';
+import { usage, type ParsedArguments } from '../kit/arguments.ts';
+import type { CommandOutcome } from '../kit/command.ts';
+import type { CliCommand, Context } from '../command.ts';
+import { Exit } from '../../shared/exit-codes.ts';
 import { findCommand } from '../find-command.ts';
-import {
-  isOurs,
-  ourAddress,
-  ourProgram,
-  variableNotes,
-  hostEnvironment,
-  variablesIn,
-} from '../host-entries.ts';
+import { hostEnvironment } from '../host-environment.ts';
+import { isOurs, ourAddress, ourProgram, variableNotes, variablesIn } from '../host-entries.ts';
 import { HOST_DRY_RUN, HOST_NAMES, hostsIn, NAME_FLAG, nameIn, SCOPE_FLAG, scopeIn } from '../host-flags.ts';
 import { hostOutcome, type HostResult } from '../host-outcome.ts';
 import { scanHosts, scanText } from '../scan-hosts.ts';
 import { TOKEN_VARIABLE } from '../http-token.ts';
-import { entryText } from '../entry-text.ts';
+import { entryText } from '../host-diff.ts';
 
 export const installCommand: CliCommand = {
-  name: 'install',
-  words: '[host…]',
-  summary: 'add Switchboard to a host (Claude Code, Cursor, VS Code …)',
   about: [
     `Adds one entry to the MCP configuration of a host, so that it starts this program. Hosts: ${HOST_NAMES}. ` +
       'Without a host, shows which of them are on this machine and which servers they have.',
@@ -97,8 +89,12 @@ export const installCommand: CliCommand = {
     };
     // All are looked at before the first is changed: a typo in one should not leave half of it done.
     for (const location of places) await apply(location, true);
+    // A failure in one host after another was changed is reported together with what was done.
     const results: HostResult[] = [];
-    for (const location of places) results.push(await apply(location, dryRun).catch(asResult(location)));
+    for (const location of places)
+      results.push(
+        await apply(location, dryRun).catch((error: unknown) => ({ location, change: expectedError(error) })),
+      );
     return hostOutcome({
       results,
       name,
@@ -123,21 +119,13 @@ function refuseMissing(places: readonly HostLocation[], where: HostEnvironment):
   });
 }
 
-/** A failure in one host after another was changed is reported together with what was done. */
-function asResult(location: HostLocation): (error: unknown) => HostResult {
-  return (error) => {
-    if (error instanceof SwitchboardError) return { location, change: error };
-    throw error;
-  };
-}
-
 function scanned({ flags }: ParsedArguments, context: Context): CommandOutcome {
   const { program } = context.variant;
   const flag = ['scope', 'name', 'http', 'force', 'dry-run'].find((each) => flags.has(each));
   if (flag !== undefined)
     throw usage(`--${flag} needs a host.`, `For example: ${program} install claude-code --${flag} …`);
   const files = scanHosts(hostEnvironment(context));
-  return { exitCode: Exit.ok, data: { files }, text: (style) => scanText(files, program, style) };
+  return { data: { files }, text: (style) => scanText(files, program, style) };
 }
 
 interface Made {

@@ -2,21 +2,18 @@ import { inConfigOrder, type LoadedConfig } from '../../config/index.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { printableLine } from '../../shared/printable.ts';
 import type { CliCommand } from '../command.ts';
-import { commandText, redactCommand } from '../command-line.ts';
+import { commandText } from '../command-line.ts';
 import { compoundData, partsText } from '../compounds.ts';
-import { usage } from '../arguments.ts';
-import { Exit } from '../failure.ts';
-import { noServersText } from '../no-servers.ts';
+import { usage } from '../kit/arguments.ts';
 import type { StoredServerState, GatewayStateFile } from '../state-file.ts';
 import { isSameProject, runningGateways } from '../running-gateways.ts';
-import { serverPresentation, presentationText } from '../presentation.ts';
-import { shortPath } from '../short-path.ts';
-import type { Style } from '../style.ts';
-import { table } from '../table.ts';
-import { unusableData } from '../unusable.ts';
+import { shortPath } from '../kit/text.ts';
+import type { Style } from '../kit/style.ts';
+import { table } from '../kit/table.ts';
+import { unusableData, noServersText } from '../select-servers.ts';
+import { inspectServers } from '../inspect-servers.ts';
 
 export const listCommand: CliCommand = {
-  name: 'list',
   summary: 'list the configured servers and their state',
   about: [
     'Shows for each server the tools a host sees, its state, its command or address, and the file that ' +
@@ -39,16 +36,14 @@ export const listCommand: CliCommand = {
     const config = await context.loadConfig('tells of unusable');
     const app = context.open(config);
     const gateways = runningGateways(stateDirectory(context.env), config);
-    const looks = await Promise.all(
-      config.servers.map((server) => serverPresentation(app, server, context.env)),
-    );
-    const servers = config.servers.map((server, at) => ({
+    const inspected = await inspectServers(app, config.servers, context);
+    const servers = inspected.map(({ server, presentation, command }) => ({
       name: server.name,
-      ...looks[at]!,
+      ...presentation,
       offer: server.offer,
       state: stateOf(server.name, gateways) ?? null,
       kind: server.kind,
-      ...redactCommand(server),
+      ...command,
       ...(server.kind === 'remote' ? { transport: server.transport } : {}),
       ...(server.kind === 'stdio' ? { cwd: server.written.cwd } : {}),
       isolation: server.isolation,
@@ -59,7 +54,6 @@ export const listCommand: CliCommand = {
       .filter((gateway) => isSameProject(gateway, config))
       .flatMap((gateway) => unconfigured(gateway, config));
     return {
-      exitCode: Exit.ok,
       data: {
         config: config.file ?? null,
         files: config.files,
@@ -73,13 +67,13 @@ export const listCommand: CliCommand = {
       text: (style) => {
         if (servers.length + unusable.length + disabled.length + others.length === 0)
           return noServersText(context.variant);
-        const usable = new Map(servers.map((server) => [server.name, server]));
+        const usable = new Map(inspected.map((each) => [each.server.name, each]));
         const rows = inConfigOrder(config).map((server) => {
           const file = shortPath(server.origin.file, context.cwd);
           const name = printableLine(server.name);
           if (server.kind === 'unusable') return [name, '(not available)', '–', '–', file];
-          const known = usable.get(server.name)!;
-          return [name, presentationText(server, known), stateText(known.state), commandText(known), file];
+          const { shownAs, command } = usable.get(server.name)!;
+          return [name, shownAs, stateText(stateOf(server.name, gateways)), commandText(command), file];
         });
         rows.push(...disabled.map((name) => [printableLine(name), '(off)']));
         rows.push(
@@ -93,7 +87,7 @@ export const listCommand: CliCommand = {
         const how = remote ? 'COMMAND OR ADDRESS' : 'COMMAND';
         const titles = ['SERVER', 'TOOLS', 'STATE', how, 'DEFINED IN'];
         return [
-          table(titles.map(column), rows, style.bold, style.columns),
+          table(titles, rows, style.bold, style.columns),
           compoundTable(config, context.cwd, style),
           unusable.map(unusableText).join(''),
           gatewaysText(gateways),
@@ -129,7 +123,7 @@ function stateOf(server: string, [newest]: readonly GatewayStateFile[]): StoredS
 /** The longest reason in the table; --json has all of it. */
 const REASON_CHARS = 60;
 
-function stateText(state: StoredServerState | null): string {
+function stateText(state: StoredServerState | undefined): string {
   switch (state?.kind) {
     case undefined:
       return '–';
@@ -160,7 +154,7 @@ function compoundTable({ compounds }: LoadedConfig, cwd: string, style: Style): 
     printableLine(partsText(compound)),
     shortPath(compound.origin.file, cwd),
   ]);
-  return table(['COMPOUND TOOL', 'CALLS', 'DEFINED IN'].map(column), rows, style.bold, style.columns);
+  return table(['COMPOUND TOOL', 'CALLS', 'DEFINED IN'], rows, style.bold, style.columns);
 }
 
 /** The gateway that reported the states. */
@@ -169,8 +163,4 @@ function gatewaysText([newest, ...others]: readonly GatewayStateFile[]): string 
   const who = `${printableLine(newest.program)}, pid ${newest.pid}, since ${printableLine(newest.since)}`;
   if (others.length === 0) return `State reported by ${who}.\n`;
   return `State reported by the newest of ${others.length + 1} gateways: ${who}.\n`;
-}
-
-function column(title: string): { title: string } {
-  return { title };
 }

@@ -1,8 +1,8 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { usage } from '../arguments.ts';
+import { usage } from '../kit/arguments.ts';
 import type { CliCommand } from '../command.ts';
-import { Exit } from '../failure.ts';
+import { Exit } from '../../shared/exit-codes.ts';
 import {
   notifyUnsupported,
   gatewayText,
@@ -12,8 +12,6 @@ import {
 } from '../notify-gateways.ts';
 
 export const reloadCommand: CliCommand = {
-  name: 'reload',
-  summary: 'reload the configuration in running gateways',
   about: [
     'Sends SIGHUP to every gateway that uses one of these configuration files. Unchanged servers keep ' +
       'their processes and calls, new ones are added, removed ones stop, changed ones restart, and clients ' +
@@ -50,13 +48,12 @@ export const reloadCommand: CliCommand = {
     return {
       exitCode: others.length === 0 ? Exit.ok : Exit.failed,
       data: { config: config.file ?? null, files: config.files, gateways },
-      complaint:
-        others
-          .map(
-            (gateway) =>
-              `${context.variant.program}: ${gatewayText(gateway)} was not notified: ${printableLine(gateway.reason ?? '')}.\n`,
-          )
-          .join('') || undefined,
+      complaint: others
+        .map(
+          (gateway) =>
+            `${context.variant.program}: ${gatewayText(gateway)} was not notified: ${printableLine(gateway.reason ?? '')}.\n`,
+        )
+        .join(''),
       text: () =>
         `Notified ${told.length} ${told.length === 1 ? 'gateway' : 'gateways'} to reload ${what}` +
         `${told.length === 0 ? '.' : ':'}\n` +

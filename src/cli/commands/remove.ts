@@ -1,25 +1,15 @@
 import { withoutServer, type LoadedConfig } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
-import { didYouMean } from '../../shared/nearest.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { usage } from '../arguments.ts';
-import {
-  backupText,
-  CHANGE_FLAGS,
-  changeConfig,
-  everywhereText,
-  reasonNotToNotify,
-} from '../change-config.ts';
+import { backupText, CHANGE_FLAGS, changeConfig, everywhereText, notifyOfChange } from '../change-config.ts';
 import type { CliCommand, Context } from '../command.ts';
-import { inOtherFile, configTarget, type ConfigTarget } from '../config-target.ts';
-import { Exit } from '../failure.ts';
-import { definedElsewhere } from '../defined-elsewhere.ts';
-import { notifyGateways, notifiedText } from '../notify-gateways.ts';
+import { inOtherFile, configTarget, type ConfigTarget, definedElsewhere } from '../config-target.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { notifiedText } from '../notify-gateways.ts';
+import { unknownServer } from '../../shared/unknown-server.ts';
+import { oneServerIn } from '../select-servers.ts';
 
 export const removeCommand: CliCommand = {
-  name: 'remove',
-  words: '<server>',
-  summary: 'remove a server from the configuration',
   about: [
     'Removes a server from "mcpServers" in the configuration file$LAYERS[ (the project\'s file if it ' +
       'exists, otherwise your own; add --project or --user to choose)], with the comments directly above ' +
@@ -36,13 +26,7 @@ export const removeCommand: CliCommand = {
   ],
   exits: [[Exit.failed, 'a running gateway could not be notified']],
   async run(given, context) {
-    const [name, ...more] = given.words;
-    if (name === undefined || more.length > 0) {
-      throw usage(
-        'remove needs the name of one server.',
-        `For example: ${context.variant.program} remove files`,
-      );
-    }
+    const name = oneServerIn(given, 'remove', context, 'files');
     const config = await context.loadConfig();
     const target = configTarget(given, config, context);
     const { done, preview } = await changeConfig(target, given, context, (text) => {
@@ -50,13 +34,12 @@ export const removeCommand: CliCommand = {
       if (after === text) throw inOtherFile(name, config, target) ?? notInFile(name, config, target);
       return after;
     });
-    const quiet = reasonNotToNotify(done, given);
-    const gateways = notifyGateways([done.file], context, quiet);
+    const { gateways, exitCode } = notifyOfChange(done, [done.file], given, context);
     const mentions = mentionsOf(name, config, done.file);
     const successor = done.dryRun ? undefined : await successorOf(name, done.file, context);
     const shown = JSON.stringify(printableLine(name));
     return {
-      exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
+      exitCode,
       data: { removed: name, ...done, gateways, mentions, successor: successor ?? null },
       text: (style) => {
         if (done.dryRun) return preview(style) + everywhereText(done, given);
@@ -84,11 +67,7 @@ function notInFile(name: string, config: LoadedConfig, { file }: ConfigTarget): 
       { hint: 'Edit that file, or set "disabled": true there.' },
     );
   }
-  const names = [...config.servers.map((server) => server.name), ...config.disabled];
-  const hint =
-    didYouMean(name, names) ??
-    (names.length === 0 ? 'No server is configured.' : `Available: ${names.join(', ')}.`);
-  return new SwitchboardError('SERVER_UNKNOWN', `No server named ${JSON.stringify(name)}.`, { hint });
+  return unknownServer(name, [...config.servers.map((server) => server.name), ...config.disabled]);
 }
 
 /** What else in the file names a server. */

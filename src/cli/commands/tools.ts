@@ -2,13 +2,13 @@ import { describeWarning } from '../../config/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { plain, plainLine, printableLine } from '../../shared/printable.ts';
 import type { CliCommand } from '../command.ts';
-import { summarizeTool, type ToolSummary } from '../tool-summary.ts';
-import { Exit, failureData, type FailureData } from '../failure.ts';
-import { unreportedStderr } from '../unreported-stderr.ts';
-import { noServersText } from '../no-servers.ts';
-import { serverPresentation, presentationText, type Presentation } from '../presentation.ts';
-import type { Style } from '../style.ts';
-import { selectServers, probeServers, type UnmatchedSetting, type ProbedTool } from '../probe-servers.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { failureData, type FailureData } from '../kit/output.ts';
+import type { Style } from '../kit/style.ts';
+import { type ProbedTool, summarizeTool, type ToolSummary } from '../probe-servers.ts';
+import { selectServers, noServersText } from '../select-servers.ts';
+import { answerData, failedOutput, startServers, type Presentation } from '../inspect-servers.ts';
+import { asLines } from '../kit/text.ts';
 
 interface ShownTool extends ToolSummary {
   /** The name hosts call it by; null where they cannot. */
@@ -18,22 +18,12 @@ interface ShownTool extends ToolSummary {
   readonly definition: unknown;
 }
 
-interface ServerTools extends Presentation {
+interface ServerTools extends Presentation, Partial<ReturnType<typeof answerData<ShownTool>>> {
   readonly name: string;
-  readonly tools?: readonly ShownTool[];
-  /** What the model before it uses, where there is one. */
-  readonly behind?: readonly ShownTool[];
-  /** What the configuration says about tools that the server does not have. */
-  readonly unmatched?: readonly UnmatchedSetting[];
-  /** Why the list is not everything. */
-  readonly incomplete?: string;
   readonly error?: FailureData;
 }
 
 export const toolsCommand: CliCommand = {
-  name: 'tools',
-  words: '[server…]',
-  summary: 'list the tools of the servers',
   about: [
     'Starts the servers (all, or the named ones) and lists the tools of each with their input as a ' +
       'one-line signature: in `{path:string, limit?:integer=10}`, path is required and limit is optional.',
@@ -50,41 +40,24 @@ export const toolsCommand: CliCommand = {
   async run({ words }, context) {
     const config = await context.loadConfig();
     const app = context.open(config);
-    const probed = await probeServers(app, selectServers(config, words), context);
-    const looks = await Promise.all(probed.map(({ server }) => serverPresentation(app, server, context.env)));
-    const servers = probed.map((each, at): ServerTools => {
-      const { server } = each;
-      const head = { name: server.name, ...looks[at]! };
-      if (each.kind === 'failed') return { ...head, error: failureData(each.error) };
-      return {
-        ...head,
-        tools: each.tools.map((tool) => shownTool(tool, server.suite.summaryMaxChars)),
-        ...(each.behind && {
-          behind: each.behind.map((tool) => shownTool(tool, server.suite.summaryMaxChars)),
-        }),
-        ...(each.unmatched.length === 0 ? {} : { unmatched: each.unmatched }),
-        ...(each.incomplete === undefined ? {} : { incomplete: each.incomplete }),
-      };
+    const inspected = await startServers(app, selectServers(config, words), context);
+    const servers = inspected.map(({ server, presentation, probe }): ServerTools => {
+      const head = { name: server.name, ...presentation };
+      if (probe.kind === 'failed') return { ...head, error: failureData(probe.error) };
+      return { ...head, ...answerData(probe, (tool) => shownTool(tool, server.suite.summaryMaxChars)) };
     });
-    const remarks = probed.map((each) =>
-      each.kind === 'failed'
-        ? unreportedStderr(context.unseenOutput(each.server.name), each.error)
-        : undefined,
-    );
     const unmatched = servers.flatMap((server) => server.unmatched ?? []);
     return {
-      exitCode: probed.some((each) => each.kind === 'failed') ? Exit.failed : Exit.ok,
+      exitCode: servers.some(({ error }) => error !== undefined) ? Exit.failed : Exit.ok,
       data: { servers },
-      remark: remarks.join('') || undefined,
-      complaint:
-        unmatched.map((setting) => `${context.variant.program}: ${describeWarning(setting)}\n`).join('') ||
-        undefined,
+      remark: failedOutput(inspected, context),
+      complaint: asLines(
+        unmatched.map((setting) => `${context.variant.program}: ${describeWarning(setting)}`),
+      ),
       text: (style) =>
         servers.length === 0
           ? noServersText(context.variant, config)
-          : servers
-              .map((server, at) => serverText(server, presentationText(probed[at]!.server, server), style))
-              .join('\n'),
+          : servers.map((server, at) => serverText(server, inspected[at]!.shownAs, style)).join('\n'),
     };
   },
 };

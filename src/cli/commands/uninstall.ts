@@ -8,20 +8,18 @@ import {
   type Host,
   type HostLocation,
 } from '../../hosts/index.ts';
-import { SwitchboardError } from '../../shared/errors.ts';
+import { expectedError, SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
-import { usage, type ParsedArguments } from '../arguments.ts';
+import { usage, type ParsedArguments } from '../kit/arguments.ts';
 import type { CliCommand, Context } from '../command.ts';
-import { Exit } from '../failure.ts';
-import { isOurs, hostEnvironment } from '../host-entries.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { hostEnvironment } from '../host-environment.ts';
+import { isOurs } from '../host-entries.ts';
 import { HOST_DRY_RUN, hostsIn, NAME_FLAG, nameIn, SCOPE_FLAG, scopeIn } from '../host-flags.ts';
 import { hostOutcome, type HostResult } from '../host-outcome.ts';
-import { entryText } from '../entry-text.ts';
+import { entryText } from '../host-diff.ts';
 
 export const uninstallCommand: CliCommand = {
-  name: 'uninstall',
-  words: '[host…]',
-  summary: 'remove Switchboard from a host',
   about: [
     'Removes the entry that `$0 install` added, and nothing else. An entry of the same name that starts ' +
       'another program stays. If the file is unchanged since, it is restored byte for byte; a file that was ' +
@@ -54,8 +52,7 @@ export const uninstallCommand: CliCommand = {
         if (change.kind === 'taken') throw notOurs(location, name, change.entry);
         results.push({ location, name, change });
       } catch (error) {
-        if (!(error instanceof SwitchboardError)) throw error;
-        results.push({ location, name, change: error });
+        results.push({ location, name, change: expectedError(error) });
       }
     }
     const outcome = hostOutcome({ results, name: nameIn(given), dryRun, program });
@@ -128,8 +125,7 @@ function targetsOf(given: ParsedArguments, context: Context): Targets {
       const ours = readServers(host, where, scope).filter(({ value }) => isOurs(value));
       targets.push(...ours.filter(({ name }) => wanted === undefined || name === wanted));
     } catch (error) {
-      if (!(error instanceof SwitchboardError)) throw error;
-      problems.push({ location, change: error });
+      problems.push({ location, change: expectedError(error) });
     }
   }
   return { targets, problems, files };

@@ -14,19 +14,17 @@ import {
 } from '../../language/wrap/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { usage, type ParsedArguments } from '../arguments.ts';
-import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToNotify } from '../change-config.ts';
-import type { CliCommand, Context, CommandOutcome } from '../command.ts';
+import type { ParsedArguments } from '../kit/arguments.ts';
+import { backupText, CHANGE_FLAGS, changeConfig, notifyOfChange } from '../change-config.ts';
+import type { CommandOutcome } from '../kit/command.ts';
+import type { CliCommand, Context } from '../command.ts';
 import { inOtherFile, isConfigFile, configTarget, type ConfigTarget } from '../config-target.ts';
-import { Exit } from '../failure.ts';
+import { Exit } from '../../shared/exit-codes.ts';
 import { withFolderLock } from '../folder-lock.ts';
-import { requireServer } from '../require-server.ts';
-import { configPaths, notifyGateways, notifiedText } from '../notify-gateways.ts';
+import { oneServerIn, requireServer } from '../select-servers.ts';
+import { configPaths, notifiedText } from '../notify-gateways.ts';
 
 export const unwrapCommand: CliCommand = {
-  name: 'unwrap',
-  words: '<server>',
-  summary: 'undo wrap and expose the tools of a server again',
   about: [
     'Undoes `$0 wrap`. In the configuration file, "language" is removed from the entry. In a folder, ' +
       'original/.mcp.json is restored byte for byte and the wrapper is removed. It also cleans up after an ' +
@@ -44,13 +42,7 @@ export const unwrapCommand: CliCommand = {
   ],
   exits: [[Exit.failed, 'a file was changed since, or a running gateway could not be notified']],
   async run(given, context) {
-    const [name, ...more] = given.words;
-    if (name === undefined || more.length > 0) {
-      throw usage(
-        'unwrap needs the name of one server.',
-        `For example: ${context.variant.program} unwrap memory`,
-      );
-    }
+    const name = oneServerIn(given, 'unwrap', context, 'memory');
     const config = await context.loadConfig();
     const broken = `If its ${WRAP_CONFIG_FILE} is damaged or missing, pass its folder: ${context.variant.program} unwrap ./mcps/memory`;
     const known = config.servers.find((server) => server.name === name);
@@ -109,11 +101,10 @@ async function unwrapEntry(
   context: Context,
 ): Promise<CommandOutcome> {
   const { done, preview } = await changeConfig(target, given, context, (text) => withoutLanguage(text, name));
-  const quiet = reasonNotToNotify(done, given);
-  const gateways = notifyGateways([done.file], context, quiet);
+  const { gateways, exitCode } = notifyOfChange(done, [done.file], given, context);
   const shown = JSON.stringify(printableLine(name));
   return {
-    exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
+    exitCode,
     data: { server: name, how: 'config', ...done, gateways },
     text: (style) => {
       if (done.dryRun) return preview(style) || `Nothing would change: ${shown} is not wrapped.\n`;
@@ -138,12 +129,11 @@ async function unwrapInFolder(
     kind === 'plain' || dryRun
       ? { kept: [] }
       : await keepApproval([places.config], () => unwrapFolder(folder, { force }));
-  const done = { file: places.config, changed: kind !== 'plain' && !dryRun, dryRun, backup: null };
-  const quiet = reasonNotToNotify(done, given);
-  const gateways = notifyGateways(configPaths(config), context, quiet);
+  const done = { changed: kind !== 'plain' && !dryRun, dryRun };
+  const { gateways, exitCode } = notifyOfChange(done, configPaths(config), given, context);
   return {
-    exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
-    data: { folder, how: 'folder', was: kind, changed: done.changed, dryRun, kept, gateways },
+    exitCode,
+    data: { folder, how: 'folder', was: kind, ...done, kept, gateways },
     text: () => {
       const shown = printableLine(folder);
       if (kind === 'plain') return `${shown} is not wrapped.\n`;

@@ -2,7 +2,6 @@ import { messageOf } from '../../shared/errors.ts';
 import { printable, printableLine } from '../../shared/printable.ts';
 import type { CliCommand, Context } from '../command.ts';
 import { requiresConfigFlag } from '../program-variant.ts';
-import { Exit } from '../failure.ts';
 
 /** What a person sees who starts the program in a terminal, where no host will ever speak to it. */
 export const welcomeCommand: Pick<CliCommand, 'run'> = {
@@ -31,7 +30,6 @@ export const welcomeCommand: Pick<CliCommand, 'run'> = {
     ];
     const widest = Math.max(...next.map(([line]) => line.length));
     return {
-      exitCode: Exit.ok,
       data: {},
       text: ({ bold }) =>
         `${bold(title)}: ${motto}.\n` +

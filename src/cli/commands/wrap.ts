@@ -1,6 +1,12 @@
 import { dirname, relative, resolve } from 'node:path';
-import { ownSentence } from '../../app.ts';
-import { keepApproval, withLanguage, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
+import { ownSentence } from '../../exposure/index.ts';
+import {
+  keepApproval,
+  withLanguage,
+  type LoadedConfig,
+  type ServerDefinition,
+  type LanguageDefinition,
+} from '../../config/index.ts';
 import {
   clearLeftovers,
   WRAP_CONFIG_FILE,
@@ -13,25 +19,23 @@ import {
 } from '../../language/wrap/index.ts';
 import { resolveModel, type ResolvedModel } from '../../language/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
-import { printableLine } from '../../shared/printable.ts';
-import { usage, type ParsedArguments } from '../arguments.ts';
-import { backupText, CHANGE_FLAGS, changeConfig, reasonNotToNotify } from '../change-config.ts';
-import type { CliCommand, Context, CommandOutcome } from '../command.ts';
+import { printableLine, printable } from '../../shared/printable.ts';
+import type { ParsedArguments } from '../kit/arguments.ts';
+import { backupText, CHANGE_FLAGS, changeConfig, notifyOfChange } from '../change-config.ts';
+import type { CommandOutcome } from '../kit/command.ts';
+import type { CliCommand, Context } from '../command.ts';
 import { inOtherFile, isConfigFile, configTarget, type ConfigTarget } from '../config-target.ts';
-import { describeFailure, Exit, failureData } from '../failure.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { describeFailure, failureData } from '../kit/output.ts';
 import { withFolderLock } from '../folder-lock.ts';
-import { requireServer } from '../require-server.ts';
+import { oneServerIn, requireServer } from '../select-servers.ts';
 import { LANGUAGE_FLAGS, languageIn, type LanguageChoice } from '../language-flags.ts';
-import { unreportedStderr } from '../unreported-stderr.ts';
-import { modelNeeds } from '../model-needs.ts';
+import { unreportedStderr } from '../server-output.ts';
 import { configPathFor, notifyGateways, notifiedText } from '../notify-gateways.ts';
 import { findInstructions, instructionsIn, whereFrom, type FoundInstructions } from '../wrap-instructions.ts';
 import { refuseForeign, wrapPlan } from '../wrap-plan.ts';
 
 export const wrapCommand: CliCommand = {
-  name: 'wrap',
-  words: '<server>',
-  summary: 'put a small language model in front of a server',
   about: [
     'Puts a small language model in front of a server. The server then has one tool, natural_language, ' +
       'which takes a request in natural language; the model picks the right tools, runs them and answers. ' +
@@ -68,13 +72,7 @@ export const wrapCommand: CliCommand = {
   ],
   exits: [[Exit.failed, 'a file is in the way, or a running gateway could not be notified']],
   async run(given, context) {
-    const [name, ...more] = given.words;
-    if (name === undefined || more.length > 0) {
-      throw usage(
-        'wrap needs the name of one server.',
-        `For example: ${context.variant.program} wrap memory`,
-      );
-    }
+    const name = oneServerIn(given, 'wrap', context, 'memory');
     const choice = languageIn(given);
     const config = await context.loadConfig();
     const otherwise = `\`${context.variant.program} add\` adds a new one.`;
@@ -109,12 +107,11 @@ async function wrapEntry(
   const { done, preview } = await changeConfig(target, given, context, (text) =>
     withLanguage(text, name, settings),
   );
-  const quiet = reasonNotToNotify(done, given);
-  const gateways = notifyGateways([done.file], context, quiet);
+  const { gateways, exitCode } = notifyOfChange(done, [done.file], given, context);
   const model = await resolveModel({ ...language, ...choice }, context.env);
   const shown = JSON.stringify(printableLine(name));
   return {
-    exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
+    exitCode,
     data: { server: name, how: 'config', language: settings, model, ...done, gateways },
     text: (style) => {
       if (done.dryRun) return preview(style) || `Nothing would change in ${printableLine(done.file)}.\n`;
@@ -169,13 +166,12 @@ async function wrapInFolder(
       wrapFolder({ ...plan, instructions: found?.text });
     });
   }
-  const done = { file: origin.file, changed: !dryRun, dryRun, backup: null };
-  const quiet = reasonNotToNotify(done, given);
-  const gateways = notifyGateways([configPathFor(server, config)], context, quiet);
+  const done = { changed: !dryRun, dryRun };
+  const { gateways, exitCode } = notifyOfChange(done, [configPathFor(server, config)], given, context);
   const model = await resolveModel(choice, context.env);
   const from = found?.from ?? (asked !== undefined ? 'file' : hasOwn ? 'own' : whereFrom(server));
   return {
-    exitCode: quiet === undefined && gateways.some((each) => !each.told) ? Exit.failed : Exit.ok,
+    exitCode,
     data: {
       server: name,
       how: 'folder',
@@ -184,7 +180,7 @@ async function wrapInFolder(
       instructions: from,
       language: choice,
       model,
-      ...{ changed: done.changed, dryRun },
+      ...done,
       gateways,
       ...(found?.problem === undefined ? {} : { problem: failureData(found.problem) }),
     },
@@ -230,7 +226,6 @@ function alreadyWrapped(
   if (!dryRun) clearLeftovers(folder);
   const gateways = notifyGateways([configPathFor({ origin }, config)], context, 'nothing has changed');
   return {
-    exitCode: Exit.ok,
     data: { server: name, how: 'folder', folder, changed: false, dryRun, gateways },
     text: () => `${JSON.stringify(printableLine(name))} is already wrapped. ${program} unwrap restores it.\n`,
   };
@@ -273,6 +268,33 @@ function unstarted(error: SwitchboardError, name: string, context: Context): str
   return [
     `${context.variant.program}: ${JSON.stringify(printableLine(name))} could not be started, so CLAUDE.md has no tools. Edit it, or unwrap and wrap again.\n`,
     describeFailure(error, context.variant.program),
-    unreportedStderr(context.unseenOutput(name), error) ?? '',
+    unreportedStderr(context.unseenOutput(name), error),
   ].join('');
 }
+
+/**
+ * Which model is going to be asked and what that needs, for the person who has just chosen it, or has let the keys that
+ * are there decide.
+ */
+function modelNeeds(
+  model: ResolvedModel,
+  env: NodeJS.ProcessEnv,
+  chosen: Pick<LanguageDefinition, 'model' | 'provider'>,
+): string {
+  if ('problem' in model) {
+    const { message, hint } = model.problem;
+    return `Action needed: ${printableLine(message)}\n  ${printable(hint)}\n`;
+  }
+  if (model.provider === 'host') {
+    const isChosen = chosen.model !== undefined || chosen.provider !== undefined;
+    const instead = isChosen
+      ? ''
+      : 'If it does not, set ANTHROPIC_API_KEY for the gateway, or wrap with --model and --base-url.\n';
+    return `It uses the model of the host: no key is needed, but the host must support sampling with tools.\n${instead}`;
+  }
+  const key = KEYS[model.provider].find((name) => env[name]);
+  const needs = key === undefined ? '' : ` Set ${key} where the gateway is started, as it is here.`;
+  return `The model is ${printableLine(model.model)}.${needs}\n`;
+}
+
+const KEYS = { anthropic: ['ANTHROPIC_API_KEY', 'CLAUDE_API_KEY'], openai: ['OPENAI_API_KEY'] } as const;

@@ -1,10 +1,10 @@
 import { relative, resolve } from 'node:path';
 import { findHost, type HostServer, type HostEnvironment } from '../../hosts/index.ts';
 import { didYouMean } from '../../shared/nearest.ts';
-import { usage, type ParsedArguments } from '../arguments.ts';
+import { usage, type ParsedArguments } from '../kit/arguments.ts';
 import { levelOf, type Level } from '../import-config.ts';
 import { levelIn } from '../import-job.ts';
-import { entryText } from '../entry-text.ts';
+import { entryText } from '../host-diff.ts';
 import type { Prompter, Choice } from './prompter.ts';
 import {
   isOwnHere,

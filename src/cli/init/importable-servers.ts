@@ -13,7 +13,7 @@ import {
   type HostLocation,
   type HostEnvironment,
 } from '../../hosts/index.ts';
-import { SwitchboardError } from '../../shared/errors.ts';
+import { expectedError, type SwitchboardError } from '../../shared/errors.ts';
 import { isOurs } from '../host-entries.ts';
 import { levelOf } from '../import-config.ts';
 
@@ -73,8 +73,7 @@ export function findServers(where: HostEnvironment): FoundServers {
         };
         (scope === 'user' ? hosts : teamFiles).push(file);
       } catch (error) {
-        if (!(error instanceof SwitchboardError)) throw error;
-        problems.push(error);
+        problems.push(expectedError(error));
       }
     }
   }

@@ -1,4 +1,4 @@
-import { withoutServer, withServer } from '../../config/index.ts';
+import { withoutServer, withServer, type EditedConfig } from '../../config/index.ts';
 import {
   installEntry,
   takeOver,
@@ -8,7 +8,7 @@ import {
   type Scope,
   type TakeoverPart,
 } from '../../hosts/index.ts';
-import { SwitchboardError } from '../../shared/errors.ts';
+import { expectedError, SwitchboardError } from '../../shared/errors.ts';
 import { stateDirectory } from '../../shared/paths.ts';
 import { isOurs } from '../host-entries.ts';
 import {
@@ -140,4 +140,20 @@ function partsOf(
     { location, servers: own, entry },
     ...others.map(([other, servers]) => ({ location: other, servers, entry: undefined })),
   ];
+}
+
+/** What became of a plan. */
+export interface InitDone {
+  readonly configs: readonly { readonly plan: ConfigPlan; readonly edited: EditedConfig }[];
+  /** A failure in one host is reported together with what was done. */
+  readonly hosts: readonly { readonly plan: HostPlan; readonly change: HostChange | SwitchboardError }[];
+}
+
+/** Does it: our own files first, so that no server is ever in neither place. */
+export async function applyPlan({ configs, hosts }: InitPlan): Promise<InitDone> {
+  const wrote: InitDone['configs'][number][] = [];
+  for (const plan of configs) wrote.push({ plan, edited: await plan.write() });
+  const changed: InitDone['hosts'][number][] = [];
+  for (const plan of hosts) changed.push({ plan, change: await plan.write().catch(expectedError) });
+  return { configs: wrote, hosts: changed };
 }

@@ -1,5 +1,5 @@
 import { printableLine } from '../../shared/printable.ts';
-import { usage } from '../arguments.ts';
+import { usage } from '../kit/arguments.ts';
 
 export interface Choice<T> {
   readonly value: T;

@@ -2,20 +2,19 @@ import { convertServer, parseText, type HostServer, type HostEnvironment } from 
 import { SwitchboardError } from '../../shared/errors.ts';
 import { parseJsonc } from '../../shared/jsonc.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { maskedDiff } from '../host-diff.ts';
+import { maskedDiff, entryText } from '../host-diff.ts';
 import { variableNotes, referencesIn } from '../host-entries.ts';
 import { isWritten, type PlannedServer } from '../import-plan.ts';
 import { neededVariables, variablesText } from '../needed-variables.ts';
 import { secretsOf, secretWarning } from '../project-secrets.ts';
-import { secondsText } from '../seconds.ts';
-import { entryText } from '../entry-text.ts';
-import type { Style } from '../style.ts';
+import { secondsText } from '../kit/text.ts';
+import type { Style } from '../kit/style.ts';
 import type { ProbeAnswer } from '../probe-servers.ts';
-import { table } from '../table.ts';
-import type { InitDone } from './apply.ts';
+import { table } from '../kit/table.ts';
 import type { HostLoad } from './host-load.ts';
 import type { FoundServers } from './importable-servers.ts';
-import type { ConfigPlan, HostPlan, InitPlan } from './plan.ts';
+import type { ConfigPlan, HostPlan, InitDone, InitPlan } from './plan.ts';
+import { countedServers } from '../import-text.ts';
 
 /** Findings that need the user's attention, in lines. */
 export function problemsText({ unusable, problems }: FoundServers): string {
@@ -45,7 +44,7 @@ function configPlanText({ edited, level, planned, yard, chosen }: ConfigPlan, st
     [fromText(server, chosen), ...notes.map(printableLine)].join('; '),
   ]);
   if (yard) rows.push(['yard', 'the services of switchyard.toml', '']);
-  const titles = ['SERVER', 'WHAT', 'FROM'].map((title) => ({ title }));
+  const titles = ['SERVER', 'WHAT', 'FROM'];
   return `${style.bold(printableLine(edited.file))} (${whose}):\n${table(titles, rows, style.dim, style.columns)}`;
 }
 
@@ -100,7 +99,7 @@ export function initDoneText(done: InitDone, program: string, style: Style): str
     if (edited.before === edited.after) return [`No changes in ${printableLine(edited.file)}.\n`];
     const count = plan.planned.filter(isWritten).length + (plan.yard ? 1 : 0);
     const kept = edited.backup === undefined ? '' : ` A backup is in ${printableLine(edited.backup)}.`;
-    return [`Wrote ${counted(count)} to ${printableLine(edited.file)}.${kept}\n`];
+    return [`Wrote ${countedServers(count)} to ${printableLine(edited.file)}.${kept}\n`];
   });
   const hosts = done.hosts.flatMap(({ plan, change }) => {
     if (change instanceof SwitchboardError) return [];
@@ -197,7 +196,7 @@ export function loadText(loads: readonly HostLoad[], style: Style): string {
   return (
     `${style.bold('What a conversation starts with')} (tool lists and instructions; tokens are estimates)\n` +
     table(
-      [{ title: 'HOST' }, right('TOOLS BEFORE'), right('TOKENS'), right('TOOLS NOW'), right('TOKENS')],
+      ['HOST', right('TOOLS BEFORE'), right('TOKENS'), right('TOOLS NOW'), right('TOKENS')],
       rows,
       style.bold,
       style.columns,
@@ -219,8 +218,4 @@ function named({ name, location }: HostServer): string {
 
 function names(servers: readonly HostServer[]): string {
   return servers.map(({ name }) => printableLine(name)).join(', ');
-}
-
-function counted(count: number): string {
-  return count === 1 ? '1 server' : `${count} servers`;
 }

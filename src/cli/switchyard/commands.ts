@@ -1,19 +1,7 @@
-import type { YardCommand } from './command.ts';
+import type { YardEntry } from './invocation.ts';
 import { yardBriefCommand } from './commands/brief.ts';
 import { yardStatusCommand } from './commands/status.ts';
 import { yardWhereCommand } from './commands/where.ts';
-
-export interface YardEntry {
-  readonly name: string;
-  /** Its arguments, for example `<branch> [service…]`. Completion reads this too. */
-  readonly words: string;
-  readonly summary: string;
-  /** Whether the help omits it, because only Switchyard itself calls it. Default false. */
-  readonly hidden?: boolean;
-  /** Subcommands. Default none. */
-  readonly parts?: readonly YardEntry[];
-  readonly load: () => Promise<YardCommand>;
-}
 
 /** In the order of the help. Frequent commands are loaded with the program, the others when they are called. */
 export const YARD_COMMANDS: readonly YardEntry[] = [
@@ -57,7 +45,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
     name: 'uncheckout',
     words: '[branch] [service…]',
     summary: 'release the canonical ports',
-    load: async () => (await import('./commands/uncheckout.ts')).yardUncheckoutCommand,
+    load: async () => (await import('./commands/checkout.ts')).yardUncheckoutCommand,
   },
   {
     name: 'down',
@@ -166,7 +154,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
         name: 'mcp unregister',
         words: '<name>',
         summary: 'unregister a project',
-        load: async () => (await import('./commands/mcp-unregister.ts')).yardMcpUnregisterCommand,
+        load: async () => (await import('./commands/mcp-projects.ts')).yardMcpUnregisterCommand,
       },
       {
         name: 'mcp smoke',
@@ -186,6 +174,10 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
     name: 'completion',
     words: '<bash|zsh|fish>',
     summary: 'print a shell completion script',
-    load: async () => (await import('./commands/completion.ts')).yardCompletionCommand,
+    load: async () => {
+      const { completionCommand } = await import('../kit/completion/command.ts');
+      const completes = 'commands, flags, branches, services and profiles for switchyard and sy';
+      return completionCommand(completes, ['switchyard', 'sy']);
+    },
   },
 ];

@@ -1,8 +1,11 @@
 import type { YardEvent } from '../../switchyard/index.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { writeStderr } from '../stderr.ts';
-import { createStyle, type Style } from '../style.ts';
-import { createLiveBlock } from './live-block.ts';
+import { writeStderr } from '../kit/stderr.ts';
+import { createStyle, type Style } from '../kit/style.ts';
+import type { YardInvocation } from './invocation.ts';
+import type { CommandOutcome } from '../kit/command.ts';
+import { createLiveBlock } from '../kit/live-block.ts';
+import { catchInterrupt, type Interrupt } from '../kit/signals.ts';
 
 /** Shows progress on stderr until the outcome is printed. */
 export interface ProgressDisplay {
@@ -12,11 +15,42 @@ export interface ProgressDisplay {
   end(): void;
 }
 
+/** Shows progress while `work` runs. */
+export async function withProgress<T>(
+  invocation: Pick<YardInvocation, 'json' | 'env'>,
+  work: (progress: Omit<ProgressDisplay, 'end'>) => Promise<T>,
+): Promise<T> {
+  const progress = showProgress(invocation);
+  try {
+    return await work(progress);
+  } finally {
+    progress.end();
+  }
+}
+
+/** The same for what Ctrl-C may end; `stopped` says on stderr what that means, if `work` ends with an error then. */
+export async function withInterrupt(
+  invocation: Pick<YardInvocation, 'json' | 'env'>,
+  stopped: string,
+  work: (progress: Omit<ProgressDisplay, 'end'>, interrupt: Interrupt) => Promise<CommandOutcome>,
+): Promise<CommandOutcome> {
+  const interrupt = catchInterrupt();
+  try {
+    return await withProgress(invocation, (progress) => work(progress, interrupt));
+  } catch (error) {
+    const exitCode = interrupt.exitCode();
+    if (exitCode === undefined) throw error;
+    return { exitCode, data: { ok: false, error: 'stopped' }, text: () => '', complaint: stopped };
+  } finally {
+    interrupt.close();
+  }
+}
+
 /**
  * On a terminal: one line per service, redrawn in place and removed at the end, when the outcome says the same.
  * Elsewhere: one line per event. Nothing with --json.
  */
-export function showProgress({ json, env }: { json: boolean; env: NodeJS.ProcessEnv }): ProgressDisplay {
+function showProgress({ json, env }: Pick<YardInvocation, 'json' | 'env'>): ProgressDisplay {
   if (json) return { onEvent: () => undefined, onWait: () => undefined, end: () => undefined };
   if (!process.stderr.isTTY || env.TERM === 'dumb') return inLines();
   return inPlace(createStyle(process.stderr, env));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ServiceStatus, YardStatus } from '../../switchyard/index.ts';
-import { createStyle, plainStyle } from '../style.ts';
+import { createStyle, plainStyle } from '../kit/style.ts';
 import { statusLines } from './status-view.ts';
 
 const web: ServiceStatus = {

@@ -1,8 +1,8 @@
 import { isWell, type ServiceStatus, type YardStatus } from '../../switchyard/index.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { shellWord } from '../../shared/shell-word.ts';
-import type { Style } from '../style.ts';
-import { yardTable } from './yard-table.ts';
+import type { Style } from '../kit/style.ts';
+import { ruledTable } from '../kit/table.ts';
 
 /** The services as a table, then the checked-out ports, then the proxy. */
 export function statusLines(found: YardStatus, style: Style): readonly string[] {
@@ -32,7 +32,7 @@ export function serviceLines(services: readonly ServiceStatus[], style: Style): 
   ]);
   const noted = services.some(({ note }) => note !== undefined);
   const titles = ['status', 'branch', 'service', 'port', 'url', 'pid', ...(noted ? ['note'] : [])];
-  return yardTable(titles, rows, style.columns);
+  return ruledTable(titles, rows, style.columns);
 }
 
 /** A state, colored. */

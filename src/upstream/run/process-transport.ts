@@ -83,7 +83,6 @@ export function openProcessTransport(options: ProcessTransportOptions, events: T
     messages: new StreamTransport(child.stdout, child.stdin, {
       shape: SERVER_SHAPE,
       framing,
-      inputFraming: target.framing === 'auto' ? undefined : target.framing,
       replyInKind: false,
       messageBytes,
       takesCopies: true,

@@ -1,17 +1,18 @@
 import {
   checkout,
   verify,
-  type CheckoutResult,
   type Verification,
   type YardContext,
+  uncheckout,
 } from '../../../switchyard/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
-import { usage, type ParsedArguments } from '../../arguments.ts';
-import type { CommandOutcome } from '../../command.ts';
-import { Exit } from '../../failure.ts';
-import { actionOutcome } from '../action-outcome.ts';
-import type { YardInvocation, YardCommand } from '../command.ts';
-import { showProgress } from '../progress.ts';
+import { usage, type ParsedArguments } from '../../kit/arguments.ts';
+import type { CommandOutcome } from '../../kit/command.ts';
+import { Exit } from '../../../shared/exit-codes.ts';
+import { actionOutcome, type YardInvocation, type YardCommand } from '../invocation.ts';
+import { withProgress } from '../progress.ts';
+import { asLines } from '../../kit/text.ts';
+import { resolveTarget } from '../target.ts';
 
 export const yardCheckoutCommand: YardCommand = {
   about: [
@@ -53,13 +54,7 @@ async function run(
       await verify(yard, { services: [], browse: true }),
     );
   }
-  const progress = showProgress(invocation);
-  let done: CheckoutResult;
-  try {
-    done = await checkout(yard, { branch, services, onEvent: progress.onEvent });
-  } finally {
-    progress.end();
-  }
+  const done = await withProgress(invocation, ({ onEvent }) => checkout(yard, { branch, services, onEvent }));
   if (!flags.has('verify')) return actionOutcome(done);
   return verified(done, await verify(yard, { branch, services, browse: true }));
 }
@@ -82,7 +77,25 @@ function verified(done: Done, proofs: readonly Verification[]): CommandOutcome {
         return `${printableLine(service)}: ${mark}, ${printableLine(text)}`;
       });
       if (proofs.length === 0) lines.push('no service has a port in switchyard.toml');
-      return [...done.messages.map(printableLine), ...lines].map((line) => `${line}\n`).join('');
+      return asLines([...done.messages.map(printableLine), ...lines]);
     },
   };
 }
+
+export const yardUncheckoutCommand: YardCommand = {
+  about: [
+    'Without arguments in a worktree: releases the ports of its branch; from the project root: those of all ' +
+      'branches. The first argument may be a branch or a service; use --branch if a name is both. The services ' +
+      'keep running at their addresses and on their own ports.',
+  ],
+  flags: [{ name: 'branch', value: 'BRANCH', summary: 'only this branch; all arguments are then services' }],
+  examples: [
+    ['$0 uncheckout', 'all canonical ports'],
+    ['$0 uncheckout db', 'only one service'],
+    ['$0 uncheckout feature-x', 'only one branch'],
+  ],
+  run: (given, invocation) =>
+    invocation.inRecordedYard(async (yard) =>
+      actionOutcome(await uncheckout(yard, await resolveTarget(yard, 'uncheckout', given))),
+    ),
+};

@@ -1,10 +1,9 @@
 import { createWorktree } from '../../../switchyard/index.ts';
-import { printableLine } from '../../../shared/printable.ts';
-import { usage } from '../../arguments.ts';
-import { Exit } from '../../failure.ts';
-import type { YardCommand } from '../command.ts';
-import { catchInterrupt } from '../interrupt.ts';
-import { showProgress } from '../progress.ts';
+import { usage } from '../../kit/arguments.ts';
+import { Exit } from '../../../shared/exit-codes.ts';
+import type { YardCommand } from '../invocation.ts';
+import { withInterrupt } from '../progress.ts';
+import { printedLines } from '../../kit/text.ts';
 
 export const yardCreateCommand: YardCommand = {
   about: [
@@ -31,39 +30,25 @@ export const yardCreateCommand: YardCommand = {
   run({ words: [branch], flags }, invocation) {
     if (branch === undefined)
       throw usage('create needs a branch.', 'For example: switchyard create feature-x');
-    return invocation.inYard(async (yard) => {
-      const progress = showProgress(invocation);
-      const interrupt = catchInterrupt();
-      try {
+    return invocation.inYard((yard) =>
+      withInterrupt(invocation, STOPPED, async ({ onWait }, interrupt) => {
         const made = await createWorktree(yard, {
           branch,
           base: flags.get('base'),
           path: flags.get('path'),
           forceEnv: flags.has('force-env'),
-          onWait: progress.onWait,
+          onWait,
           signal: interrupt.signal,
         });
-        return {
-          exitCode: interrupt.exitCode() ?? Exit.ok,
-          data: made,
-          text: () =>
-            [made.worktree, ...(made.message === undefined ? [] : [made.message]), ...made.env.map(envLine)]
-              .map((line) => `${printableLine(line)}\n`)
-              .join(''),
-        };
-      } catch (error) {
-        const exitCode = interrupt.exitCode();
-        if (exitCode === undefined) throw error;
-        const complaint = 'Stopped. To continue, run the same command again.\n';
-        return { exitCode, data: { ok: false, error: 'stopped' }, text: () => '', complaint };
-      } finally {
-        progress.end();
-        interrupt.close();
-      }
-    });
+        const lines = [
+          made.worktree,
+          ...(made.message === undefined ? [] : [made.message]),
+          ...made.env.map((action) => `env: ${action}`),
+        ];
+        return { exitCode: interrupt.exitCode() ?? Exit.ok, data: made, text: () => printedLines(lines) };
+      }),
+    );
   },
 };
 
-function envLine(action: string): string {
-  return `env: ${action}`;
-}
+const STOPPED = 'Stopped. To continue, run the same command again.\n';

@@ -1,8 +1,9 @@
 import { doctor as examine, type Diagnosis, type FailedDiagnosis } from '../../../switchyard/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
-import { Exit } from '../../failure.ts';
-import type { Style } from '../../style.ts';
-import type { YardCommand } from '../command.ts';
+import { Exit } from '../../../shared/exit-codes.ts';
+import type { Style } from '../../kit/style.ts';
+import type { YardCommand } from '../invocation.ts';
+import { asLines } from '../../kit/text.ts';
 
 export const yardDoctorCommand: YardCommand = {
   about: [
@@ -38,7 +39,7 @@ function textOf(found: Diagnosis | FailedDiagnosis, style: Style): string {
   ]);
   const isSound = found.findings.every(({ level }) => level === 'note');
   const verdict = isSound ? [style.good('no problems found')] : [];
-  return [...lines, ...verdict, ...findings].map((line) => `${line}\n`).join('');
+  return asLines([...lines, ...verdict, ...findings]);
 }
 
 function projectLines({ project, proxy, services, profiles, env_warnings }: Diagnosis): string[] {

@@ -1,8 +1,7 @@
 import { down as stop } from '../../../switchyard/index.ts';
-import { actionOutcome } from '../action-outcome.ts';
-import type { YardCommand } from '../command.ts';
-import { resolveTarget } from '../resolve-target.ts';
-import { showProgress } from '../progress.ts';
+import { actionOutcome, type YardCommand } from '../invocation.ts';
+import { resolveTarget } from '../target.ts';
+import { withProgress } from '../progress.ts';
 
 export const yardDownCommand: YardCommand = {
   about: [
@@ -33,16 +32,9 @@ export const yardDownCommand: YardCommand = {
   run: (given, invocation) =>
     invocation.inRecordedYard(async (yard) => {
       const target = await resolveTarget(yard, 'down', given);
-      const progress = showProgress(invocation);
-      try {
-        const done = await stop(yard, {
-          ...target,
-          force: given.flags.has('force'),
-          onEvent: progress.onEvent,
-        });
-        return actionOutcome(done);
-      } finally {
-        progress.end();
-      }
+      const force = given.flags.has('force');
+      return actionOutcome(
+        await withProgress(invocation, ({ onEvent }) => stop(yard, { ...target, force, onEvent })),
+      );
     }, given.flags.get('project')),
 };

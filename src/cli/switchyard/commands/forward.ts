@@ -1,7 +1,6 @@
 import { homeOf, serveForward } from '../../../switchyard/index.ts';
-import { usage } from '../../arguments.ts';
-import { Exit } from '../../failure.ts';
-import type { YardCommand } from '../command.ts';
+import { usage } from '../../kit/arguments.ts';
+import type { YardCommand } from '../invocation.ts';
 
 export const yardForwardCommand: YardCommand = {
   about: ['Serves the canonical ports that `checkout` assigned to branches. `checkout` starts it.'],
@@ -15,6 +14,6 @@ export const yardForwardCommand: YardCommand = {
     await serveForward({
       home: homeOf(home === undefined ? env : { ...env, SWITCHYARD_HOME: home }),
     });
-    return { exitCode: Exit.ok, data: { ok: true }, text: () => '' };
+    return { data: { ok: true }, text: () => '' };
   },
 };

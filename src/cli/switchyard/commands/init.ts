@@ -1,7 +1,7 @@
 import { initProject, type InitResult } from '../../../switchyard/index.ts';
 import { printable, printableLine } from '../../../shared/printable.ts';
-import { Exit } from '../../failure.ts';
-import type { YardCommand } from '../command.ts';
+import type { YardCommand } from '../invocation.ts';
+import { printedLines } from '../../kit/text.ts';
 
 export const yardInitCommand: YardCommand = {
   about: [
@@ -21,12 +21,12 @@ export const yardInitCommand: YardCommand = {
   async run({ flags }, { cwd, env }) {
     const done = await initProject({ cwd, env, force: flags.has('force'), dryRun: flags.has('dry-run') });
     return {
-      exitCode: Exit.ok,
       data: done,
       text: () => (done.dry_run ? printable(done.config_text) : written(done)),
-      ...(done.dry_run && done.failure_reason !== null
-        ? { complaint: `this would fail: ${printableLine(done.failure_reason)}\n` }
-        : {}),
+      complaint:
+        done.dry_run && done.failure_reason !== null
+          ? `this would fail: ${printableLine(done.failure_reason)}\n`
+          : '',
     };
   },
 };
@@ -39,5 +39,5 @@ function written({ config, overwrote_config, detected_service }: InitResult): st
     `  ${reason}`,
     'next: review it, then run `switchyard up`',
   ];
-  return lines.map((line) => `${printableLine(line)}\n`).join('');
+  return printedLines(lines);
 }

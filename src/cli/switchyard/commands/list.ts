@@ -1,8 +1,8 @@
 import { listWorktrees } from '../../../switchyard/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
-import { Exit } from '../../failure.ts';
-import type { YardCommand } from '../command.ts';
-import { yardTable } from '../yard-table.ts';
+import type { YardCommand } from '../invocation.ts';
+import { ruledTable } from '../../kit/table.ts';
+import { asLines } from '../../kit/text.ts';
 
 export const yardListCommand: YardCommand = {
   about: [
@@ -18,7 +18,6 @@ export const yardListCommand: YardCommand = {
     invocation.inYard(async (yard) => {
       const worktrees = await listWorktrees(yard);
       return {
-        exitCode: Exit.ok,
         data: { worktrees },
         text: (style) => {
           if (worktrees.length === 0) return 'no Switchyard worktrees registered\n';
@@ -26,9 +25,7 @@ export const yardListCommand: YardCommand = {
             printableLine(branch),
             printableLine(path) + (missing === true ? ` ${style.bad('(missing)')}` : ''),
           ]);
-          return yardTable(['branch', 'path'], rows, style.columns)
-            .map((line) => `${line}\n`)
-            .join('');
+          return asLines(ruledTable(['branch', 'path'], rows, style.columns));
         },
       };
     }),

@@ -1,15 +1,18 @@
 import {
   AGENT_BYTES,
+  followServices,
   logs as read,
   type LogsOptions,
   type LogsResult,
   type YardContext,
 } from '../../../switchyard/index.ts';
 import { printable, printableLine } from '../../../shared/printable.ts';
-import { usage, type ParsedArguments } from '../../arguments.ts';
-import { Exit } from '../../failure.ts';
-import type { YardCommand } from '../command.ts';
-import { resolveTarget } from '../resolve-target.ts';
+import { usage, type ParsedArguments } from '../../kit/arguments.ts';
+import { createStyle } from '../../kit/style.ts';
+import { pad } from '../../kit/table.ts';
+import type { YardCommand } from '../invocation.ts';
+import { resolveTarget } from '../target.ts';
+import { asLines, printedLines } from '../../kit/text.ts';
 
 export const yardLogsCommand: YardCommand = {
   about: [
@@ -48,7 +51,6 @@ export const yardLogsCommand: YardCommand = {
         const options = { ...(await meantLogs(yard, given)), ...limits };
         const found = await read(yard, invocation.json ? { maxBytes: AGENT_BYTES, ...options } : options);
         return {
-          exitCode: Exit.ok,
           data: found,
           text: () => textOf(found),
           complaint: remarksOn(found, options),
@@ -59,12 +61,34 @@ export const yardLogsCommand: YardCommand = {
       if (given.flags.has(flag))
         throw usage(`--${flag} cannot be used with --follow.`, 'Leave one of them out.');
     return invocation.inRecordedYard(async (yard) => {
-      const { follow } = await import('../follow.ts');
       await follow(yard, { ...(await meantLogs(yard, given)), ...limits });
-      return { exitCode: Exit.ok, data: undefined, text: () => '' };
+      return { data: undefined, text: () => '' };
     });
   },
 };
+
+/** Prints the output of services as they write it, until stdout is closed. Ctrl-C ends the program as usual. */
+async function follow(yard: YardContext, options: LogsOptions): Promise<void> {
+  const ended = new AbortController();
+  const { stdout } = process;
+  stdout.on('error', () => ended.abort());
+  const style = createStyle(stdout, yard.env);
+  let prefix: (service: string) => string = () => '';
+  await followServices(yard, {
+    ...options,
+    signal: ended.signal,
+    onStart: (services) => {
+      const widest = Math.max(...services.map((service) => service.length));
+      if (services.length > 1) prefix = (service) => `${style.dim(`${pad(service, widest)} |`)} `;
+    },
+    onLines: ({ service }, lines) => {
+      const before = prefix(printableLine(service));
+      const text = lines.map((line) => `${before}${printable(line)}\n`).join('');
+      // Waits for slow readers, so that output does not pile up in memory.
+      return new Promise<void>((resolve) => void stdout.write(text, () => resolve()));
+    },
+  });
+}
 
 async function meantLogs(
   yard: YardContext,
@@ -105,18 +129,18 @@ function textOf({ logs: found }: LogsResult): string {
   return found
     .map(({ service, branch, lines }) => {
       const title = found.length > 1 ? [`==> ${printableLine(service)} (${printableLine(branch)}) <==`] : [];
-      return [...title, ...lines.map(printable)].map((line) => `${line}\n`).join('');
+      return asLines([...title, ...lines.map(printable)]);
     })
     .join('');
 }
 
 /** Warnings that the lines alone do not show. */
-function remarksOn({ logs: found }: LogsResult, { maxBytes, since }: LogsOptions): string | undefined {
+function remarksOn({ logs: found }: LogsResult, { maxBytes, since }: LogsOptions): string {
   const remarks = found.flatMap(({ service, truncated, undated }) => [
     ...(truncated && maxBytes !== undefined ? [`${service}: output truncated to --max-bytes`] : []),
     ...(undated === true
       ? [`${service}: no line has a timestamp, so some may be older than ${since ?? ''}`]
       : []),
   ]);
-  return remarks.length === 0 ? undefined : remarks.map((remark) => `${printableLine(remark)}\n`).join('');
+  return printedLines(remarks);
 }

@@ -1,5 +1,5 @@
 import { checkAlias, registerAlias } from '../../../switchyard/index.ts';
-import type { YardCommand } from '../command.ts';
+import type { YardCommand } from '../invocation.ts';
 import {
   CLIENT_FLAG,
   CWD_FLAG,
@@ -28,7 +28,6 @@ export const yardMcpConfigCommand: YardCommand = {
     await checkAlias(registration);
     await registerAlias(registration);
     return {
-      exitCode: 0,
       data: { ok: true, registered: true, ...installTargetData(target) },
       text: () =>
         [

@@ -3,8 +3,8 @@ import { checkAlias, registerAlias } from '../../../switchyard/index.ts';
 import { installEntry } from '../../../hosts/index.ts';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
-import type { CommandOutcome } from '../../command.ts';
-import type { YardCommand } from '../command.ts';
+import type { CommandOutcome } from '../../kit/command.ts';
+import type { YardCommand } from '../invocation.ts';
 import {
   CLIENT_FLAG,
   clientLocation,
@@ -59,7 +59,6 @@ export const yardMcpInstallCommand: YardCommand = {
     await registerAlias(registration);
     const title = at.host.name === 'codex' ? 'Codex' : at.host.title;
     return {
-      exitCode: 0,
       data: {
         ok: true,
         dry_run: false,
@@ -86,7 +85,6 @@ function dryOutcome(
 ): CommandOutcome {
   const { name, at, text } = target;
   return {
-    exitCode: 0,
     data: {
       ok: true,
       dry_run: true,

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { smokeTest } from '../../../switchyard/index.ts';
 import { entriesOf, findHost } from '../../../hosts/index.ts';
-import { usage } from '../../arguments.ts';
+import { usage } from '../../kit/arguments.ts';
 import { withoutNpx } from '../../own-launch.ts';
-import type { YardCommand } from '../command.ts';
+import type { YardCommand } from '../invocation.ts';
 
 export const yardMcpSmokeCommand: YardCommand = {
   about: [
@@ -38,7 +38,6 @@ export const yardMcpSmokeCommand: YardCommand = {
       entryIn: (text, name) => entriesOf(text, codex).get(name),
     });
     return {
-      exitCode: 0,
       data: { ok: true, ...result },
       text: () =>
         [

@@ -1,6 +1,6 @@
 import { plainEntry, uninstallEntry } from '../../../hosts/index.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
-import type { YardCommand } from '../command.ts';
+import type { YardCommand } from '../invocation.ts';
 import { CLIENT_FLAG, clientLocation, SERVER_NAME_FLAG } from '../setup/install-target.ts';
 
 export const yardMcpUninstallCommand: YardCommand = {

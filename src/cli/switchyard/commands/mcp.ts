@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { bindProject } from '../../../switchyard/index.ts';
 import { createLogger } from '../../../shared/log.ts';
 import { openYardServer, type YardServerOptions } from '../../../yard.ts';
-import { usage } from '../../arguments.ts';
-import { writeLogLine, writeStderr } from '../../stderr.ts';
-import { onStop } from '../../stop.ts';
-import type { YardCommand } from '../command.ts';
+import { usage } from '../../kit/arguments.ts';
+import { writeLogLine, writeStderr } from '../../kit/stderr.ts';
+import { onStop } from '../../kit/signals.ts';
+import type { YardCommand } from '../invocation.ts';
 
 export const yardMcpCommand: YardCommand = {
   about: [

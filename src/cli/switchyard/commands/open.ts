@@ -1,10 +1,10 @@
 import { openBrowser, where } from '../../../switchyard/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { printableLine } from '../../../shared/printable.ts';
-import { usage } from '../../arguments.ts';
+import { usage } from '../../kit/arguments.ts';
 import { canShowPages } from '../../browser.ts';
-import { Exit } from '../../failure.ts';
-import type { YardCommand } from '../command.ts';
+import type { YardCommand } from '../invocation.ts';
+import { printedLines } from '../../kit/text.ts';
 
 export const yardOpenCommand: YardCommand = {
   about: [
@@ -29,12 +29,9 @@ export const yardOpenCommand: YardCommand = {
         ...(wanted && !opened ? ['Could not open a browser.'] : []),
       ];
       return {
-        exitCode: Exit.ok,
         data: { ok: true, url: address, opened, warnings },
         text: () => `${printableLine(address)}\n`,
-        ...(complaints.length === 0
-          ? {}
-          : { complaint: complaints.map((line) => `${printableLine(line)}\n`).join('') }),
+        complaint: printedLines(complaints),
       };
     });
   },

@@ -1,9 +1,7 @@
 import { homeOf, serveProxy, stopProxy } from '../../../switchyard/index.ts';
-import { usage, type ParsedArguments } from '../../arguments.ts';
-import type { CommandOutcome } from '../../command.ts';
-import { Exit } from '../../failure.ts';
-import { actionOutcome } from '../action-outcome.ts';
-import type { YardInvocation, YardCommand } from '../command.ts';
+import { usage, type ParsedArguments } from '../../kit/arguments.ts';
+import type { CommandOutcome } from '../../kit/command.ts';
+import { actionOutcome, type YardInvocation, type YardCommand } from '../invocation.ts';
 
 export const yardProxyCommand: YardCommand = {
   about: [
@@ -47,7 +45,7 @@ async function serve({ flags }: ParsedArguments, { env }: YardInvocation): Promi
     port: portOf(flags.get('port') ?? '7331'),
     home: homeOf(home === undefined ? env : { ...env, SWITCHYARD_HOME: home }),
   });
-  return { exitCode: Exit.ok, data: { ok: true }, text: () => '' };
+  return { data: { ok: true }, text: () => '' };
 }
 
 function portOf(text: string): number {

@@ -1,7 +1,6 @@
 import { pruneProjects, pruneWorktrees } from '../../../switchyard/index.ts';
-import { actionOutcome } from '../action-outcome.ts';
-import type { YardCommand } from '../command.ts';
-import { showProgress } from '../progress.ts';
+import { actionOutcome, type YardCommand } from '../invocation.ts';
+import { withProgress } from '../progress.ts';
 
 export const yardPruneCommand: YardCommand = {
   about: [
@@ -15,14 +14,10 @@ export const yardPruneCommand: YardCommand = {
     ['$0 prune', 'forget them'],
     ['$0 prune --all', 'projects that were deleted'],
   ],
-  async run({ flags }, invocation) {
-    const progress = showProgress(invocation);
-    const { onWait } = progress;
-    try {
-      if (flags.has('all')) return actionOutcome(await pruneProjects(invocation.env, { onWait }));
-      return await invocation.inYard(async (yard) => actionOutcome(await pruneWorktrees(yard, { onWait })));
-    } finally {
-      progress.end();
-    }
-  },
+  run: ({ flags }, invocation) =>
+    withProgress(invocation, async ({ onWait }) =>
+      flags.has('all')
+        ? actionOutcome(await pruneProjects(invocation.env, { onWait }))
+        : invocation.inYard(async (yard) => actionOutcome(await pruneWorktrees(yard, { onWait }))),
+    ),
 };

@@ -1,8 +1,7 @@
 import { removeWorktree } from '../../../switchyard/index.ts';
-import { usage } from '../../arguments.ts';
-import { actionOutcome } from '../action-outcome.ts';
-import type { YardCommand } from '../command.ts';
-import { showProgress } from '../progress.ts';
+import { usage } from '../../kit/arguments.ts';
+import { actionOutcome, type YardCommand } from '../invocation.ts';
+import { withProgress } from '../progress.ts';
 
 export const yardRemoveCommand: YardCommand = {
   about: [
@@ -18,14 +17,11 @@ export const yardRemoveCommand: YardCommand = {
   run({ words: [branch], flags }, invocation) {
     if (branch === undefined)
       throw usage('remove needs a branch.', 'For example: switchyard remove feature-x');
-    return invocation.inYard(async (yard) => {
-      const progress = showProgress(invocation);
-      try {
-        const { onWait } = progress;
-        return actionOutcome(await removeWorktree(yard, { branch, force: flags.has('force'), onWait }));
-      } finally {
-        progress.end();
-      }
-    });
+    const force = flags.has('force');
+    return invocation.inYard((yard) =>
+      withProgress(invocation, async ({ onWait }) =>
+        actionOutcome(await removeWorktree(yard, { branch, force, onWait })),
+      ),
+    );
   },
 };

@@ -1,8 +1,7 @@
 import { renameProject } from '../../../switchyard/index.ts';
-import { usage } from '../../arguments.ts';
-import { actionOutcome } from '../action-outcome.ts';
-import type { YardCommand } from '../command.ts';
-import { showProgress } from '../progress.ts';
+import { usage } from '../../kit/arguments.ts';
+import { actionOutcome, type YardCommand } from '../invocation.ts';
+import { withProgress } from '../progress.ts';
 
 export const yardRenameCommand: YardCommand = {
   about: [
@@ -20,13 +19,10 @@ export const yardRenameCommand: YardCommand = {
   run({ words: [name], flags }, invocation) {
     if ((name === undefined) !== flags.has('reset'))
       throw usage('rename needs a name, or --reset.', 'For example: switchyard rename shop-work');
-    return invocation.inYard(async (yard) => {
-      const progress = showProgress(invocation);
-      try {
-        return actionOutcome(await renameProject(yard, { name, onWait: progress.onWait }));
-      } finally {
-        progress.end();
-      }
-    });
+    return invocation.inYard((yard) =>
+      withProgress(invocation, async ({ onWait }) =>
+        actionOutcome(await renameProject(yard, { name, onWait })),
+      ),
+    );
   },
 };

@@ -1,7 +1,7 @@
 import { restart } from '../../../switchyard/index.ts';
 import { startWithProgress } from '../start-with-progress.ts';
-import type { YardCommand } from '../command.ts';
-import { resolveTarget } from '../resolve-target.ts';
+import type { YardCommand } from '../invocation.ts';
+import { resolveTarget } from '../target.ts';
 
 export const yardRestartCommand: YardCommand = {
   about: [

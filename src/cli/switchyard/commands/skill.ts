@@ -1,8 +1,7 @@
 import { installSkill, showSkill } from '../../../switchyard/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
-import { usage } from '../../arguments.ts';
-import { Exit } from '../../failure.ts';
-import type { YardCommand } from '../command.ts';
+import { usage } from '../../kit/arguments.ts';
+import type { YardCommand } from '../invocation.ts';
 
 export const yardSkillCommand: YardCommand = {
   about: [
@@ -25,7 +24,7 @@ export const yardSkillCommand: YardCommand = {
   async run({ words: [action], flags }) {
     if (action === 'show') {
       const text = await showSkill();
-      return { exitCode: Exit.ok, data: { skill: text }, text: () => text };
+      return { data: { skill: text }, text: () => text };
     }
     if (action !== 'install')
       throw usage('skill needs a subcommand.', 'Use switchyard skill show or switchyard skill install.');
@@ -35,7 +34,6 @@ export const yardSkillCommand: YardCommand = {
       ...(target === undefined ? {} : { target }),
     });
     return {
-      exitCode: Exit.ok,
       data: { ok: true, action: 'skill install', ...done },
       text: () => `${done.replaced ? 'replaced' : 'installed'} ${printableLine(done.path)}\n`,
     };

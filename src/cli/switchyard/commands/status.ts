@@ -1,10 +1,12 @@
-import { status } from '../../../switchyard/index.ts';
-import { usage } from '../../arguments.ts';
-import { Exit } from '../../failure.ts';
-import type { YardCommand } from '../command.ts';
-import { unknownBranch } from '../unknown-branch.ts';
+import { allProjects, status, type ProjectStatus } from '../../../switchyard/index.ts';
+import { printableLine } from '../../../shared/printable.ts';
+import { shellWord } from '../../../shared/shell-word.ts';
+import { usage } from '../../kit/arguments.ts';
+import { type YardCommand, type YardInvocation, unknownBranch } from '../invocation.ts';
 import { statusLines } from '../status-view.ts';
-import { statusAll } from '../status-all.ts';
+import type { CommandOutcome } from '../../kit/command.ts';
+import { asLines, printedLines } from '../../kit/text.ts';
+import type { Style } from '../../kit/style.ts';
 
 export const yardStatusCommand: YardCommand = {
   about: [
@@ -50,13 +52,9 @@ export const yardStatusCommand: YardCommand = {
       if (!flags.has('watch')) {
         const found = await status(yard, { branch });
         return {
-          exitCode: Exit.ok,
           data: found,
-          text: (style) =>
-            statusLines(found, style)
-              .map((line) => `${line}\n`)
-              .join(''),
-          ...(found.services.length === 0 ? await unknownBranch(yard, branch) : {}),
+          text: (style) => asLines(statusLines(found, style)),
+          complaint: found.services.length === 0 ? await unknownBranch(yard, branch) : '',
         };
       }
       const { watchStatus } = await import('../watch-status.ts');
@@ -64,3 +62,33 @@ export const yardStatusCommand: YardCommand = {
     });
   },
 };
+
+/** All projects on this machine with their services, from any directory. */
+async function statusAll({ env }: Pick<YardInvocation, 'env'>): Promise<CommandOutcome> {
+  const { warnings, ...found } = await allProjects(env);
+  return {
+    data: found,
+    text: (style) => allText(found.projects, style),
+    complaint: printedLines(warnings.map((warning) => `warning: ${warning}`)),
+  };
+}
+
+function allText(projects: readonly ProjectStatus[], style: Style): string {
+  if (projects.length === 0) return 'no projects registered\n';
+  const blocks = projects.map((project) => [
+    `${style.bold(printableLine(project.name))} ${printableLine(project.root)}`,
+    ...remarksOf(project).map((line) => style.caution(printableLine(line))),
+    ...statusLines(project, style),
+  ]);
+  return blocks.map(asLines).join('\n');
+}
+
+function remarksOf({ name, config, status, services }: ProjectStatus): readonly string[] {
+  if (status === 'ok') return [];
+  if (status === 'unreadable') return [`${config} is missing or cannot be read`];
+  return [
+    services.length === 0
+      ? 'its directory is gone; `switchyard prune --all` forgets it'
+      : `its directory is gone; \`switchyard down --project ${shellWord(name)}\` stops what runs`,
+  ];
+}

@@ -1,9 +1,9 @@
 import { up as start, type YardContext } from '../../../switchyard/index.ts';
-import type { ParsedArguments } from '../../arguments.ts';
-import type { CommandOutcome } from '../../command.ts';
+import type { ParsedArguments } from '../../kit/arguments.ts';
+import type { CommandOutcome } from '../../kit/command.ts';
 import { startWithProgress } from '../start-with-progress.ts';
-import type { YardInvocation, YardCommand } from '../command.ts';
-import { resolveTarget } from '../resolve-target.ts';
+import type { YardInvocation, YardCommand } from '../invocation.ts';
+import { resolveTarget } from '../target.ts';
 
 export const yardUpCommand: YardCommand = {
   about: [

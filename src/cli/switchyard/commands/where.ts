@@ -1,8 +1,8 @@
 import { isWell, where } from '../../../switchyard/index.ts';
-import { printableLine } from '../../../shared/printable.ts';
-import { usage } from '../../arguments.ts';
-import { Exit } from '../../failure.ts';
-import type { YardCommand } from '../command.ts';
+import { printedLines } from '../../kit/text.ts';
+import { usage } from '../../kit/arguments.ts';
+import { Exit } from '../../../shared/exit-codes.ts';
+import type { YardCommand } from '../invocation.ts';
 
 export const yardWhereCommand: YardCommand = {
   about: [
@@ -31,7 +31,7 @@ export const yardWhereCommand: YardCommand = {
       return {
         exitCode: found.address === null && !isWell(found.state) ? Exit.failed : Exit.ok,
         data: found,
-        text: () => lines.map((line) => `${printableLine(line)}\n`).join(''),
+        text: () => printedLines(lines),
       };
     });
   },

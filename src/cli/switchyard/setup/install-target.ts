@@ -13,9 +13,9 @@ import {
   type HostLocation,
 } from '../../../hosts/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
-import type { ParsedArguments, Flag } from '../../arguments.ts';
-import { hostEnvironment } from '../../host-entries.ts';
-import type { YardInvocation } from '../command.ts';
+import type { ParsedArguments, Flag } from '../../kit/arguments.ts';
+import { hostEnvironment } from '../../host-environment.ts';
+import type { YardInvocation } from '../invocation.ts';
 import { launchOf, type Launch } from './launch.ts';
 
 /** The entry for the file of a client, and where it goes. */

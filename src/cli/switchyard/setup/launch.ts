@@ -1,7 +1,6 @@
-import { realpathSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, relative, resolve } from 'node:path';
 import { findCommand } from '../../find-command.ts';
-import { isTemporaryInstall, isTemporaryPath, ownLaunch } from '../../own-launch.ts';
+import { isTemporaryInstall, isTemporaryPath, ownLaunch, realOf } from '../../own-launch.ts';
 
 /** How a client starts the MCP server of a project, from any directory. */
 export interface Launch {
@@ -80,12 +79,4 @@ function isWithin(root: string, file: string): boolean {
     const relativePath = relative(root, path);
     return relativePath !== '' && !relativePath.startsWith('..') && !isAbsolute(relativePath);
   });
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

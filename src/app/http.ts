@@ -1,0 +1,116 @@
+import type { LoadedConfig } from '../config/index.ts';
+import {
+  connectClient,
+  openHttp,
+  type ClientWorkspace,
+  type HttpDoor,
+  type ModernEndpoint,
+} from '../doors/index.ts';
+import type { Gateway } from '../gateway/index.ts';
+import type { Logger } from '../shared/log.ts';
+import { VERSION } from '../shared/version.ts';
+import { headersIn } from '../upstream/index.ts';
+import type { MessageTransport } from '../wire/index.ts';
+import { PATH_HEADER } from './entry.ts';
+import type { Workspace } from './workspace.ts';
+
+export interface HttpOptions {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly token: string;
+  /** Called when the last client has left. */
+  readonly emptied?: () => void;
+}
+
+interface HttpContext {
+  readonly program: string;
+  readonly log: Logger;
+  readonly config: () => LoadedConfig;
+  /** The name of this run in the gateway path. */
+  readonly self: string;
+  /** What all clients without sessions use: the token is all we know of them. */
+  readonly modern: Workspace;
+  readonly endpoint: ModernEndpoint;
+  /** A workspace for one client with a session, and how it ends. */
+  readonly openLegacy: (gatewayPath: readonly string[]) => {
+    readonly workspace: Workspace;
+    readonly close: () => Promise<void>;
+  };
+}
+
+/** Lets clients connect over HTTP. */
+export function openHttpFor(
+  { host, port, token, emptied }: HttpOptions,
+  context: HttpContext,
+): Promise<HttpDoor> {
+  const { program, log, config, self, modern, endpoint } = context;
+  const { http, limits } = config().settings;
+  return openHttp({
+    host,
+    port,
+    // The address that was typed is one that clients may use.
+    guard: {
+      token,
+      allowedHosts: [...http.allowedHosts, ...hostNames(host)],
+      allowedOrigins: http.allowedOrigins,
+    },
+    limits: {
+      bodyBytes: Math.min(MAX_BODY_BYTES, limits.messageBytes),
+      sessions: http.maxSessions,
+      sessionIdleMs: http.sessionIdleMs,
+    },
+    log,
+    loopGuard: { header: PATH_HEADER, self },
+    open: (transport, gatewayPath) => openForClient(transport, gatewayPath, context),
+    modern: endpoint,
+    paramHeaders: (tool) => paramHeadersOf(modern.gateway, tool),
+    health: () => ({ name: program, version: VERSION, servers: config().servers.length }),
+    ...(emptied === undefined ? {} : { emptied }),
+  });
+}
+
+/** The largest body of an HTTP request, in bytes. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+/** Connects one client with a session to a workspace of its own. */
+function openForClient(
+  transport: MessageTransport,
+  gatewayPath: readonly string[],
+  { openLegacy, log }: HttpContext,
+): ClientWorkspace {
+  const { workspace, close } = openLegacy(gatewayPath);
+  const { gateway, identity } = workspace;
+  const client = connectClient(transport, { gateway, identity, log });
+  return {
+    client,
+    close: () => {
+      client.leave();
+      return close();
+    },
+  };
+}
+
+/** The host names clients use for a listening address. A wildcard address has none. */
+function hostNames(host: string): string[] {
+  if (host === '0.0.0.0' || host === '::') return [];
+  return [host.includes(':') ? `[${host}]` : host];
+}
+
+type ParamHeaders = Exclude<ReturnType<typeof headersIn>, string>;
+
+/** The arguments of a tool that its server wants to see in headers as well. */
+function paramHeadersOf(gateway: Gateway, name: string): ParamHeaders {
+  const tool = gateway.tool(name);
+  if (tool === undefined) return [];
+  let headers = knownHeaders.get(tool);
+  if (headers === undefined) {
+    const found = headersIn(tool.definition);
+    headers = typeof found === 'string' ? [] : found;
+    knownHeaders.set(tool, headers);
+  }
+  return headers;
+}
+
+/** A changed tool is another object. Its definition is too expensive to be written for every call. */
+const knownHeaders = new WeakMap<object, ParamHeaders>();

@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import {
+  connectionSettings,
+  isRuntimeServer,
+  type ConfiguredServer,
+  type LoadedConfig,
+  type ServerDefinition,
+  type UnusableServer,
+} from '../config/index.ts';
+import {
+  StartLimiter,
+  type ClientLink,
+  type Gateway,
+  type Source,
+  type SourceState,
+} from '../gateway/index.ts';
+import type { ChildProcesses } from '../process/index.ts';
+import type { Era, JsonObject } from '../protocol/index.ts';
+import { Deadlines } from '../shared/deadline.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import { stateDirectory } from '../shared/paths.ts';
+import { VERSION } from '../shared/version.ts';
+import {
+  createServerCache,
+  createServerSource,
+  serverCacheKey,
+  type UpstreamContext,
+} from '../upstream/index.ts';
+import { builtinSource, upstreamServer, withLanguageModel } from './entry.ts';
+import { serverSecrets } from './server-secrets.ts';
+
+export interface SourcesOptions {
+  readonly program: string;
+  readonly log: Logger;
+  readonly stderr: (line: string) => void;
+  readonly children: ChildProcesses;
+  readonly env: NodeJS.ProcessEnv;
+  /** Variables that servers do not inherit. */
+  readonly ownVariables: readonly string[];
+  readonly config: () => LoadedConfig;
+  readonly configPath: string | undefined;
+  readonly startHint: string | undefined;
+  readonly volatile: boolean;
+  /** How long a caller waits for a server to start, in milliseconds. */
+  readonly callerMs: number;
+  readonly onStateChange: () => void;
+  readonly listed: UpstreamContext['listed'];
+  /** How many processes may run at one time. */
+  readonly mostProcesses: () => number;
+}
+
+/** Makes sources of configured servers. */
+export interface Sources {
+  /** The name of this run in the gateway path, by which loops are found. */
+  readonly self: string;
+  make(server: ConfiguredServer, use: SourceUse): Source;
+  /** What is remembered of a server from earlier runs. */
+  cacheOf(server: ServerDefinition): UpstreamContext['cache'];
+  /** Writes what was learned of servers. */
+  save(): void;
+}
+
+/** Who uses a source, and when. */
+export interface SourceUse {
+  readonly clients: SourceClients;
+  /** Whether several clients use it at one time. Default false. */
+  readonly shared?: boolean;
+  /** It does not start before this. */
+  readonly after: Promise<unknown> | undefined;
+  /** The gateways between its client and this one. Default none. */
+  readonly gatewayPath?: readonly string[];
+}
+
+/** The clients that use a source, as its server sees them. */
+export interface SourceClients extends Pick<UpstreamContext, 'era' | 'other'> {
+  /** What one of them can do, merged: what the client cannot that a request is for is refused then. */
+  readonly capabilities: () => JsonObject;
+}
+
+export function createSources(options: SourcesOptions): Sources {
+  const { program, log, children, env, volatile, mostProcesses } = options;
+  const self = randomBytes(9).toString('base64url');
+  const own = new Set(options.ownVariables);
+  const inheritable = Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
+  const directory = stateDirectory(env);
+  const memory = createServerCache(join(directory, 'servers'), log);
+  const deadlines = new Deadlines();
+  // With about one CPU for each, all of them are up sooner than if they started together.
+  const startLimiter = new StartLimiter({ concurrency: Math.max(2, availableParallelism()) });
+  const cacheOf = (server: ServerDefinition): UpstreamContext['cache'] =>
+    memory.of({
+      key: () => serverCacheKey(server.kind, connectionSettings(server)),
+      secrets: () => serverSecrets(server, inheritable),
+    });
+  const contextOf = (server: ServerDefinition, clients: SourceClients): UpstreamContext => ({
+    children,
+    log,
+    stderr: options.stderr,
+    startHint: definedIn(server) + (options.startHint ?? startHintOf(program)),
+    identity: () => ({
+      clientInfo: { name: program, version: VERSION },
+      capabilities: clients.capabilities(),
+    }),
+    era: clients.era,
+    other: clients.other,
+    mayNotStart: () => (children.size < mostProcesses() ? undefined : tooManyProcesses(mostProcesses())),
+    inTurn: (start) => startLimiter.run(start),
+    callerMs: options.callerMs,
+    cache: cacheOf(server),
+    stateChanged: options.onStateChange,
+    listed: options.listed,
+  });
+  return {
+    self,
+    cacheOf,
+    save: () => memory.save(),
+    make(server, { clients, shared = false, after, gatewayPath = [] }) {
+      if (server.kind === 'unusable') return unusableSource(server);
+      if (server.kind === 'builtin') return builtinSource(server, { env: inheritable, log });
+      const upstream = upstreamServer(server, {
+        gatewayPath: [...gatewayPath, self],
+        loginCommand: (name) => loginCommandFor(program, options.configPath, name),
+        limits: options.config().settings.limits,
+        env: inheritable,
+        stateDirectory: directory,
+        log,
+        shared,
+        volatile,
+        after,
+      });
+      const source = createServerSource(upstream, contextOf(server, clients), deadlines);
+      return withLanguageModel(source, server, { env, log });
+    },
+  };
+}
+
+export function clientsOf(gateways: () => readonly Gateway[]): SourceClients {
+  const clients = (): ClientLink[] =>
+    gateways().flatMap(({ sessions }) => [...sessions].map(({ client }) => client));
+  return {
+    capabilities: () => Object.assign({}, ...clients().map(({ capabilities }) => capabilities)) as JsonObject,
+    era: () => {
+      const eras = new Set(clients().map(({ modern }): Era => (modern === true ? 'modern' : 'legacy')));
+      return eras.size === 1 ? [...eras][0] : undefined;
+    },
+    other: () => undefined,
+  };
+}
+
+/** Names the file, so that a user does not have to search several. */
+function definedIn(server: ServerDefinition): string {
+  return isRuntimeServer(server) ? '' : `It is defined in ${server.origin.file}. `;
+}
+
+function startHintOf(program: string): string {
+  return program === 'mcpmux'
+    ? 'Run its command in a terminal to see its output.'
+    : `${program} doctor --start starts it and shows its output.`;
+}
+
+function loginCommandFor(program: string, configPath: string | undefined, server: string): string {
+  const quoted = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : JSON.stringify(text));
+  const config = configPath === undefined ? [] : ['--config', quoted(configPath)];
+  return [program, ...config, 'auth', quoted(server)].join(' ');
+}
+
+function tooManyProcesses(most: number): SwitchboardError {
+  return new SwitchboardError(
+    'TOO_MANY_PROCESSES',
+    `Cannot start another server: ${most} are already running.`,
+    {
+      hint: 'Close unused sessions, set "isolation": "shared" for servers, or raise http.maxProcesses.',
+    },
+  );
+}
+
+/** A server that cannot be used as it is defined, as a source: it starts nothing, and every call fails with the reason. */
+function unusableSource({ name, reason, nextStep }: UnusableServer): Source {
+  const problem = new SwitchboardError('SERVER_UNUSABLE', `Server '${name}' is not available: ${reason}.`, {
+    hint: nextStep,
+  });
+  const state: SourceState = { kind: 'unusable', error: problem };
+  const refuse = (): Promise<never> => Promise.reject(problem);
+  return {
+    name,
+    state,
+    problem,
+    about: () => undefined,
+    list: refuse,
+    known: () => undefined,
+    remembered: () => undefined,
+    request: (_edits, call) => call.fail(problem),
+    start: refuse,
+    ask: refuse,
+    notify: () => undefined,
+    listen: () => undefined,
+    setIdleTimeout: () => undefined,
+    fail: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,210 @@
+import { printableLine } from '../../../shared/printable.ts';
+import { firstWordAt, tokenize, type Flag } from '../arguments.ts';
+import type { CommandEntry } from '../command.ts';
+import { writeOutcome } from '../output.ts';
+
+/** What a word can be, and what it means if that helps. */
+export type Completion = readonly [word: string, meaning: string];
+
+/** A program as completion sees it: all of it comes from the tables that the program itself and its help use. */
+export interface CompletedProgram {
+  readonly commands: readonly CompletedCommand[];
+  /** Flags without a command. */
+  readonly topFlags: readonly Flag[];
+  /** Flags of every command. */
+  readonly commonFlags: readonly Flag[];
+  /** The names there are of a kind, such as `server`; a kind is the word of the help in lower case. */
+  names(kind: string, typed: TypedSoFar): Promise<readonly Completion[]>;
+}
+
+export type CompletedCommand = CommandEntry<never>;
+
+/** The words before the one that is completed. */
+export interface TypedSoFar {
+  readonly command: string;
+  /** The values of the flags so far. */
+  readonly values: ReadonlyMap<string, string>;
+}
+
+/**
+ * Candidates for the last word, which may be incomplete or empty: lines of `word TAB meaning`, or
+ * `:files` or `:directories` where the shell knows better.
+ */
+export async function candidates(
+  typed: readonly string[],
+  program: CompletedProgram,
+): Promise<readonly string[]> {
+  // bash takes `--branch=feature` apart at the sign.
+  const words = typed.filter((word) => word !== '=');
+  const current = typed.at(-1) === '=' ? '' : (typed.at(-1) ?? '');
+  const before = typed.at(-1) === '=' ? words : words.slice(0, -1);
+  const [given, value] = split(current);
+  const found = await find(before, given, value, program);
+  const prefix = value === undefined ? '' : `${given}=`;
+  return found
+    .filter(([word]) => leftToShell(word) || word.startsWith(value ?? given))
+    .map(([word, meaning]) => {
+      const shown = leftToShell(word) ? word : prefix + word;
+      return meaning === '' ? shown : `${shown}\t${printableLine(meaning)}`;
+    });
+}
+
+const FILES = ':files';
+const DIRECTORIES = ':directories';
+
+function leftToShell(word: string): boolean {
+  return word === FILES || word === DIRECTORIES;
+}
+
+/** `--branch=fea` is a flag and the beginning of its value. */
+function split(word: string): readonly [string, string | undefined] {
+  const at = word.startsWith('--') ? word.indexOf('=') : -1;
+  return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
+}
+
+async function find(
+  before: readonly string[],
+  current: string,
+  value: string | undefined,
+  program: CompletedProgram,
+): Promise<readonly Completion[]> {
+  const { topFlags, commands } = program;
+  const at = firstWordAt(before, topFlags);
+  const top = read(before.slice(0, at), topFlags);
+  const name = before[at];
+  if (name === undefined || name === 'help') {
+    const awaited = awaitedFlag(top.open, current, value, topFlags);
+    if (awaited !== undefined) return named(awaited.value!, { command: '', values: top.values }, program);
+    if (current.startsWith('-')) return flagWords(topFlags, top.values);
+    return before.at(-1) === 'help' || name === undefined ? commandNames(commands) : [];
+  }
+  const first = commands.find((each) => each.name === name);
+  if (first === undefined) return [];
+  const rest = before.slice(at + 1);
+  const part = await partOf(first, rest, program);
+  const command = part ?? first;
+  const flags = [...program.commonFlags, ...(await command.load()).flags];
+  const here = read(rest, flags);
+  // After `--` comes the command line of another program.
+  if (here.closed) return [[FILES, '']];
+  const typed = { command: command.name, values: new Map([...top.values, ...here.values]) };
+  const awaited = awaitedFlag(here.open, current, value, flags);
+  if (awaited !== undefined) return named(awaited.value!, typed, program);
+  if (current.startsWith('-')) return flagWords(flags, typed.values);
+  const words = part === undefined ? here.words : here.words.slice(1);
+  const seconds =
+    words.length > 0 || part !== undefined
+      ? []
+      : (first.parts ?? []).map((each) => [each.name.slice(name.length + 1), each.summary] as const);
+  const kinds = placesAt(words.length, command.words);
+  const found = await Promise.all(kinds.map((kind) => named(kind, typed, program)));
+  return [...seconds, ...found.flat()].filter(([word]) => !words.includes(word));
+}
+
+/** The part of a command that its second word names. */
+async function partOf(
+  { name, parts, load }: CompletedCommand,
+  rest: readonly string[],
+  { commonFlags }: CompletedProgram,
+): Promise<CompletedCommand | undefined> {
+  if (parts === undefined) return undefined;
+  const second = rest[firstWordAt(rest, [...commonFlags, ...(await load()).flags])];
+  return parts.find((part) => part.name === `${name} ${second ?? ''}`);
+}
+
+/** The flag whose value is being typed. */
+function awaitedFlag(
+  open: Flag | undefined,
+  current: string,
+  value: string | undefined,
+  flags: readonly Flag[],
+): Flag | undefined {
+  const flag = value === undefined ? open : flags.find(({ name }) => `--${name}` === current);
+  return flag?.value === undefined ? undefined : flag;
+}
+
+function commandNames(commands: readonly CompletedCommand[]): readonly Completion[] {
+  const shown = commands.filter(({ hidden }) => hidden !== true);
+  return [...shown.map(({ name, summary }) => [name, summary] as const), ['help', 'show help for a command']];
+}
+
+/** Those that may still be given. */
+function flagWords(flags: readonly Flag[], given: ReadonlyMap<string, string>): readonly Completion[] {
+  return flags
+    .filter(({ name, hidden, many }) => hidden !== true && (many === true || !given.has(name)))
+    .map(({ name, summary }) => [`--${name}`, summary]);
+}
+
+interface Read {
+  readonly words: readonly string[];
+  readonly values: ReadonlyMap<string, string>;
+  /** The flag whose value comes next. */
+  readonly open: Flag | undefined;
+  /** Whether a `--` has come. */
+  readonly closed: boolean;
+}
+
+function read(argv: readonly string[], flags: readonly Flag[]): Read {
+  const tokens = tokenize(argv, flags);
+  const last = tokens.at(-1);
+  const isOpen = last?.kind === 'flag' && last.value === undefined && last.flag?.optional !== true;
+  return {
+    words: tokens.flatMap((token) => (token.kind === 'word' ? [token.text] : [])),
+    values: new Map(
+      tokens.flatMap((token) =>
+        token.kind === 'flag' && token.flag !== undefined
+          ? [[token.flag.name, token.value ?? ''] as const]
+          : [],
+      ),
+    ),
+    open: isOpen ? last.flag : undefined,
+    closed: tokens.some(({ kind }) => kind === 'end'),
+  };
+}
+
+/** What the next of these words may be, for example `branch` and `service` where `[branch] [service…]` is still to come. */
+function placesAt(at: number, usage: string): readonly string[] {
+  const places = usage === '' ? [] : usage.split(' ');
+  const last = places.length - 1;
+  const first = at > last && places[last]?.includes('…') ? last : at;
+  const found: string[] = [];
+  for (const place of places.slice(first)) {
+    if (!/^[<[]/.test(place)) break;
+    found.push(place.replace(/[<>[\]\u2026]/g, ''));
+    // What may be left out may be left out now.
+    if (!place.startsWith('[')) break;
+  }
+  return found;
+}
+
+/** `a|b` are the words themselves; free values, such as numbers, have no candidates. */
+async function named(
+  kind: string,
+  typed: TypedSoFar,
+  program: CompletedProgram,
+): Promise<readonly Completion[]> {
+  if (kind.includes('|')) return kind.split('|').map((word) => [word, '']);
+  switch (kind.toLowerCase()) {
+    case 'dir':
+      return [[DIRECTORIES, '']];
+    case 'file':
+    case 'path':
+      return [[FILES, '']];
+    default:
+      return program.names(kind.toLowerCase(), typed);
+  }
+}
+
+/** Prints the candidates for the last word, for a shell. Returns the exit code. */
+export async function complete(
+  typed: readonly string[],
+  load: () => Promise<CompletedProgram>,
+): Promise<number> {
+  try {
+    const text = (await candidates(typed, await load())).map((line) => `${line}\n`).join('');
+    await writeOutcome({ data: undefined, text: () => text }, false);
+  } catch {
+    // Whatever goes wrong, the person is in the middle of a line and must not be shown an error.
+  }
+  return 0;
+}

@@ -1,0 +1,40 @@
+import type { WriteStream } from 'node:tty';
+import { truncateLine, width } from './table.ts';
+
+/** Lines at the bottom of a terminal that are redrawn in place. */
+export interface LiveBlock {
+  draw(lines: readonly string[]): void;
+  /** Removes the block; further output starts where it was. */
+  clear(): void;
+}
+
+export function createLiveBlock(
+  stream: Pick<WriteStream, 'columns' | 'rows'>,
+  write: (text: string) => void,
+): LiveBlock {
+  let shown: readonly string[] = [];
+  const columns = (): number => Math.max(stream.columns || 80, 10);
+  /** Moves back to where the block begins. A terminal that was made narrower has wrapped our lines. */
+  const back = (): string => {
+    if (shown.length === 0) return '';
+    const rows = shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(width(line) / columns())), 0);
+    return `\r${rows > 1 ? `\x1b[${rows - 1}A` : ''}\x1b[J`;
+  };
+  return {
+    draw(lines) {
+      // One line more than the terminal has would scroll the first one out of reach.
+      const most = Math.max((stream.rows || 24) - 1, 2);
+      const kept =
+        lines.length <= most
+          ? lines
+          : [...lines.slice(0, most - 1), `… and ${lines.length - most + 1} more lines`];
+      const next = kept.map((line) => truncateLine(line, columns() - 1));
+      write(back() + next.join('\n'));
+      shown = next;
+    },
+    clear() {
+      write(back());
+      shown = [];
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import { writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { ERROR_CODES, type ErrorCode } from '../../shared/error-codes.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
+import { Exit } from '../../shared/exit-codes.ts';
+import { plain } from '../../shared/printable.ts';
+import type { CommandOutcome } from './command.ts';
+import { writeStderr } from './stderr.ts';
+import { createStyle } from './style.ts';
+
+const STDOUT = 1;
+
+/** How a program prints what it found, and what went wrong. */
+export interface OutputFormat {
+  /** The value that `--json` prints for the data of an outcome. Default: the same. */
+  readonly dataOf?: (data: unknown) => unknown;
+  /** The same for anything that was thrown. */
+  readonly failureData: (error: unknown) => object;
+  readonly failureText: (error: unknown) => string;
+  readonly exitCodeOf: (error: unknown) => number;
+}
+
+/** The format of all programs that serve clients. */
+export function standardFormat(program: string): OutputFormat {
+  return {
+    failureData: (error) => ({ error: failureDataOf(error) }),
+    failureText: (error) => describeFailure(error, program),
+    exitCodeOf: (error) => (error instanceof SwitchboardError ? ERROR_CODES[error.code].exit : Exit.bug),
+  };
+}
+
+/** The one place that writes to stdout: the outcome of a command, for a person or as JSON. */
+export async function writeOutcome(
+  outcome: CommandOutcome,
+  json: boolean,
+  { dataOf = (data) => data }: Pick<OutputFormat, 'dataOf'> = {},
+): Promise<void> {
+  const text = json
+    ? `${safeJson(dataOf(outcome.data))}\n`
+    : outcome.text(createStyle(isatty(STDOUT) ? process.stdout : { isTTY: false }, process.env));
+  if (outcome.remark) writeStderr(outcome.remark);
+  if (outcome.complaint && !json) writeStderr(outcome.complaint);
+  if (text !== '') await write(text);
+}
+
+/** Says what went wrong, and returns the exit code. Where JSON was asked for, an error goes to stdout instead. */
+export async function writeFailure(error: unknown, json: boolean, format: OutputFormat): Promise<number> {
+  const exitCode = format.exitCodeOf(error);
+  if (json) await writeOutcome({ data: format.failureData(error), text: () => '' }, json, format);
+  else writeStderr(format.failureText(error));
+  return exitCode;
+}
+
+/** For stderr: `program: what is wrong`, and the next step on a line of its own. */
+export function describeFailure(error: unknown, program: string): string {
+  if (!(error instanceof SwitchboardError)) {
+    const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return `${program}: this is a bug in Switchboard: ${plain(trace)}\n`;
+  }
+  const hint = error.hint === undefined ? '' : `  ${plain(error.hint)}\n`;
+  return `${program}: ${plain(error.message)}\n${hint}`;
+}
+
+/** For `--json`. */
+export function failureData({ code, message, hint }: SwitchboardError): FailureData {
+  return { code, message, ...(hint === undefined ? {} : { hint }) };
+}
+
+export interface FailureData {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+function failureDataOf(error: unknown): FailureData {
+  if (error instanceof SwitchboardError) return failureData(error);
+  return { code: 'BUG', message: error instanceof Error ? error.message : String(error) };
+}
+
+/**
+ * Resolves when it is written, or when the reader is gone: `switchboard tools | head` is a quiet end. Where stdout takes
+ * it at once, no stream is made for it; that takes a millisecond.
+ */
+function write(text: string): Promise<void> {
+  const rest = writeNow(Buffer.from(text));
+  return rest.length === 0 ? Promise.resolve() : writeLater(rest);
+}
+
+/** Writes as much as is taken at once; returns what is not. Whatever is wrong shows when that is written. */
+function writeNow(bytes: Buffer): Buffer {
+  try {
+    while (bytes.length > 0) bytes = bytes.subarray(writeSync(STDOUT, bytes));
+  } catch {
+    // Nobody reads any more, or not as fast.
+  }
+  return bytes;
+}
+
+function writeLater(bytes: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: NodeJS.ErrnoException | null): void => {
+      if (!error || error.code === 'EPIPE') resolve();
+      else
+        reject(
+          new SwitchboardError('OUTPUT_FAILED', `stdout could not be written: ${error.message}.`, {
+            cause: error,
+          }),
+        );
+    };
+    process.stdout.once('error', settle);
+    process.stdout.write(bytes, settle);
+  });
+}
+
+/** JSON in which what could move a cursor or hide text is escaped; the values stay the same. */
+function safeJson(value: unknown): string {
+  return JSON.stringify(value, undefined, 2).replace(
+    UNSAFE,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+// JSON escapes the C0 controls itself. Of the tag block each half is escaped.
+const UNSAFE = /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\udb40[\udc00-\udc7f]/g;

@@ -1,0 +1,68 @@
+import { Exit } from '../../shared/exit-codes.ts';
+import type { Logger } from '../../shared/log.ts';
+
+export type StopSignal = keyof typeof SIGNAL_EXIT;
+
+/** As shells count them: 128 and the number of the signal. */
+export const SIGNAL_EXIT = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/**
+ * Resolves at the first signal; the second one, or a bug, ends everything at once. Where `hangup` is given, SIGHUP means
+ * that instead.
+ */
+export function onStop(killNow: () => void, log: Logger, hangup?: () => void): Promise<StopSignal> {
+  return new Promise((resolve) => {
+    let asked = false;
+    if (hangup) process.on('SIGHUP', hangup);
+    for (const signal of ['SIGINT', 'SIGTERM', ...(hangup ? [] : (['SIGHUP'] as const))] as const) {
+      process.on(signal, () => {
+        if (asked) {
+          killNow();
+          process.exit(1);
+        }
+        asked = true;
+        resolve(signal);
+      });
+    }
+    const fatal = (error: unknown): never => {
+      log.error('a bug in Switchboard ended it', {
+        error: error instanceof Error ? error.stack : String(error),
+      });
+      killNow();
+      process.exit(Exit.bug);
+    };
+    process.on('uncaughtException', fatal);
+    process.on('unhandledRejection', fatal);
+  });
+}
+
+/** Handles Ctrl-C while a command waits, so that it can end cleanly and report what keeps running. */
+export interface Interrupt {
+  /** Aborted by the first signal; the second one ends the program immediately. */
+  readonly signal: AbortSignal;
+  /** The exit code for the signal; undefined if none was received. */
+  exitCode(): number | undefined;
+  /** Restores the default handling of signals. */
+  close(): void;
+}
+
+export function catchInterrupt(): Interrupt {
+  const controller = new AbortController();
+  let exitCode: number | undefined;
+  const handlers = Object.entries(SIGNAL_EXIT).map(([name, code]) => {
+    const handler = (): void => {
+      if (exitCode !== undefined) process.exit(code);
+      exitCode = code;
+      controller.abort();
+    };
+    process.on(name, handler);
+    return [name, handler] as const;
+  });
+  return {
+    signal: controller.signal,
+    exitCode: () => exitCode,
+    close: () => {
+      for (const [name, handler] of handlers) process.off(name, handler);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/** A title, or one above a column that is aligned to the right. */
+export type Column = string | { readonly title: string; readonly align: 'right' };
+
+/** Rows under their titles, in aligned columns. Where they do not fit into `limit`, the widest columns are cut, with `…`. */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  paintTitle: (text: string) => string = (text) => text,
+  limit = Infinity,
+): string {
+  const titles = columns.map((column) => (typeof column === 'string' ? column : column.title));
+  const needed = columns.map((_, at) => Math.max(...[titles, ...rows].map((row) => width(row[at] ?? ''))));
+  const widths = fitted(needed, limit - GAP.length * (columns.length - 1));
+  const line = (row: readonly string[]): string =>
+    columns
+      .map((column, at) =>
+        pad(truncateLine(row[at] ?? '', widths[at]!), widths[at]!, typeof column !== 'string'),
+      )
+      .join(GAP)
+      .trimEnd();
+  return [paintTitle(line(titles)), ...rows.map(line)].map((text) => `${text}\n`).join('');
+}
+
+/**
+ * Rows below their titles and a line of dashes, as lines that are truncated to `limit`. Cells may be colored.
+ */
+export function ruledTable(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  limit = Infinity,
+): readonly string[] {
+  const widths = titles.map((_, at) => Math.max(...[titles, ...rows].map((row) => width(row[at] ?? ''))));
+  const dashes = widths.map((columns) => '-'.repeat(columns));
+  return [titles, dashes, ...rows]
+    .map((row) => widths.map((columns, at) => pad(row[at] ?? '', columns)).join(GAP))
+    .map((line) => truncateLine(line.trimEnd(), limit));
+}
+
+const GAP = '  ';
+/** A column is not made narrower than this. */
+const NARROWEST = 8;
+
+/** The widths, the widest of them reduced until all together fit, as far as that makes sense. */
+function fitted(widths: readonly number[], limit: number): readonly number[] {
+  const fit = [...widths];
+  for (let excess = fit.reduce((sum, each) => sum + each, 0) - limit; excess > 0; excess--) {
+    const widest = Math.max(...fit);
+    if (widest <= NARROWEST) break;
+    fit[fit.indexOf(widest)] = widest - 1;
+  }
+  return fit;
+}
+
+/** Truncates a line to a number of columns. Color codes stay whole and are reset. */
+export function truncateLine(text: string, columns: number): string {
+  if (width(text) <= columns) return text;
+  let shown = '';
+  let left = columns - 1;
+  // Every second part is a color code.
+  for (const [at, part] of text.split(COLOR).entries()) {
+    if (at % 2 === 1) shown += part;
+    else {
+      for (const char of part) {
+        left -= width(char);
+        if (left < 0) return `${shown}…${shown.includes('\x1b') ? '\x1b[0m' : ''}`;
+        shown += char;
+      }
+    }
+  }
+  return shown;
+}
+
+/** At the left of a field of so many columns, or at the right. */
+export function pad(text: string, columns: number, right = false): string {
+  const blanks = ' '.repeat(Math.max(0, columns - width(text)));
+  return right ? blanks + text : text + blanks;
+}
+
+/** How many columns of a terminal a text takes, near enough: East Asian signs and emoji take two, color codes none. */
+export function width(text: string): number {
+  let columns = 0;
+  for (const char of text.replace(COLORS, '')) {
+    if (/\p{Mark}|\u200d|\ufe0f/u.test(char)) continue;
+    columns += WIDE.test(char) ? 2 : 1;
+  }
+  return columns;
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+
+// eslint-disable-next-line no-control-regex
+const COLORS = /\x1b\[\d+m/g;
+// eslint-disable-next-line no-control-regex
+const COLOR = /(\x1b\[\d+m)/;

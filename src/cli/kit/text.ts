@@ -1,0 +1,28 @@
+import { isAbsolute, join, relative } from 'node:path';
+import { printableLine } from '../../shared/printable.ts';
+import { homeDirectory } from '../../shared/paths.ts';
+
+/** Texts that are safe to print, each on a line of its own. */
+export function asLines(texts: readonly string[]): string {
+  return texts.map((text) => `${text}\n`).join('');
+}
+
+/** The same for texts that come from outside. */
+export function printedLines(texts: readonly string[]): string {
+  return asLines(texts.map(printableLine));
+}
+
+/** A time for a person: `0.4 s`, `12 s`. */
+export function secondsText(ms: number): string {
+  return ms < 9950 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
+}
+
+/** A file as a person reads it: from where they are, from their home, or as it is, whichever is shortest. */
+export function shortPath(file: string, cwd: string, home: string = homeDirectory()): string {
+  const inHome = relative(home, file);
+  const fromHome = inHome.startsWith('..') || isAbsolute(inHome) ? [] : [join('~', inHome)];
+  const shortest = [relative(cwd, file), ...fromHome, file].reduce((best, path) =>
+    path.length < best.length ? path : best,
+  );
+  return printableLine(shortest);
+}
