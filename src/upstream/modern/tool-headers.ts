@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../protocol/index.ts';
+import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
 
 /** A tool parameter that is also sent as a header: the header's name, and the parameter's path in the arguments. */
 export interface ToolParamHeader {
@@ -29,8 +29,14 @@ export function headersIn(tool: string): readonly ToolParamHeader[] | string {
   if (!tool.includes(KEY) && !tool.includes('\\u')) return NONE;
   const { inputSchema } = JSON.parse(tool) as { inputSchema?: unknown };
   const found: ToolParamHeader[] = [];
-  const problem = walk(inputSchema, [], found);
-  return problem ?? found;
+  for (const { schema, path } of annotated(inputSchema, [])) {
+    const declared = readHeader(schema, path);
+    if (typeof declared === 'string') return declared;
+    if (found.some((other) => other.header.toLowerCase() === declared.header.toLowerCase()))
+      return `two parameters use the header ${declared.header.slice(0, 100)}`;
+    found.push(declared);
+  }
+  return found;
 }
 
 const NONE: readonly ToolParamHeader[] = [];
@@ -42,52 +48,34 @@ const BY_NAME = new Set(['properties', 'patternProperties', '$defs', 'definition
 /** Keywords that contain data, not schemas. */
 const DATA = new Set(['const', 'default', 'enum', 'examples', 'required']);
 
-/** `path` is undefined if it leads through anything but properties. Returns the problem. */
-function walk(
-  node: unknown,
-  path: readonly string[] | undefined,
-  found: ToolParamHeader[],
-): string | undefined {
-  if (Array.isArray(node)) return firstProblem(node, (item) => walk(item, undefined, found));
-  if (!isJsonObject(node)) return undefined;
-  if (node[KEY] !== undefined) {
-    const problem = annotation(node, path, found);
-    if (problem !== undefined) return problem;
-  }
-  return firstProblem(Object.entries(node), ([key, inner]) => {
-    if (key === KEY || DATA.has(key)) return undefined;
-    if (!BY_NAME.has(key) || !isJsonObject(inner)) return walk(inner, undefined, found);
-    return firstProblem(Object.entries(inner), ([name, schema]) =>
-      walk(schema, key === 'properties' && path ? [...path, name] : undefined, found),
-    );
-  });
+interface AnnotatedSchema {
+  readonly schema: JsonObject;
+  /** Undefined if it leads through anything but properties. */
+  readonly path: readonly string[] | undefined;
 }
 
-function annotation(
-  node: Readonly<Record<string, unknown>>,
-  path: readonly string[] | undefined,
-  found: ToolParamHeader[],
-): string | undefined {
-  const header = node[KEY];
+/** The parts of a schema that name a header. */
+function* annotated(node: unknown, path: readonly string[] | undefined): Generator<AnnotatedSchema> {
+  if (Array.isArray(node)) for (const item of node) yield* annotated(item, undefined);
+  if (!isJsonObject(node)) return;
+  if (node[KEY] !== undefined) yield { schema: node, path };
+  for (const [key, inner] of Object.entries(node)) {
+    if (key === KEY || DATA.has(key)) continue;
+    if (!BY_NAME.has(key) || !isJsonObject(inner)) yield* annotated(inner, undefined);
+    else
+      for (const [name, schema] of Object.entries(inner))
+        yield* annotated(schema, key === 'properties' && path ? [...path, name] : undefined);
+  }
+}
+
+/** Returns why it is invalid if it is. */
+function readHeader(schema: JsonObject, path: readonly string[] | undefined): ToolParamHeader | string {
+  const header = schema[KEY];
   if (typeof header !== 'string' || !TOKEN.test(header)) return `an ${KEY} is not a valid header name`;
   if (path === undefined || path.length === 0) return `an ${KEY} is not on a parameter`;
-  const types: unknown[] = Array.isArray(node.type) ? node.type : [node.type];
+  const types: unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type];
   const named = types.filter((type) => type !== 'null');
   if (named.length === 0 || !named.every((type) => PRIMITIVE.has(type)))
     return `the parameter for header ${header.slice(0, 100)} is not a string, integer or boolean`;
-  if (found.some((other) => other.header.toLowerCase() === header.toLowerCase()))
-    return `two parameters use the header ${header.slice(0, 100)}`;
-  found.push({ header, path });
-  return undefined;
-}
-
-function firstProblem<T>(
-  items: readonly T[],
-  problemOf: (item: T) => string | undefined,
-): string | undefined {
-  for (const item of items) {
-    const problem = problemOf(item);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+  return { header, path };
 }
