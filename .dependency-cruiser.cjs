@@ -21,7 +21,7 @@ const typesOfConfig = ['exposure', 'language', 'upstream', 'doors'];
 const pure = ['wire', 'protocol', 'gateway', 'exposure'];
 
 // The folders of upstream, in layers: each may import those before it. The root holds what all of them share.
-const upstreamLayers = ['handshake', 'calls', 'lists', 'modern', 'http', 'run', 'connection'];
+const upstreamLayers = ['handshake', 'lists', 'modern', 'http', 'run', 'connection'];
 
 const rules = [
   ...upstreamLayers.slice(0, -1).map((layer, index) => ({

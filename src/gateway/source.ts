@@ -85,7 +85,7 @@ export interface ServerRequest {
 export type SourceState =
   | { readonly kind: 'idle' }
   /** `admittedAt`: when it got its start slot, on the performance clock; Infinity while it waits for one. */
-  | { readonly kind: 'starting'; readonly attempt: number; readonly admittedAt?: number }
+  | { readonly kind: 'starting'; readonly admittedAt?: number }
   | { readonly kind: 'running'; readonly pid: number | undefined; readonly since: number }
   | { readonly kind: 'crashed'; readonly error: Error; readonly at: number }
   /** It is defined wrongly, and is never started. */

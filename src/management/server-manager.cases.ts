@@ -155,7 +155,7 @@ export class TestSource implements Source {
         this.#harness.doubles.push(`${other.life} and ${this.life}`);
     }
     this.#alive = true;
-    this.state = { kind: 'starting', attempt: 1 };
+    this.state = { kind: 'starting' };
     await start;
     if ((this.state as SourceState).kind === 'stopped') throw new Error(`${this.life} was stopped`);
     if (fails) {

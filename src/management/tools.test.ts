@@ -39,7 +39,7 @@ function hangingSource(name: string): Source {
   start.catch(() => undefined);
   return {
     ...idleSource(name),
-    state: { kind: 'starting', attempt: 1 },
+    state: { kind: 'starting' },
     start: () => start,
     close: () => {
       stop();

@@ -1,3 +1,5 @@
+import type { LoginOptions } from './auth/index.ts';
+
 /** What gets us past the door of a remote server, where no header of its configuration does. */
 export interface Login {
   /** The value of the Authorization header to send now; undefined where nobody has logged in. Never rejects. */
@@ -24,3 +26,16 @@ export type NotRenewed =
   | { readonly kind: 'rights'; readonly scope: string | undefined; readonly configured: boolean }
   /** Nothing now, and logging in would not help. The reason is the end of a sentence, without its full stop. */
   | { readonly kind: 'unavailable'; readonly reason: string };
+
+/** The code for logins, which few runs of the program need. */
+export const loadAuth = () => import('./auth/index.ts');
+
+/** A login whose code is loaded when it is first asked: servers that take no login never need it. */
+export function laterLogin(options: LoginOptions): Login {
+  let made: Promise<Login> | undefined;
+  const get = (): Promise<Login> => (made ??= loadAuth().then(({ createLogin }) => createLogin(options)));
+  return {
+    authorization: async () => (await get()).authorization(),
+    renewed: async (refused, challenge) => (await get()).renewed(refused, challenge),
+  };
+}

@@ -53,7 +53,7 @@ test('a close while it starts leaves no process', async () => {
   expect(children.size).toBe(before);
 });
 
-test('a server that cannot start is crashed, with its reason, and counts its attempts', async () => {
+test('a server that cannot start is crashed, with its reason', async () => {
   const gone = source(['no-such-thing.js']);
   await expect(gone.list('tools')).rejects.toThrow(/Cannot find module/);
   expect(gone.state).toMatchObject({ kind: 'crashed', error: { code: 'SERVER_LOST' } });

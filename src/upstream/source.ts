@@ -1,6 +1,7 @@
 import type { Deadlines } from '../shared/deadline.ts';
 import {
   EMPTY_LISTING,
+  type ClientLink,
   type Listing,
   type Source,
   type SourceListener,
@@ -14,8 +15,9 @@ import {
   type ListKind,
 } from '../protocol/index.ts';
 import { RpcCode } from '../wire/index.ts';
-import { Connection } from './connection/connection.ts';
-import type { UpstreamContext } from './run/server-run.ts';
+import { Connection, type ConnectionEvent } from './connection/connection.ts';
+import { asStartError } from './connection/server-start.ts';
+import type { UpstreamContext } from './context.ts';
 import { listAll } from './lists/list.ts';
 import type { UpstreamServer } from './server.ts';
 import { ToolHeaders } from './modern/tool-headers.ts';
@@ -32,37 +34,45 @@ export function createServerSource(
   let lists: ReadonlyMap<CatalogKind, KeptList> | undefined;
   let connection: Connection | undefined;
   let listener: SourceListener | undefined;
-  let closed = false;
+  let closing: Promise<void> | undefined;
   let headers: ToolHeaders | undefined;
   const listOf = (kind: CatalogKind): KeptList => {
     lists ??= new Map(CATALOG_KINDS.map((each) => [each, new KeptList()]));
     return lists.get(kind)!;
   };
+  const heard = (event: ConnectionEvent): ClientLink | undefined => {
+    switch (event.kind) {
+      case 'stopped':
+        for (const list of lists?.values() ?? []) list.forget();
+        listener?.stopped();
+        break;
+      case 'changed':
+        listOf(event.list).outdated(() => listener?.changed(event.list));
+        break;
+      case 'notified':
+        return listener?.notified(event.notification, event.callers);
+      case 'requested':
+        if (listener) listener.requested(event.request);
+        else event.request.refuse(RpcCode.methodNotFound, `Method not found: ${event.request.method}`);
+        break;
+      case 'started':
+      case 'failed':
+        listener?.[event.kind]();
+    }
+    return undefined;
+  };
+  const relist = async (): Promise<void> => {
+    listOf('tools').forget();
+    await source.list('tools');
+    listener?.changed('tools');
+  };
   // Made when it is needed: of many configured servers most are never used, and a host waits for all of them.
   const connect = (): Connection => {
     if (connection) return connection;
     headers = new ToolHeaders();
-    connection = new Connection(server, context, deadlines, headers, {
-      failed: () => listener?.failed(),
-      gone: () => {
-        for (const list of lists?.values() ?? []) list.forget();
-        listener?.stopped();
-      },
-      started: () => listener?.started(),
-      changed: (kind) => listOf(kind).outdated(() => listener?.changed(kind)),
-      notified: (notification, callers) => listener?.notified(notification, callers),
-      asked: (question) => {
-        if (listener) listener.requested(question);
-        else question.refuse(RpcCode.methodNotFound, `Method not found: ${question.method}`);
-      },
-      inUse: () => listener?.inUse() ?? false,
-      relist: async () => {
-        listOf('tools').forget();
-        await source.list('tools');
-        listener?.changed('tools');
-      },
-    });
-    if (closed) void connection.close();
+    const setup = { server, context, deadlines, learned: { headers } };
+    connection = new Connection(setup, { tell: heard, inUse: () => listener?.inUse() ?? false, relist });
+    if (closing) void connection.close();
     return connection;
   };
 
@@ -73,8 +83,8 @@ export function createServerSource(
   const fetch = async (kind: ListKind): Promise<Listing> => {
     // Nothing is asked of a server that says it has none; tools are asked for all the same, for servers forget to say.
     if (kind !== 'tools') {
-      const { capabilities } = await connect().initialized();
-      if (capabilities[LIST_KINDS[kind].capability] === undefined) return EMPTY_LISTING;
+      const { about } = await connect().started();
+      if (about!.capabilities[LIST_KINDS[kind].capability] === undefined) return EMPTY_LISTING;
     }
     const screened = kind === 'tools' && server.target.kind === 'remote' ? screen : undefined;
     const listing = await listAll(connect(), kind, server.name, context.log, screened);
@@ -87,7 +97,7 @@ export function createServerSource(
   const source: Source = {
     name: server.name,
     get state() {
-      return connection?.state ?? (closed ? STOPPED : IDLE);
+      return connection?.state ?? (closing ? STOPPED : IDLE);
     },
     get problem() {
       return connection?.problem;
@@ -96,21 +106,18 @@ export function createServerSource(
     list: (kind) => (kind === 'tasks' ? fetch(kind) : listOf(kind).get(() => fetch(kind))),
     known: (kind) => lists?.get(kind)!.known,
     remembered: (kind) => context.cache.list(kind),
-    request: (edits, call) => (connection ?? connect()).relay(edits, call),
+    request: (edits, call) => (connection ?? connect()).calls.relay(edits, call),
     start: async () => {
-      await connect().initialized();
+      await connect().started();
     },
     ask: (method, params) => connect().ask(method, params),
-    notify: (notification) => connection?.tell(notification),
+    notify: (notification) => connection?.run?.notify(notification),
     listen: (given) => {
       listener = given;
     },
     setIdleTimeout: (idleMs) => connect().keepFor(idleMs),
-    fail: async (error) => connection?.giveUp(error),
-    close: async (ending) => {
-      closed = true;
-      await connection?.close(ending);
-    },
+    fail: async (error) => connection?.run?.fail(asStartError(error, server.name)),
+    close: (ending) => (closing ??= connection?.close(ending) ?? Promise.resolve()),
   };
   return source;
 }

@@ -1,469 +1,343 @@
-import type { Deadline, Deadlines } from '../../shared/deadline.ts';
+import type { Deadline } from '../../shared/deadline.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
-import type {
-  Call,
-  ClientLink,
-  CloseOptions,
-  ServerRequest,
-  Session,
-  SourceInfo,
-  SourceState,
-} from '../../gateway/index.ts';
+import type { ClientLink, CloseOptions, SourceInfo, SourceState } from '../../gateway/index.ts';
 import { createBackoff, type Backoff } from '../../process/index.ts';
-import type { JsonObject, CatalogKind } from '../../protocol/index.ts';
-import type { Edit, Message } from '../../wire/index.ts';
-import { asStartError, ServerCalls, RESTART_TIMEOUT_MS, UNREAD_LIMIT } from './server-calls.ts';
-import { ServerMessages } from '../run/server-messages.ts';
-import { IdleWatch } from './idle-watch.ts';
-import { inSeconds, type ServerRun, type UpstreamContext } from '../run/server-run.ts';
-import { RecentlyCancelled } from '../calls/recently-cancelled.ts';
-import { askOwn } from '../run/own-request.ts';
-import type { UpstreamServer } from '../server.ts';
-import { StartPostponed, Starter } from './starter.ts';
-import { Tasks } from '../calls/tasks.ts';
-import type { ToolHeaders } from '../modern/tool-headers.ts';
+import type { JsonObject } from '../../protocol/index.ts';
+import type { Message } from '../../wire/index.ts';
+import type { ServerSetup } from '../context.ts';
+import { returnHint, type RunEvent, type ServerRun } from '../run/server-run.ts';
+import { ServerCalls } from './server-calls.ts';
+import { asStartError, ServerStart, StartPostponed } from './server-start.ts';
+import type { ConnectionState, CrashedState, IdleState, RunningState } from './state.ts';
 
-export interface ConnectionEvents {
-  /** The server says that a list of its has changed. */
-  changed(kind: CatalogKind): void;
+/** What a connection tells its listener: what a run tells, and how the runs begin and end. */
+export type ConnectionEvent =
+  | Extract<RunEvent, { readonly kind: 'changed' | 'notified' | 'requested' }>
+  /** A new run: it knows nothing of what the one before was sent. */
+  | { readonly kind: 'started' }
   /** It could not be started. */
-  failed(): void;
-  /** The process is gone; the next one may have other lists. */
-  gone(): void;
-  /** A new process runs. */
-  started(): void;
-  /** A notification that belongs to no call. */
-  notified(notification: Message, callers: () => ReadonlySet<Session>): ClientLink | undefined;
-  asked(question: ServerRequest): void;
+  | { readonly kind: 'failed' }
+  /** A run is over; the next one may have other lists. */
+  | { readonly kind: 'stopped' };
+
+export interface ConnectionOptions {
+  /** Returns a client that cannot keep up with a notification. */
+  readonly tell: (event: ConnectionEvent) => ClientLink | undefined;
   /** Whether somebody waits to hear from the server. */
-  inUse(): boolean;
+  readonly inUse: () => boolean;
   /** Asks the server for its tools, now. */
-  relist(): Promise<unknown>;
+  readonly relist: () => Promise<unknown>;
 }
 
 /** To knock at a remote server costs little, and nobody but it knows when it is back: no call waits long for that. */
 const REMOTE_BACKOFF = { first: 100, factor: 2, longest: 1500, limit: 1000 };
+/** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
+const RESTART_TIMEOUT_MS = 2000;
 
 /**
- * The connection to one server over all its lives: idle until somebody needs it, started once however many ask,
+ * The connection to one server over all its runs: idle until somebody needs it, started once however many ask,
  * brought back after a crash by the next call, stopped when unused.
  */
 export class Connection {
-  readonly #server: UpstreamServer;
-  readonly #context: UpstreamContext;
-  readonly #events: ConnectionEvents;
-  readonly #deadlines: Deadlines;
-  readonly #backoff: Backoff;
-  readonly #calls: ServerCalls;
-  #state: SourceState = { kind: 'idle' };
-  #current: ServerRun | undefined;
-  #starting: Promise<ServerRun> | undefined;
-  readonly #starter: Starter;
-  #about: SourceInfo | undefined;
+  readonly calls: ServerCalls;
   /** Why the last start failed; undefined once one has succeeded. */
-  #problem: SwitchboardError | undefined;
-  /** How many wait for it to start, besides calls. */
-  #asking = 0;
-  /** When the start under way began, on the performance clock. */
-  #startedAt = 0;
-  /** Starts since it last ran. */
-  #attempts = 0;
-  readonly #messages: ServerMessages;
-  /** When a crashed server may be started again, on the performance clock. */
-  #notBefore = 0;
-  #lossReason = '';
-  /** The end of the last process that was stopped for being idle; the next one waits for it. */
-  #retiring: Promise<unknown> | undefined;
-  readonly #idleWatch: IdleWatch;
-  /** Whether a call has been answered in this life. */
-  #answered = false;
-  #closing: Promise<void> | undefined;
-  /** Tasks that calls were answered with, by our progress token: they report under it until they end. */
-  readonly #tasks = new Tasks();
-  #reviving: NodeJS.Timeout | undefined;
-  readonly #recentlyCancelled = new RecentlyCancelled();
+  problem: SwitchboardError | undefined = undefined;
+  readonly #setup: ServerSetup;
+  readonly #options: ConnectionOptions;
+  readonly #backoff: Backoff;
+  #idleMs: number | 'never';
+  #state: ConnectionState;
 
-  constructor(
-    server: UpstreamServer,
-    context: UpstreamContext,
-    deadlines: Deadlines,
-    headers: ToolHeaders,
-    events: ConnectionEvents,
-  ) {
-    this.#server = server;
-    this.#backoff = createBackoff(server.target.kind === 'process' ? { first: 100 } : REMOTE_BACKOFF);
-    this.#context = context;
-    this.#deadlines = deadlines;
-    this.#events = events;
-    this.#retiring = server.startsAfter;
-    this.#idleWatch = new IdleWatch({
-      idleMs: server.timeouts.idleMs,
-      busy: () => this.#busy,
-      idle: () => this.#retire(),
-    });
-    this.#messages = new ServerMessages({
-      server: server.name,
-      log: context.log,
-      shared: server.shared === true,
-      tasks: this.#tasks,
-      unreadLimit: UNREAD_LIMIT,
-      changed: (kind) => events.changed(kind),
-      notified: (notification, callers) => events.notified(notification, callers),
-      othersAtWork: () => this.#othersAtWork(),
-    });
-    this.#starter = new Starter({
-      server,
-      context,
-      deadlines,
-      learned: { headers },
-      events: (run) => ({
-        request: (message) => this.#messages.request(run(), message),
-        notification: (message, requestId) => this.#messages.notified(run(), message, requestId),
-        asked: (question) => events.asked(question),
-        changed: (kind) => events.changed(kind),
-        othersAtWork: () => this.#othersAtWork(),
-        lost: (error) => this.#lost(run(), error),
-        sessionLost: () => this.#sessionLost(run()),
-      }),
-      stopped: () => this.#stopped(),
-      urgent: () => this.#calls.kept || this.#asking > 0,
-      admitted: () => {
-        if (this.#state.kind === 'starting') this.#become({ ...this.#state, admittedAt: performance.now() });
-      },
-    });
-    this.#calls = new ServerCalls({
-      server,
-      deadlines,
-      start: () => this.#ensure(),
-      startWaitMs: context.callerMs,
-      stillStarting: () => this.#stillStarting(),
-      stopped: () => this.#stopped(),
-      relist: () => events.relist(),
-      finished: (answered) => {
-        this.#answered ||= answered;
-        this.#idleWatch.used();
-      },
-      lossReason: () => this.#lossReason,
-      lossHint: () =>
-        this.#state.kind === 'stopped'
-          ? undefined
-          : server.comesBack === false
-            ? `reload_server {"name":${JSON.stringify(server.name)}} brings it back.`
-            : server.target.kind === 'remote'
-              ? 'The next call connects to it again.'
-              : 'The next call starts the server again.',
-      abandoned: (pending) => {
-        this.#current?.serverRequests.abandon(pending);
-        if (server.shared === true) this.#recentlyCancelled.note(pending.call.session);
-      },
-      continues: (token, task) => this.#tasks.add(token, task),
-    });
+  constructor(setup: ServerSetup, options: ConnectionOptions) {
+    const { target, timeouts, startsAfter } = setup.server;
+    this.#setup = setup;
+    this.#options = options;
+    this.#backoff = createBackoff(target.kind === 'process' ? { first: 100 } : REMOTE_BACKOFF);
+    this.#idleMs = timeouts.idleMs;
+    this.#state = { kind: 'idle', leaving: startsAfter, notBefore: 0 };
+    this.calls = new ServerCalls(setup, this, options.relist);
   }
 
   get state(): SourceState {
-    return this.#state;
+    // To others one that waits is still what it was.
+    return this.#state.kind === 'waiting' ? this.#state.before : this.#state;
   }
 
-  get problem(): SwitchboardError | undefined {
-    return this.#problem;
+  /** The run that takes calls. */
+  get run(): ServerRun | undefined {
+    return this.#state.kind === 'running' ? this.#state.run : undefined;
   }
 
-  /** What the server said of itself, in this life or in an earlier one. */
+  /** Why nothing is sent to it any more; undefined as long as something is. */
+  get stopped(): SwitchboardError | undefined {
+    return this.#state.kind === 'stopped' ? this.#state.error : undefined;
+  }
+
+  /** What the server said of itself, in this run or in an earlier one. */
   get about(): SourceInfo | undefined {
-    return this.#about ?? this.#context.cache.about;
-  }
-
-  /** Sends a client's call on, or keeps it until that is possible. */
-  relay(edits: Edit[], call: Call): void {
-    this.#calls.relay(edits, call);
-  }
-
-  /** Asks the server something of our own, and starts it if need be. Resolves with the answer, whatever it says. */
-  async ask(method: string, params?: JsonObject): Promise<Message> {
-    const run = await this.#ensureSoon();
-    const answer = await this.#askOf(run, method, params);
-    if (answer !== 'not-taken') return answer;
-    await run.whenOver();
-    const second = await this.#askOf(await this.#ensureSoon(), method, params);
-    if (second !== 'not-taken') return second;
-    throw new SwitchboardError('SERVER_LOST', `Server '${this.#server.name}' rejected ${method} twice.`);
-  }
-
-  #askOf(run: ServerRun, method: string, params: JsonObject | undefined): Promise<Message | 'not-taken'> {
-    this.#idleWatch.used();
-    const { peer, modern } = run;
-    const known = modern?.answerTo(method, params);
-    if (known) return known;
-    return askOwn({
-      server: this.#server.name,
-      peer,
-      method,
-      params: modern ? modern.stamped(params) : params,
-      deadlines: this.#deadlines,
-      timeoutMs: this.#server.timeouts.rpcMs,
-      lossReason: () => this.#lossReason,
-    });
+    return this.#setup.learned.about ?? this.#setup.context.cache.about;
   }
 
   /** Hides what must not be shown in what the server says. */
   mask(text: string): string {
-    return this.#current === undefined ? text : this.#current.mask(text);
+    return this.run?.mask(text) ?? text;
   }
 
-  /** What the server says of itself; starts it if need be. */
-  async initialized(): Promise<SourceInfo> {
-    await this.#ensure();
-    return this.#about!;
+  /** Asks the server something of our own, and starts it if need be. Resolves with the answer, whatever it says. */
+  async ask(method: string, params?: JsonObject): Promise<Message> {
+    const run = await this.#startedSoon();
+    const answer = await run.ask(method, params);
+    if (answer !== 'not-taken') return answer;
+    await run.whenOver();
+    const second = await (await this.#startedSoon()).ask(method, params);
+    if (second !== 'not-taken') return second;
+    throw new SwitchboardError('SERVER_LOST', `Server '${this.#name}' rejected ${method} twice.`);
   }
 
-  /** Passes a client's notification on, if the server runs. */
-  tell(notification: Message): void {
-    // A modern server is told nothing but that a request is cancelled.
-    if (this.#current && !this.#current.modern && this.#current.peer.transport.backlog < UNREAD_LIMIT)
-      this.#current.peer.transport.forward(notification, []);
-  }
-
+  /** How long it is kept running unused, in milliseconds; for one that runs, from now. */
   keepFor(idleMs: number | 'never'): void {
-    this.#idleWatch.keepFor(idleMs, this.#current !== undefined);
+    if (this.#idleMs === idleMs) return;
+    this.#idleMs = idleMs;
+    if (this.#state.kind === 'running') this.#watchIdle(this.#state);
   }
 
-  /** It runs and is of no use: it is stopped, and counts as crashed. */
-  async giveUp(error: Error): Promise<void> {
-    const current = this.#current;
-    if (current === undefined) return;
-    this.#lost(current, asStartError(error, this.#server.name));
-    await current.stop();
-  }
-
-  close({ reason = 'Switchboard is stopping.', drainMs = 0 }: CloseOptions = {}): Promise<void> {
-    this.#closing ??= this.#close(reason, drainMs);
-    return this.#closing;
-  }
-
-  async #close(reason: string, drainMs: number): Promise<void> {
-    this.#become({ kind: 'stopped' });
-    this.#idleWatch.end();
-    this.#lossReason = reason;
-    this.#calls.failKept(this.#stoppedError());
+  /** Stops it for good. Called once. */
+  async close({ reason = 'Switchboard is stopping.', drainMs = 0 }: CloseOptions = {}): Promise<void> {
+    const before = this.#state;
+    const { run } = this;
+    const error = new SwitchboardError('STOPPING', `Server '${this.#name}' is stopped. ${reason}`);
+    this.#become({ kind: 'stopped', error, run });
+    this.calls.close(error);
     // One that is just starting is not waited for: it may never answer.
-    const pending = this.#starter.stop();
-    const starting = this.#starting?.then(
-      (started) => started.stop(),
-      () => undefined,
-    );
-    await this.#calls.close(this.#stoppedError(), drainMs);
-    const current = this.#current;
-    this.#live(undefined);
-    clearTimeout(this.#reviving);
-    this.#tasks.clear();
-    await Promise.all([current?.stop(), pending, starting]);
-    if (current) this.#events.gone();
+    const starting =
+      'start' in before ? [before.start.stop(error), before.running.catch(() => undefined)] : [];
+    await run?.finishCalls(drainMs);
+    const lost = run === undefined || run.end !== undefined;
+    await Promise.all([run?.stop(reason), ...starting]);
+    if (!lost) this.#options.tell({ kind: 'stopped' });
   }
 
   /** The running server, started now if it is not; everybody who asks meanwhile waits for the same start. */
-  #ensure(): Promise<ServerRun> {
-    if (this.#current) return Promise.resolve(this.#current);
-    this.#starting ??= this.#start().finally(() => {
-      this.#starting = undefined;
-    });
-    return this.#starting;
+  started(): Promise<ServerRun> {
+    const state = this.#state;
+    switch (state.kind) {
+      case 'running':
+        return Promise.resolve(state.run);
+      case 'waiting':
+      case 'starting':
+        return state.running;
+      case 'stopped':
+        return Promise.reject(state.error);
+      case 'idle':
+      case 'crashed':
+        return this.#start(state);
+    }
+  }
+
+  /** What somebody is told who has waited too long for it to start; undefined where it does not start. */
+  stillStarting(): SwitchboardError | undefined {
+    return 'start' in this.#state ? this.#state.start.stillStarting() : undefined;
   }
 
   /** The same for somebody who will not wait for ever: after a while it is told to come back, and the start goes on. */
-  async #ensureSoon(): Promise<ServerRun> {
-    if (this.#current) return this.#current;
-    this.#asking++;
-    const timeoutMs: Deadline = {
-      at: performance.now() + this.#context.callerMs,
+  async #startedSoon(): Promise<ServerRun> {
+    const running = this.started();
+    const state = this.#state;
+    if (!('start' in state)) return running;
+    const { start } = state;
+    const { context, deadlines } = this.#setup;
+    const deadline: Deadline = {
+      at: performance.now() + context.callerMs,
       place: -1,
       expired: () => undefined,
     };
     const tooLong = new Promise<never>((_, reject) => {
-      timeoutMs.expired = () => reject(this.#stillStarting() ?? this.#stoppedError());
+      deadline.expired = () => reject(start.stillStarting());
     });
-    this.#deadlines.add(timeoutMs);
+    start.waiters++;
+    deadlines.add(deadline);
     try {
-      return await Promise.race([this.#ensure(), tooLong]);
+      return await Promise.race([running, tooLong]);
     } finally {
-      this.#asking--;
-      this.#deadlines.remove(timeoutMs);
+      start.waiters--;
+      deadlines.remove(deadline);
     }
   }
 
-  #stillStarting(): SwitchboardError | undefined {
-    const { name } = this.#server;
-    if (this.#current || this.#starting === undefined) return undefined;
-    const passed = inSeconds(performance.now() - this.#startedAt);
-    const turn = this.#state.kind === 'starting' && this.#state.admittedAt === Infinity;
-    const words = this.#starter.words();
+  #start(before: IdleState | CrashedState): Promise<ServerRun> {
+    const obstacle = this.#obstacle(before);
+    if (obstacle) return Promise.reject(obstacle);
+    const start = new ServerStart(this.#setup, {
+      listener: (event, run) => this.#heard(event, run),
+      urgent: () => this.calls.kept,
+      admitted: () => this.#admitted(),
+    });
+    const leaving = before.kind === 'idle' ? before.leaving : undefined;
+    const running = Promise.resolve(leaving).then(() => this.#bringUp(before, start));
+    this.#state = { kind: 'waiting', before, start, running };
+    return running;
+  }
+
+  /** Why it cannot be started soon. */
+  #obstacle(state: IdleState | CrashedState): SwitchboardError | undefined {
+    const { server, context } = this.#setup;
+    if (state.kind === 'crashed' && server.comesBack === false) {
+      const message = `Server '${server.name}' has crashed and is not restarted automatically. ${state.error.message}`;
+      return new SwitchboardError('SERVER_CRASHED', message, { hint: returnHint(server) });
+    }
+    const wait = state.notBefore - performance.now();
+    if (wait <= RESTART_TIMEOUT_MS) return undefined;
+    const why = state.kind === 'crashed' ? state.error.message : 'It loses its sessions.';
     return new SwitchboardError(
-      'STILL_STARTING',
-      `Server '${name}' is still starting after ${passed}${turn ? ', waiting for its turn' : ''}.` +
-        (words && ` ${words}`),
-      { hint: 'It continues to start; try again.' },
+      'SERVER_FAILING',
+      `Server '${server.name}' keeps failing; the next attempt is allowed in ${Math.ceil(wait / 1000)} s. ${why}`,
+      { hint: context.startHint },
     );
   }
 
-  async #start(): Promise<ServerRun> {
-    this.#startedAt = performance.now();
-    if (this.#state.kind === 'crashed' && this.#server.comesBack === false)
-      throw this.#leftAlone(this.#state.error);
-    await this.#retiring;
-    await this.#waitOutCrash();
-    if (this.#state.kind === 'stopped') throw this.#stoppedError();
-    this.#attempts++;
-    this.#become({ kind: 'starting', attempt: this.#attempts, admittedAt: Infinity });
+  async #bringUp(before: IdleState | CrashedState, start: ServerStart): Promise<ServerRun> {
+    const wait = before.notBefore - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    this.#starting();
+    let run: ServerRun;
     try {
-      const { run, about } = await this.#starter.start();
-      this.#about = about;
-      // It was asked to stop while it started.
-      if ((this.#state as SourceState).kind === 'stopped') {
-        await run.stop();
-        throw this.#stoppedError();
-      }
-      this.#live(run);
-      this.#problem = undefined;
-      this.#answered = false;
-      this.#become({ kind: 'running', pid: run.transport.pid, since: Date.now() });
-      this.#attempts = 0;
-      this.#backoff.succeeded(performance.now());
-      this.#idleWatch.begin();
-      this.#events.started();
-      return run;
+      run = await start.run();
     } catch (error) {
-      if ((this.#state as SourceState).kind === 'stopped') throw this.#stoppedError();
-      if (error instanceof StartPostponed) {
-        // Nothing is wrong with the server.
-        this.#become({ kind: 'idle' });
-        const other = this.#context.other();
-        if (other) this.#calls.passKept(other);
-        throw error.reason;
-      }
-      this.#problem = asStartError(error, this.#server.name);
-      this.#crashed(this.#problem);
-      this.#events.failed();
-      throw error;
+      throw this.#notStarted(error);
+    }
+    const { stopped } = this;
+    if (stopped) {
+      await run.stop();
+      throw stopped;
+    }
+    this.#running(run);
+    return run;
+  }
+
+  #starting(): void {
+    const state = this.#state;
+    // It may have been stopped while it waited.
+    if (state.kind === 'stopped') throw state.error;
+    if (state.kind !== 'waiting') return;
+    const { start, running } = state;
+    this.#become({ kind: 'starting', start, running, admittedAt: Infinity });
+  }
+
+  #admitted(): void {
+    const state = this.#state;
+    if (state.kind === 'starting') this.#become({ ...state, admittedAt: performance.now() });
+  }
+
+  #running(run: ServerRun): void {
+    this.#setup.learned.about = run.about;
+    this.problem = undefined;
+    const { pid } = run.transport;
+    const state: RunningState = { kind: 'running', run, pid, since: Date.now(), idleTimer: undefined };
+    this.#become(state);
+    this.#backoff.succeeded(performance.now());
+    this.#watchIdle(state);
+    this.#options.tell({ kind: 'started' });
+  }
+
+  /** Returns what those are told who waited for it. */
+  #notStarted(error: unknown): SwitchboardError {
+    if (this.stopped) return this.stopped;
+    if (error instanceof StartPostponed) {
+      // Nothing is wrong with the server.
+      this.#become({ kind: 'idle', notBefore: 0 });
+      const other = this.#setup.context.other();
+      if (other) this.calls.passKept(other);
+      return error.reason;
+    }
+    this.problem = asStartError(error, this.#name);
+    this.#crashed(this.problem);
+    this.#options.tell({ kind: 'failed' });
+    return this.problem;
+  }
+
+  #heard(event: RunEvent, run: ServerRun): ClientLink | undefined {
+    switch (event.kind) {
+      case 'room':
+        this.calls.sendKept();
+        return undefined;
+      case 'lost':
+        this.#lost(run, () => this.#crashed(event.error));
+        return undefined;
+      case 'session-lost':
+        this.#lost(run, () => this.#sessionLost(run));
+        return undefined;
+      default:
+        return this.#options.tell(event);
     }
   }
 
-  #leftAlone(error: Error): SwitchboardError {
-    const message = `Server '${this.#server.name}' has crashed and is not restarted automatically. ${messageOf(error)}`;
-    return new SwitchboardError('SERVER_CRASHED', message, {
-      hint: `reload_server {"name":${JSON.stringify(this.#server.name)}} brings it back.`,
-    });
-  }
-
-  async #waitOutCrash(): Promise<void> {
-    const wait = this.#notBefore - performance.now();
-    if (wait <= 0) return;
-    if (wait > RESTART_TIMEOUT_MS) {
-      const why = this.#state.kind === 'crashed' ? messageOf(this.#state.error) : 'It loses its sessions.';
-      throw new SwitchboardError(
-        'SERVER_FAILING',
-        `Server '${this.#server.name}' keeps failing; the next attempt is allowed in ${Math.ceil(wait / 1000)} s. ${why}`,
-        { hint: this.#context.startHint },
-      );
-    }
-    await new Promise((resolve) => setTimeout(resolve, wait));
-  }
-
-  #lost(run: ServerRun, error: SwitchboardError): void {
-    if (this.#current !== run) return;
-    this.#live(undefined);
-    this.#crashed(error);
-    this.#tasks.clear();
-    this.#recentlyCancelled.clear();
-    this.#events.gone();
-    // Calls that were not sent yet lost nothing: they go to the next life.
-    if (this.#calls.kept) this.#calls.startForKept();
+  #lost(run: ServerRun, become: () => void): void {
+    const state = this.#state;
+    // One that is starting is none yet, and one that is being stopped is stopped.
+    if (!('run' in state) || state.run !== run) return;
+    if (state.kind === 'running') become();
+    this.#options.tell({ kind: 'stopped' });
+    // Calls that were not sent yet lost nothing: they go to the next run.
+    if (this.calls.kept) this.calls.startForKept();
     else this.#revive();
+  }
+
+  #crashed(error: SwitchboardError): void {
+    this.#become({ kind: 'crashed', error, at: Date.now(), notBefore: this.#restartAt() });
+    this.#setup.context.log.warn('server failed', { server: this.#name, reason: error.message });
   }
 
   /** The server does not know us any more; it is initialized again by the next call, or by those that it did not take. */
   #sessionLost(run: ServerRun): void {
-    if (this.#current !== run) return;
-    this.#context.log.info('the server no longer knows the session', { server: this.#server.name });
-    this.#lossReason = `Server '${this.#server.name}' no longer knows the session.`;
-    this.#live(undefined);
-    this.#idleWatch.end();
+    this.#setup.context.log.info('the server no longer knows the session', { server: this.#name });
     // Not at once again and again, where it forgets every session that it makes.
-    if (!this.#answered) this.#holdOff();
-    if (this.#state.kind !== 'stopped') this.#become({ kind: 'idle' });
-    this.#tasks.clear();
-    this.#events.gone();
-    if (this.#calls.kept) this.#calls.startForKept();
-    else this.#revive();
+    this.#become({ kind: 'idle', notBefore: run.answered ? 0 : this.#restartAt() });
+  }
+
+  #restartAt(): number {
+    const now = performance.now();
+    const advice = this.#backoff.next(now);
+    return advice.kind === 'wait' ? now + advice.ms : advice.until;
   }
 
   /** Somebody waits to hear from it: it comes back by itself, as soon as it may be started again. */
   #revive(): void {
-    clearTimeout(this.#reviving);
-    if (this.#server.comesBack === false || this.#state.kind === 'stopped' || !this.#events.inUse()) return;
-    const wait = Math.max(this.#notBefore - performance.now(), 0);
-    this.#reviving = setTimeout(() => {
-      this.#ensure().catch(() => this.#revive());
-    }, wait);
-    this.#reviving.unref();
+    const state = this.#state;
+    const down = state.kind === 'idle' || state.kind === 'crashed';
+    if (!down || this.#setup.server.comesBack === false || !this.#options.inUse()) return;
+    const wait = Math.max(state.notBefore - performance.now(), 0);
+    setTimeout(() => void this.started().catch(() => this.#revive()), wait).unref();
   }
 
-  #crashed(error: SwitchboardError): void {
-    this.#idleWatch.end();
-    // It may die while it is being stopped; then it is stopped.
-    if (this.#state.kind === 'stopped') return;
-    this.#lossReason = error.message;
-    this.#become({ kind: 'crashed', error, at: Date.now() });
-    this.#holdOff();
-    this.#context.log.warn('server failed', { server: this.#server.name, reason: error.message });
+  /** One timer looks again after the idle time; using the server costs nothing. */
+  #watchIdle(state: RunningState): void {
+    clearTimeout(state.idleTimer);
+    if (this.#idleMs === 'never') return;
+    const { run } = state;
+    run.used = false;
+    state.idleTimer = setTimeout(() => {
+      if (run.used || run.busy || this.calls.waiting || this.#options.inUse()) this.#watchIdle(state);
+      else this.#retire(run);
+    }, this.#idleMs).unref();
   }
 
-  #holdOff(): void {
-    const now = performance.now();
-    const advice = this.#backoff.next(now);
-    this.#notBefore = advice.kind === 'wait' ? now + advice.ms : advice.until;
-  }
-
-  #live(run: ServerRun | undefined): void {
-    this.#current = run;
-    this.#calls.liveIn(run);
-  }
-
-  #become(state: SourceState): void {
-    this.#state = state;
-    this.#context.stateChanged(this.#server.name);
-  }
-
-  /** Other sessions a server's request may be for: some servers go on after a cancellation, and tasks run without a call. */
-  #othersAtWork(): Set<Session> {
-    if (this.#server.shared !== true) return new Set();
-    return new Set([...this.#recentlyCancelled.sessions(), ...this.#tasks.sessions()]);
-  }
-
-  get #busy(): boolean {
-    const current = this.#current;
-    if (current === undefined) return false;
-    // Listening streams alone do not count as use; subscribers are counted by `inUse`.
-    const asked = current.peer.pendingCount - (current.modern?.listening.streams ?? 0);
-    const atWork = this.#calls.any || asked > 0 || current.serverRequests.size > 0 || this.#tasks.working;
-    return atWork || this.#events.inUse();
-  }
-
-  #retire(): void {
-    const current = this.#current;
-    if (current === undefined) return;
-    this.#context.log.info('stopping an idle server', { server: this.#server.name });
-    this.#live(undefined);
-    this.#become({ kind: 'idle' });
-    this.#events.gone();
-    this.#retiring = current.stop().catch((error: unknown) => {
-      this.#context.log.error('could not stop', { server: this.#server.name, reason: messageOf(error) });
+  #retire(run: ServerRun): void {
+    const { log } = this.#setup.context;
+    log.info('stopping an idle server', { server: this.#name });
+    const leaving = run.stop().catch((error: unknown) => {
+      log.error('could not stop', { server: this.#name, reason: messageOf(error) });
     });
+    this.#become({ kind: 'idle', leaving, notBefore: 0 });
+    this.#options.tell({ kind: 'stopped' });
   }
 
-  #stopped(): SwitchboardError | undefined {
-    return this.#state.kind === 'stopped' ? this.#stoppedError() : undefined;
+  #become(state: ConnectionState): void {
+    if (this.#state.kind === 'running') clearTimeout(this.#state.idleTimer);
+    this.#state = state;
+    this.#setup.context.stateChanged(this.#name);
   }
 
-  #stoppedError(): SwitchboardError {
-    return new SwitchboardError('STOPPING', `Server '${this.#server.name}' is stopped. ${this.#lossReason}`);
+  get #name(): string {
+    return this.#setup.server.name;
   }
 }

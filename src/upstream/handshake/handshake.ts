@@ -6,6 +6,7 @@ import {
   isJsonObject,
   isLegacyVersion,
   LATEST_LEGACY_VERSION,
+  Meta,
   MODERN_VERSION,
   ModernCode,
   Server,
@@ -13,6 +14,7 @@ import {
 } from '../../protocol/index.ts';
 import type { Message, Peer, Unanswered } from '../../wire/index.ts';
 import { errorCode, errorText, versionsSupported } from '../error-answer.ts';
+import { paramsWithMeta } from './request-meta.ts';
 
 export interface ClientIdentity {
   /** What we call ourselves towards servers. */
@@ -21,7 +23,24 @@ export interface ClientIdentity {
   readonly capabilities: JsonObject;
 }
 
-/** The outcome of a handshake. What another handshake cannot help is thrown instead. */
+export interface HandshakeOptions {
+  readonly peer: Peer;
+  /** The server's name. */
+  readonly server: string;
+  readonly identity: ClientIdentity;
+  /** Hides what must not be shown in what the server says. */
+  readonly mask: (text: string) => string;
+}
+
+/** A handshake on its way. One that cannot be helped by another is rejected. */
+export interface Handshake {
+  readonly result: Promise<HandshakeResult>;
+  /** Sends the same once more, in both framings at once. */
+  again(): void;
+  /** Its answer is of no interest any more. */
+  forget(): void;
+}
+
 export type HandshakeResult =
   | { readonly kind: 'agreed'; readonly info: SourceInfo }
   /**
@@ -36,52 +55,65 @@ export type HandshakeResult =
       readonly again?: boolean;
     };
 
-/**
- * Opens the conversation as a client does: `initialize`, and once it is answered `initialized`. `asked` gets the way to
- * ask the same once more, in both framings at once.
- */
-export function handshake(
-  peer: Peer,
-  server: string,
-  { clientInfo, capabilities }: ClientIdentity,
-  mask: (text: string) => string,
-  asked?: (again: () => void) => void,
-): Promise<HandshakeResult> {
-  return new Promise((resolve, reject) => {
-    const params = { protocolVersion: LATEST_LEGACY_VERSION, capabilities, clientInfo };
-    const id = peer.request('initialize', params, {
-      answered: (answer) => {
-        try {
-          const result = readGreeting(answer, server, mask);
-          if (result.kind === 'agreed') {
-            if (result.info.protocolVersion === BATCHING_VERSION) peer.allowBatches();
-            peer.notify('notifications/initialized');
-          }
-          resolve(result);
-        } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)));
-        }
-      },
-      unanswered: (reason, error) => {
-        const result = unheard(server, 'initialize', reason, error);
-        if (result instanceof SwitchboardError) reject(result);
-        else resolve(result);
-      },
-    });
-    asked?.(() => {
-      peer.transport.framing = 'either';
-      peer.repeat(id, 'initialize', params);
-    });
+/** What an answer means; an error where another handshake would not help. */
+type Outcome = HandshakeResult | SwitchboardError;
+
+/** Opens the conversation in the way of the legacy era: `initialize`, and once it is answered `initialized`. */
+export function initializeServer(options: HandshakeOptions): Handshake {
+  const { peer, identity } = options;
+  const { clientInfo, capabilities } = identity;
+  const params = { protocolVersion: LATEST_LEGACY_VERSION, capabilities, clientInfo };
+  return send(options, 'initialize', params, (answer) => {
+    const outcome = readInitialize(answer, options);
+    if (!(outcome instanceof SwitchboardError) && outcome.kind === 'agreed') {
+      if (outcome.info.protocolVersion === BATCHING_VERSION) peer.allowBatches();
+      peer.notify('notifications/initialized');
+    }
+    return outcome;
   });
 }
 
-/** What it means that a handshake got no answer: an error where another one would get none either. */
-export function unheard(
+/** Asks a server what it is, in the way of the modern era. Any answer that is not a proper one counts as a refusal. */
+export function discoverServer(options: HandshakeOptions): Handshake {
+  const params = paramsWithMeta(undefined, options.identity);
+  return send(options, 'server/discover', params, (answer) => readDiscovery(answer, options));
+}
+
+function send(
+  { peer, server }: HandshakeOptions,
+  method: string,
+  params: JsonObject,
+  read: (answer: Message) => Outcome,
+): Handshake {
+  let id = 0;
+  const result = new Promise<HandshakeResult>((resolve, reject) => {
+    const settle = (outcome: Outcome): void => {
+      if (outcome instanceof SwitchboardError) reject(outcome);
+      else resolve(outcome);
+    };
+    id = peer.request(method, params, {
+      answered: (answer) => settle(read(answer)),
+      unanswered: (reason, error) => settle(unheard(server, method, reason, error)),
+    });
+  });
+  return {
+    result,
+    again: () => {
+      peer.transport.framing = 'either';
+      peer.repeat(id, method, params);
+    },
+    forget: () => {
+      if (peer.forget(id)) peer.cancel(id);
+    },
+  };
+}
+
+function unheard(
   server: string,
   method: string,
   reason: Unanswered,
   error: SwitchboardError | undefined,
-): HandshakeResult | SwitchboardError {
+): Outcome {
   const why =
     error ??
     new SwitchboardError('START_FAILED', `Server '${server}' did not respond to ${method} (${reason}).`);
@@ -93,7 +125,7 @@ export function unheard(
   return final ? why : { kind: 'refused', error: why };
 }
 
-function readGreeting(answer: Message, server: string, mask: (text: string) => string): HandshakeResult {
+function readInitialize(answer: Message, { server, mask }: HandshakeOptions): Outcome {
   if (answer.has(Server.error)) {
     const said = mask(errorText(answer));
     const error = new SwitchboardError(
@@ -103,7 +135,7 @@ function readGreeting(answer: Message, server: string, mask: (text: string) => s
     const unsupported = errorCode(answer) === ModernCode.unsupportedVersion;
     const supported = unsupported ? versionsSupported(answer) : undefined;
     if (supported !== undefined && !supported.includes(MODERN_VERSION))
-      throw unknownVersions(server, supported);
+      return unknownVersions(server, supported);
     return { kind: 'refused', error, sure: unsupported };
   }
   const result = answer.value(Server.result);
@@ -113,17 +145,53 @@ function readGreeting(answer: Message, server: string, mask: (text: string) => s
     // It may have named the version that does not begin like this.
     return { kind: 'refused', error, sure: version === MODERN_VERSION };
   }
-  const info = {
-    protocolVersion: version,
-    serverInfo: isJsonObject(result.serverInfo) ? result.serverInfo : {},
-    capabilities: isJsonObject(result.capabilities) ? result.capabilities : {},
-    instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
+  return { kind: 'agreed', info: infoIn(result, version, result.serverInfo) };
+}
+
+function readDiscovery(answer: Message, options: HandshakeOptions): Outcome {
+  const { server } = options;
+  if (answer.has(Server.error)) return readRefusal(answer, options);
+  const result = answer.value(Server.result);
+  if (!isJsonObject(result) || !Array.isArray(result.supportedVersions)) {
+    const message = `Server '${server}' sent an invalid response to server/discover.`;
+    return { kind: 'refused', error: new SwitchboardError('START_FAILED', message) };
+  }
+  const versions = result.supportedVersions as unknown[];
+  if (!versions.includes(MODERN_VERSION)) return otherVersions(versions, server);
+  const meta = isJsonObject(result._meta) ? result._meta : {};
+  return { kind: 'agreed', info: infoIn(result, MODERN_VERSION, meta[Meta.serverInfo]) };
+}
+
+function infoIn(result: JsonObject, protocolVersion: string, serverInfo: unknown): SourceInfo {
+  const { capabilities, instructions } = result;
+  return {
+    protocolVersion,
+    serverInfo: isJsonObject(serverInfo) ? serverInfo : {},
+    capabilities: isJsonObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === 'string' ? instructions : undefined,
   };
-  return { kind: 'agreed', info };
+}
+
+/** Only errors that the modern era has brought show a modern server; older ones answer with any code there is. */
+function readRefusal(answer: Message, { server, mask }: HandshakeOptions): Outcome {
+  const code = errorCode(answer);
+  const said = quoted(mask(errorText(answer)));
+  const error = new SwitchboardError('START_FAILED', `Server '${server}' refused server/discover: ${said}.`);
+  if (code === ModernCode.unsupportedVersion) return otherVersions(versionsSupported(answer) ?? [], server);
+  const modern = code === ModernCode.headerMismatch || code === ModernCode.missingCapability;
+  return modern ? error : { kind: 'refused', error };
+}
+
+/** It knows how to be asked, and does not speak our version: there may be an older one that both know. */
+function otherVersions(versions: readonly unknown[], server: string): Outcome {
+  const error = unknownVersions(server, versions);
+  // It names the very version that it was asked in: it is asked once more.
+  if (versions.includes(MODERN_VERSION)) return { kind: 'refused', error, again: true };
+  return versions.some(isLegacyVersion) ? { kind: 'refused', error, sure: true } : error;
 }
 
 /** The server speaks, but nothing that we do. */
-export function unknownVersions(server: string, versions: readonly unknown[]): SwitchboardError {
+function unknownVersions(server: string, versions: readonly unknown[]): SwitchboardError {
   const named = versions
     .slice(0, 5)
     .map((version) => JSON.stringify(version).slice(0, 100))

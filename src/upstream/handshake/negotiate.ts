@@ -1,24 +1,26 @@
-import type { SwitchboardError } from '../../shared/errors.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
 import type { SourceInfo } from '../../gateway/index.ts';
 import { otherEra, type Era, type EraSupport } from '../../protocol/index.ts';
-import type { Peer } from '../../wire/index.ts';
-import { discoverServer, type Discovery } from './discover-server.ts';
-import { handshake, type ClientIdentity, type HandshakeResult } from './handshake.ts';
 import type { UpstreamServer } from '../server.ts';
+import type { Transport } from '../transport.ts';
+import {
+  discoverServer,
+  initializeServer,
+  type Handshake,
+  type HandshakeOptions,
+  type HandshakeResult,
+} from './handshake.ts';
 
-export interface Negotiation {
-  readonly peer: Peer;
-  /** The server's name. */
-  readonly server: string;
-  readonly identity: ClientIdentity;
-  /** Hides what must not be shown in what the server says. */
-  readonly mask: (text: string) => string;
+export interface Negotiation extends HandshakeOptions {
+  readonly transport: Pick<Transport, 'watch'>;
   /** Which eras are tried, in order. */
   readonly eras: readonly Era[];
-  /** Calls back when the server seems to ignore `server/discover`. Returns how to end that. */
-  readonly whenSilent: (then: () => void) => () => void;
+  /** The time that all of it has, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Whether the server has responded to `server/discover` before. */
+  readonly discovered: boolean;
   /** Gets the way to send `initialize` once more, in both framings at once. */
-  readonly asked?: (again: () => void) => void;
+  readonly asked: (again: () => void) => void;
 }
 
 export interface Agreement {
@@ -30,27 +32,31 @@ export interface Agreement {
 
 /** Initializes a server in one era and, if it refuses, in the other, over the same connection. */
 export async function negotiate(negotiation: Negotiation): Promise<Agreement> {
-  const { peer, server, identity, mask, eras, whenSilent, asked } = negotiation;
+  const { eras } = negotiation;
   const support: Partial<Record<Era, boolean>> = {};
-  const discoveries: Discovery[] = [];
+  const discoveries: Handshake[] = [];
   let failure: SwitchboardError | undefined;
   let sure = false;
   const tries = [...eras];
+  const initialize = (): Promise<HandshakeResult> => {
+    const handshake = initializeServer(negotiation);
+    negotiation.asked(() => handshake.again());
+    return handshake.result;
+  };
   const discover = (): Promise<HandshakeResult> => {
-    const discovery = discoverServer(peer, server, identity, mask);
+    const discovery = discoverServer(negotiation);
     discoveries.push(discovery);
     // The answer may come after the server was taken for silent.
     void discovery.result.then(
       ({ kind }) => (support.modern = kind === 'agreed'),
       () => undefined,
     );
-    return sure ? discovery.result : discovery.unlessSilent(whenSilent);
+    return sure ? discovery.result : unlessSilent(discovery.result, negotiation);
   };
   try {
     for (let at = 0; at < tries.length; at++) {
       const era = tries[at]!;
-      const result =
-        era === 'legacy' ? await handshake(peer, server, identity, mask, asked) : await discover();
+      const result = await (era === 'legacy' ? initialize() : discover());
       if (result.kind === 'agreed') {
         // What it did not agree to before this, it does not support.
         const refused = tries.slice(0, at).includes(otherEra(era)) ? { [otherEra(era)]: false } : {};
@@ -67,6 +73,43 @@ export async function negotiate(negotiation: Negotiation): Promise<Agreement> {
     throw failure!;
   } finally {
     for (const discovery of discoveries) discovery.forget();
+  }
+}
+
+/** A remote server that does not respond for so long counts as silent, in milliseconds. */
+const SILENCE = 3000;
+/** And so does a program that has only waited for so long, if it has never responded to this before. */
+const PROGRAM_SILENCE = 250;
+/** The part of the start timeout that all of this may take at most. */
+const SILENT_PART = 1 / 3;
+
+/**
+ * The outcome of a discovery, or a refusal once the server seems to ignore it; its answer may still come. A program that
+ * is busy is still starting: only the time in which it waits counts.
+ */
+async function unlessSilent(
+  result: Promise<HandshakeResult>,
+  { server, transport, timeoutMs, discovered }: Negotiation,
+): Promise<HandshakeResult> {
+  const longest = timeoutMs * SILENT_PART;
+  const limit = Math.min(SILENCE, longest);
+  let timer: NodeJS.Timeout | undefined;
+  let unwatch: (() => void) | undefined;
+  const silence = new Promise<HandshakeResult>((resolve) => {
+    const silent = (): void => {
+      const message = `Server '${server}' did not respond to server/discover.`;
+      resolve({ kind: 'refused', error: new SwitchboardError('START_FAILED', message), silent: true });
+    };
+    timer = setTimeout(silent, transport.watch === undefined ? limit : longest);
+    unwatch = transport.watch?.((idleMs) => {
+      if (idleMs >= (discovered ? limit : Math.min(PROGRAM_SILENCE, limit))) silent();
+    });
+  });
+  try {
+    return await Promise.race([result, silence]);
+  } finally {
+    clearTimeout(timer);
+    unwatch?.();
   }
 }
 
@@ -87,13 +130,9 @@ export interface EraPreference {
  */
 export function erasOf({ target }: UpstreamServer, preference: EraPreference): Era[] {
   const { wanted, last, support, transport } = preference;
-  if (target.kind === 'remote' && (target.transport === 'sse' || isSse(target.transport, transport)))
+  if (target.kind === 'remote' && (target.transport === 'auto' ? transport : target.transport) === 'sse')
     return ['legacy'];
   const preferred = wanted ?? last ?? (target.kind === 'remote' ? 'modern' : 'legacy');
   const first = support[preferred] === false ? otherEra(preferred) : preferred;
   return [first, otherEra(first)];
-}
-
-function isSse(configured: 'auto' | 'http' | 'sse', found: 'http' | 'sse' | undefined): boolean {
-  return configured === 'auto' && found === 'sse';
 }

@@ -40,8 +40,6 @@ export function metaEdits(
   stamp: RequestMeta,
 ): Edit[] | SwitchboardError {
   const all = [...edits];
-  if (stamp.keeps && stamp.more === undefined && hasModernMeta(request))
-    return renamed(request, edits, Client.clientInfo, stamp.clientInfo);
   const places = placesOf(request);
   if (places === undefined) return DOUBLED;
   const { message, slots } = places;

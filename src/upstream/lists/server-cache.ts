@@ -36,7 +36,7 @@ export interface ServerFacts {
 }
 
 export interface CachedServer {
-  /** Made by `memoryKey` from everything in the configuration that may change what the server lists. */
+  /** Made by `serverCacheKey` from everything in the configuration that may change what the server lists. */
   readonly key: () => string;
   /** What must not be written to a file. A list that holds any of it is not remembered. */
   readonly secrets: () => Iterable<string>;

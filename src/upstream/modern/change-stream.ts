@@ -1,4 +1,3 @@
-import type { Logger } from '../../shared/log.ts';
 import {
   isJsonObject,
   LIST_KINDS,
@@ -8,21 +7,9 @@ import {
   type JsonObject,
   type CatalogKind,
 } from '../../protocol/index.ts';
-import { memberText, Message, RpcCode, withMembers, type Peer, type Unanswered } from '../../wire/index.ts';
+import { memberText, Message, RpcCode, withMembers } from '../../wire/index.ts';
 import { errorCode, errorText } from '../error-answer.ts';
-
-export interface ChangeStreamOptions {
-  /** The server's name. */
-  readonly server: string;
-  readonly peer: Peer;
-  readonly log: Logger;
-  /** What the server said it has. */
-  readonly capabilities: JsonObject;
-  /** Puts the envelope on the params of a request. */
-  readonly stamped: (params: JsonObject) => JsonObject;
-  /** A list may have changed. */
-  readonly changed: (kind: CatalogKind) => void;
-}
+import type { ModernOptions } from './modern.ts';
 
 /** How long a subscription may wait until the server has confirmed it, in milliseconds. */
 const CONFIRM_TIMEOUT_MS = 2000;
@@ -39,7 +26,9 @@ const MOST_STREAMS = 4;
  * new one is opened, and the old one is given up when the new one is confirmed, so that nothing is missed between them.
  */
 export class ChangeStream {
-  readonly #options: ChangeStreamOptions;
+  readonly #options: ModernOptions;
+  /** Puts the envelope on the params of a request. */
+  readonly #stamped: (params: JsonObject) => JsonObject;
   readonly #kinds: readonly CatalogKind[];
   readonly #uris = new Set<string>();
   /** Those that are open, oldest first; the last has all that we want to hear of now. */
@@ -52,10 +41,11 @@ export class ChangeStream {
   #over = false;
   #asked: (() => void)[] = [];
 
-  constructor(options: ChangeStreamOptions) {
+  constructor(options: ModernOptions, stamped: (params: JsonObject) => JsonObject) {
     this.#options = options;
+    this.#stamped = stamped;
     this.#kinds = (Object.keys(FILTER) as (keyof typeof FILTER)[]).filter((kind) => {
-      const capability = options.capabilities[LIST_KINDS[kind].capability];
+      const capability = options.about.capabilities[LIST_KINDS[kind].capability];
       return isJsonObject(capability) && capability.listChanged === true;
     });
     this.#open();
@@ -68,7 +58,7 @@ export class ChangeStream {
 
   /** Whether the server can tell of changes to single resources. */
   get canSubscribe(): boolean {
-    const { resources } = this.#options.capabilities;
+    const { resources } = this.#options.about.capabilities;
     return isJsonObject(resources) && resources.subscribe === true;
   }
 
@@ -101,8 +91,8 @@ export class ChangeStream {
 
   /** The server ends a stream. */
   cancelled(id: number): void {
-    if (this.#options.peer.pendingFor(id) instanceof Stream && this.#options.peer.forget(id))
-      this.ended(id, 'the server ended it');
+    const stream = this.#streams.find((each) => each.id === id);
+    if (stream && this.#options.peer.forget(id)) this.#ended(stream, 'the server ended it');
   }
 
   stop(): void {
@@ -110,24 +100,6 @@ export class ChangeStream {
     clearTimeout(this.#timer);
     clearImmediate(this.#opening);
     this.#tellAsked();
-  }
-
-  /** A stream is over; `why` is for the log, undefined where there is no use in another one. */
-  ended(id: number, why: string | undefined): void {
-    const stream = this.#streams.find((each) => each.id === id);
-    if (stream === undefined) return;
-    const newest = stream === this.#streams.at(-1);
-    this.#streams = this.#streams.filter((each) => each !== stream);
-    if (stream.confirmed && this.#streams.length === 0) this.#missed = true;
-    if (stream.confirmed && performance.now() - stream.since >= GOOD_AFTER) this.#failures = 0;
-    if (this.#over || !newest) return;
-    const { log, server } = this.#options;
-    this.#tellAsked();
-    log.debug('change notifications stopped', { server, why });
-    if (why === undefined) return;
-    const pause = Math.min(FIRST_PAUSE * 2 ** this.#failures++, LONGEST_PAUSE);
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#open(), pause).unref();
   }
 
   /** Asks for what is wanted now; for several changes at one time once. */
@@ -153,7 +125,6 @@ export class ChangeStream {
   #open(): void {
     clearTimeout(this.#timer);
     if (this.#over) return;
-    const { peer, stamped } = this.#options;
     if (this.#kinds.length === 0 && this.#uris.size === 0) {
       this.#dropBut(0);
       this.#tellAsked();
@@ -164,9 +135,29 @@ export class ChangeStream {
       ...Object.fromEntries(this.#kinds.map((kind) => [FILTER[kind as keyof typeof FILTER], true])),
       ...(this.#uris.size === 0 ? {} : { resourceSubscriptions: [...this.#uris] }),
     };
-    const stream = new Stream(this);
-    stream.id = peer.request('subscriptions/listen', stamped({ notifications }), stream);
+    const stream: Stream = { id: 0, confirmed: false, since: performance.now() };
+    stream.id = this.#options.peer.request('subscriptions/listen', this.#stamped({ notifications }), {
+      answered: (answer) => this.#ended(stream, endOf(answer)),
+      unanswered: (reason) => this.#ended(stream, reason),
+    });
     this.#streams.push(stream);
+  }
+
+  /** A stream is over; `why` is for the log, undefined where there is no use in another one. */
+  #ended(stream: Stream, why: string | undefined): void {
+    if (!this.#streams.includes(stream)) return;
+    const newest = stream === this.#streams.at(-1);
+    this.#streams = this.#streams.filter((each) => each !== stream);
+    if (stream.confirmed && this.#streams.length === 0) this.#missed = true;
+    if (stream.confirmed && performance.now() - stream.since >= GOOD_AFTER) this.#failures = 0;
+    if (this.#over || !newest) return;
+    const { server, context } = this.#options.setup;
+    this.#tellAsked();
+    context.log.debug('change notifications stopped', { server: server.name, why });
+    if (why === undefined) return;
+    const pause = Math.min(FIRST_PAUSE * 2 ** this.#failures++, LONGEST_PAUSE);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#open(), pause).unref();
   }
 
   #confirmed(stream: Stream): void {
@@ -201,29 +192,19 @@ const FILTER = {
   resources: 'resourcesListChanged',
 } as const satisfies Partial<Record<CatalogKind, string>>;
 
-/** One such request; it is its own waiting place. */
-class Stream {
-  id = 0;
+/** One such request. */
+interface Stream {
+  id: number;
   /** The server has said that it will tell. */
-  confirmed = false;
-  readonly since = performance.now();
-  readonly #listening: ChangeStream;
+  confirmed: boolean;
+  /** When it was sent, on the performance clock. */
+  readonly since: number;
+}
 
-  constructor(listening: ChangeStream) {
-    this.#listening = listening;
-  }
-
-  answered(answer: Message): void {
-    const failed = answer.has(Server.error);
-    // A server that does not know the method will not know it later either.
-    const pointless = failed && errorCode(answer) === RpcCode.methodNotFound;
-    const why = failed ? errorText(answer).slice(0, 200) : 'the server ended it';
-    this.#listening.ended(this.id, pointless ? undefined : why);
-  }
-
-  unanswered(reason: Unanswered): void {
-    this.#listening.ended(this.id, reason);
-  }
+/** Why a stream was answered; undefined for a server that does not know the method, for it will not know it later either. */
+function endOf(answer: Message): string | undefined {
+  if (!answer.has(Server.error)) return 'the server ended it';
+  return errorCode(answer) === RpcCode.methodNotFound ? undefined : errorText(answer).slice(0, 200);
 }
 
 /** A notification without the id of the stream that it arrived on: our ids mean nothing to clients. */

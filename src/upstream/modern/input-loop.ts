@@ -20,12 +20,6 @@ import {
 } from '../../wire/index.ts';
 import { errorText } from '../error-answer.ts';
 
-export interface InputLoopsOptions {
-  readonly deadlines: Deadlines;
-  /** Sends a call to the server again. */
-  readonly again: (call: Call, edits: Edit[]) => void;
-}
-
 /** What goes out with a call beside what its client said, and until when it may take, on the performance clock. */
 export interface RetryParams {
   readonly params: ReadonlyMap<'inputResponses' | 'requestState', string>;
@@ -46,12 +40,15 @@ const LONGEST_PAUSE = 500;
  * needs. Nothing is with the server meanwhile, so it may even be another process that goes on.
  */
 export class InputLoops {
-  readonly #options: InputLoopsOptions;
+  readonly #deadlines: Deadlines;
+  readonly #again: (edits: Edit[], call: Call) => void;
   readonly #open = new Set<InputLoop>();
   readonly #carried = new WeakMap<Call, RetryParams & { readonly count: number }>();
 
-  constructor(options: InputLoopsOptions) {
-    this.#options = options;
+  /** `again` sends a call to the server again. */
+  constructor(deadlines: Deadlines, again: (edits: Edit[], call: Call) => void) {
+    this.#deadlines = deadlines;
+    this.#again = again;
   }
 
   /** Calls that wait for a client. */
@@ -71,14 +68,17 @@ export class InputLoops {
   /** The server needs something before it can answer a call that was sent with these edits. */
   begin(call: Call, edits: Edit[], answer: Message, latest: number): void {
     const count = (this.#carried.get(call)?.count ?? 0) + 1;
-    const inputs = count > MOST_ROUNDS ? tooMany(call) : inputsOf(call, answer);
+    const inputs =
+      count > MOST_ROUNDS
+        ? notFinished(call, 'INPUT_REFUSED', `it asked for input more than ${MOST_ROUNDS} times`, BUG_HINT)
+        : inputsOf(call, answer);
     if (inputs instanceof SwitchboardError) {
       call.fail(inputs);
       return;
     }
     const state = answer.text(Server.requestState);
     const loop = new InputLoop(call, inputs, latest, {
-      deadlines: this.#options.deadlines,
+      deadlines: this.#deadlines,
       pause: inputs.length > 0 ? 0 : Math.min(FIRST_PAUSE * 2 ** (count - 1), LONGEST_PAUSE),
       over: () => this.#open.delete(loop),
       gathered: (responses) => {
@@ -86,7 +86,7 @@ export class InputLoops {
         if (responses !== undefined) params.set('inputResponses', responses);
         if (state !== undefined) params.set('requestState', state);
         this.#carried.set(call, { params, latest, count });
-        this.#options.again(call, edits);
+        this.#again(edits, call);
       },
     });
     this.#open.add(loop);
@@ -146,9 +146,9 @@ class InputLoop implements Runner, Deadline {
 
   expired(): void {
     this.#end('Timed out.');
-    const message = `${this.#call.subject()} was not finished: the client did not provide the input in time.`;
     const hint = 'If it needs more time, raise timeouts.callMaxMs in the configuration.';
-    this.#call.fail(new SwitchboardError('CALL_TIMEOUT', message, { hint }));
+    const why = 'the client did not provide the input in time';
+    this.#call.fail(notFinished(this.#call, 'CALL_TIMEOUT', why, hint));
   }
 
   abandon(why: string): void {
@@ -191,8 +191,8 @@ class InputLoop implements Runner, Deadline {
 
   #fail(input: Input, why: string): void {
     this.#end('Another input request of the same call was not answered.');
-    const message = `${this.#call.subject()} was not finished: the client did not respond to ${input.method} (${why}).`;
-    this.#call.fail(new SwitchboardError('INPUT_REFUSED', message));
+    const refused = `the client did not respond to ${input.method} (${why})`;
+    this.#call.fail(notFinished(this.#call, 'INPUT_REFUSED', refused));
   }
 
   #finish(): void {
@@ -251,11 +251,8 @@ function inputFrom(call: Call, key: string, text: string): Input | SwitchboardEr
   );
   const lacking = notDeclared(call.session.client.capabilities, method, request);
   if (lacking === undefined) return { key, method, request };
-  return new SwitchboardError(
-    'INPUT_REFUSED',
-    `${call.subject()} was not finished: it asks for ${method}, and the client has not declared ${lacking}.`,
-    { hint: 'It needs a client that can do this.' },
-  );
+  const why = `it asks for ${method}, and the client has not declared ${lacking}`;
+  return notFinished(call, 'INPUT_REFUSED', why, 'It needs a client that can do this.');
 }
 
 /** Older clients want a name for each page that a person is sent to; modern servers do not give it one any more. */
@@ -291,21 +288,24 @@ function responseIn({ method }: Input, answer: Message): string | SwitchboardErr
     : new SwitchboardError('INPUT_REFUSED', 'it is not a result');
 }
 
-function tooMany(call: Call): SwitchboardError {
-  return new SwitchboardError(
-    'INPUT_REFUSED',
-    `${call.subject()} was not finished: it asked for input more than ${MOST_ROUNDS} times.`,
-    { hint: 'This is a bug in that server; check its log.' },
-  );
+function notFinished(
+  call: Call,
+  code: 'CALL_TIMEOUT' | 'INPUT_REFUSED',
+  why: string,
+  hint?: string,
+): SwitchboardError {
+  return new SwitchboardError(code, `${call.subject()} was not finished: ${why}.`, { hint });
 }
 
 function unusable(call: Call, why: string): SwitchboardError {
   return new SwitchboardError(
     'SERVER_ANSWER_UNUSABLE',
     `${call.subject()} returned an unusable response: ${why}.`,
-    { hint: 'This is a bug in that server; check its log.' },
+    { hint: BUG_HINT },
   );
 }
+
+const BUG_HINT = 'This is a bug in that server; check its log.';
 
 /** Line breaks between tokens mean nothing, and the wire to the client may end a message there. */
 function onOneLine(json: string): string {

@@ -17,7 +17,7 @@ import {
   type AnswerListener,
   type Edit,
 } from '../../wire/index.ts';
-import type { UpstreamContext } from '../run/server-run.ts';
+import type { UpstreamContext } from '../context.ts';
 import type { CallTimeouts, UpstreamServer } from '../server.ts';
 import { createServerSource } from '../source.ts';
 import { factsCache, testUpstreamContext } from '../../../test/helpers/upstream-context.ts';

@@ -1,36 +1,31 @@
 import { SwitchboardError } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/log.ts';
-import type { Call, Session, SourceInfo } from '../../gateway/index.ts';
+import type { Call, SourceInfo } from '../../gateway/index.ts';
 import { Client, Server, SERVER_SHAPE, type JsonObject, type CatalogKind } from '../../protocol/index.ts';
 import {
   editedString,
   excerptOf,
   Message,
   RpcCode,
+  withMembers,
   type Edit,
   type Excerpt,
   type Peer,
 } from '../../wire/index.ts';
+import type { ServerSetup } from '../context.ts';
 import { hasModernMeta, metaWith, renamed, paramsWithMeta, metaEdits } from '../handshake/request-meta.ts';
-import { PendingCall, pendingCallsAt } from '../calls/pending-call.ts';
-import type { ClientIdentity } from '../handshake/handshake.ts';
 import { ChangeStream } from './change-stream.ts';
 import type { RetryParams } from './input-loop.ts';
 
 export interface ModernOptions {
-  /** The server's name. */
-  readonly server: string;
+  readonly setup: ServerSetup;
   readonly peer: Peer;
-  readonly info: SourceInfo;
-  readonly identity: () => ClientIdentity;
-  readonly log: Logger;
-  /** Over HTTP a request of the server's own gets no answer: there is no way to send one. */
-  readonly remote: boolean;
+  /** What the server says of itself. */
+  readonly about: SourceInfo;
   /** A list of the server's may have changed. */
   readonly changed: (kind: CatalogKind) => void;
 }
 
-/** What is different about one life of a server that is of the modern era. */
+/** What is different about a run of a server of the modern era. */
 export class Modern {
   readonly listening: ChangeStream;
   readonly #options: ModernOptions;
@@ -44,29 +39,31 @@ export class Modern {
   #asks = false;
 
   constructor(options: ModernOptions) {
-    const { server, peer, log, info, changed } = options;
     this.#options = options;
     // What kind of result it is stands in every answer, among the rare members.
-    peer.transport.readRareMembers();
-    this.#clientInfo = JSON.stringify(options.identity().clientInfo);
+    options.peer.transport.readRareMembers();
+    this.#clientInfo = JSON.stringify(options.setup.context.identity().clientInfo);
     this.#clientBytes = this.#metaBytes = excerptOf(this.#clientInfo);
-    this.listening = new ChangeStream({
-      server,
-      peer,
-      log,
-      capabilities: info.capabilities,
-      stamped: (params) => this.stamped(params),
-      changed,
-    });
+    this.listening = new ChangeStream(options, (params) => this.stamped(params));
   }
 
   /** The params of a request of our own, with the envelope on them. */
   stamped(params: JsonObject | undefined): JsonObject {
-    return paramsWithMeta(params, this.#options.identity());
+    return paramsWithMeta(params, this.#options.setup.context.identity());
   }
 
-  /** The edits with which a client's call goes out. */
-  stampEdits(
+  /** The edits with which a client's call goes out; undefined if it has been answered or failed instead. */
+  prepare(call: Call, edits: Edit[], carried: RetryParams | undefined): Edit[] | undefined {
+    // The previous runner has finished with it, even if it is not sent.
+    call.runBy(undefined);
+    if (call.method !== 'tools/call' && this.#answers(call, edits)) return undefined;
+    const stamped = this.#stampEdits(call, edits, carried);
+    if (!(stamped instanceof SwitchboardError)) return stamped;
+    call.fail(stamped);
+    return undefined;
+  }
+
+  #stampEdits(
     call: Call,
     edits: readonly Edit[],
     carried: RetryParams | undefined,
@@ -99,7 +96,7 @@ export class Modern {
   }
 
   /** Answers what the server has no method for any more. Returns whether that was the case. */
-  answers(call: Call, edits: readonly Edit[]): boolean {
+  #answers(call: Call, edits: readonly Edit[]): boolean {
     const answer = this.#own(call.method, () => editedString(call.request, Client.uri, edits));
     if (answer === undefined) return false;
     void answer.then((problem) => {
@@ -135,7 +132,7 @@ export class Modern {
     if (uri === undefined)
       return new SwitchboardError('PARAMS_INVALID', `${method} needs a uri, as a string.`);
     if (!this.listening.canSubscribe) {
-      const message = `Server '${this.#options.server}' does not report changes to individual resources.`;
+      const message = `Server '${this.#options.setup.server.name}' does not report changes to individual resources.`;
       return new SwitchboardError('METHOD_UNKNOWN', message);
     }
     if (method === 'resources/subscribe') await this.listening.subscribe(uri);
@@ -145,42 +142,48 @@ export class Modern {
 
   /** A request of the server's own, which this era does not have. */
   asked(request: Message): void {
-    const { server, peer, log, remote } = this.#options;
+    const { setup, peer } = this.#options;
+    const { name: server, target } = setup.server;
     const method = request.string(Server.method)!.slice(0, 200);
     if (!this.#asks)
-      log.warn('sent a request to its client, which its protocol version forbids', { server, method });
+      setup.context.log.warn('sent a request to its client, which its protocol version forbids', {
+        server,
+        method,
+      });
     this.#asks = true;
-    if (!remote) peer.fail(request.text(Server.id), RpcCode.methodNotFound, `Method not found: ${method}`);
-  }
-
-  /** The clients that a log message may be for: those of running calls that wanted any. */
-  listeners(): ReadonlySet<Session> {
-    return new Set(this.#wantingLogs().map((call) => call.session));
-  }
-
-  /**
-   * The call that a log message belongs to: the one on whose response stream it arrived (`requestId`), or the only one
-   * that wants log messages.
-   */
-  logged(message: Message, requestId: number | undefined): Call | undefined {
-    const listener = this.#options.peer.pendingFor(requestId ?? message.integer(Server.subscriptionId));
-    if (listener instanceof PendingCall) return listener.call;
-    const [call, another] = this.#wantingLogs();
-    return another === undefined ? call : undefined;
-  }
-
-  #wantingLogs(): Call[] {
-    return pendingCallsAt(this.#options.peer)
-      .map((pending) => pending.call)
-      .filter((call) => (isModern(call) ? call.request.has(Client.logLevel) : call.session.logLevel));
-  }
-
-  stop(): void {
-    this.listening.stop();
+    // Over HTTP there is no way to answer it.
+    if (target.kind === 'process')
+      peer.fail(request.text(Server.id), RpcCode.methodNotFound, `Method not found: ${method}`);
   }
 }
 
 /** Whether the client of a call is of the modern era. */
 export function isModern({ session }: Call): boolean {
   return session.client.modern === true;
+}
+
+/**
+ * A modern server's answer for a client of the era before: without the members that say how it may be kept and what
+ * kind it is. Clients of that time check results against schemas that need not allow them. The rest keeps its text. Call
+ * takes an answer, not edits to one, so the bytes are written again; only calls between the eras pay for that.
+ */
+export function legacyAnswer(answer: Message, call: Call): Message {
+  if (![Server.resultType, Server.ttlMs, Server.cacheScope].some((slot) => answer.has(slot))) return answer;
+  if (answer.has(Server.resultType) && answer.string(Server.resultType) !== 'complete')
+    return unknownResult(answer, call);
+  const result = withMembers(answer.text(Server.result)!, {
+    resultType: undefined,
+    ttlMs: undefined,
+    cacheScope: undefined,
+  });
+  return Message.fromText(withMembers(answer.toString(), { result }), SERVER_SHAPE);
+}
+
+/** What such a client is told of a result that it cannot know, such as a task that it did not ask for. */
+function unknownResult(answer: Message, call: Call): Message {
+  const type = answer.text(Server.resultType)!.slice(0, 100);
+  const what = type === '"task"' ? 'a task' : `a result of type ${type}`;
+  const message = `${call.subject()} returned ${what}, which the client does not support: it uses an older protocol version.`;
+  const id = answer.integer(Server.id);
+  return Message.from({ jsonrpc: '2.0', id, error: { code: RpcCode.serverError, message } }, SERVER_SHAPE);
 }

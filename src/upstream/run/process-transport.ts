@@ -1,26 +1,10 @@
-import type { Logger } from '../../shared/log.ts';
 import { quoted } from '../../shared/printable.ts';
-import { captureOutput, type ChildEnd, type ChildProcesses } from '../../process/index.ts';
+import { captureOutput, type ChildEnd } from '../../process/index.ts';
 import { SERVER_SHAPE } from '../../protocol/index.ts';
 import { StreamTransport, type OutputFraming } from '../../wire/index.ts';
-import type { Transport, TransportEnd, TransportEvents } from '../transport.ts';
+import type { ServerSetup } from '../context.ts';
 import type { ProcessTarget } from '../server.ts';
-
-export interface ProcessTransportOptions {
-  /** The server's name. */
-  readonly server: string;
-  readonly target: ProcessTarget;
-  /** The framing to begin with. */
-  readonly framing: OutputFraming;
-  /** The largest message accepted, in bytes. */
-  readonly messageBytes: number;
-  readonly children: ChildProcesses;
-  readonly log: Logger;
-  /** Takes each line the server writes to stderr, already prefixed and safe to print. */
-  readonly stderr: (line: string) => void;
-  /** Hides what must not be shown. */
-  readonly mask: (text: string) => string;
-}
+import type { Transport, TransportEnd, TransportEvents } from '../transport.ts';
 
 /** How long after its pipes close a process may take to exit, in milliseconds. */
 const EXIT_DELAY_MS = 50;
@@ -28,14 +12,21 @@ const EXIT_DELAY_MS = 50;
 /** For a process that is not given time to exit by itself. */
 const AT_ONCE = { term: 0, kill: 2000 };
 
-/** Starts a process and carries messages over its stdin and stdout. */
-export function openProcessTransport(options: ProcessTransportOptions, events: TransportEvents): Transport {
-  const { server, target, framing, messageBytes, children, log, mask } = options;
+/** Starts a process and carries messages over its stdin and stdout. `mask` hides what must not be shown. */
+export function openProcessTransport(
+  setup: ServerSetup,
+  target: ProcessTarget,
+  framing: OutputFraming,
+  mask: (text: string) => string,
+  events: TransportEvents,
+): Transport {
+  const { name: server, limits } = setup.server;
+  const { children, log, stderr } = setup.context;
   const { command, args, cwd, env, shown } = target;
   const child = children.spawn({ name: server, command, args, cwd, env: env(), shown });
   const output = captureOutput(child.stderr, {
     name: server,
-    sink: (line) => options.stderr(mask(line)),
+    sink: (line) => stderr(mask(line)),
   });
   let over = false;
 
@@ -84,7 +75,7 @@ export function openProcessTransport(options: ProcessTransportOptions, events: T
       shape: SERVER_SHAPE,
       framing,
       replyInKind: false,
-      messageBytes,
+      messageBytes: limits.messageBytes,
       takesCopies: true,
     }),
     pid: child.pid,

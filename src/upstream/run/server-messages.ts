@@ -1,103 +1,77 @@
-import type { Logger } from '../../shared/log.ts';
-import type { ClientLink, Session } from '../../gateway/index.ts';
-import { kindsChangedBy, Server, type CatalogKind } from '../../protocol/index.ts';
+import type { Call } from '../../gateway/index.ts';
+import { Client, kindsChangedBy, Server } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 import { withoutSubscriptionId } from '../modern/change-stream.ts';
-import { callersAt, PendingCall } from '../calls/pending-call.ts';
+import { isModern } from '../modern/modern.ts';
+import { PendingCall } from './pending-call.ts';
 import type { ServerRun } from './server-run.ts';
-import type { Modern } from '../modern/modern.ts';
-import type { Tasks } from '../calls/tasks.ts';
 
-export interface ServerMessagesOptions {
-  /** The server's name. */
-  readonly server: string;
-  readonly log: Logger;
-  /** Several clients use the server, so it is not slowed down for one of them. */
-  readonly shared: boolean;
-  readonly tasks: Tasks;
-  /** Output waiting for the server beyond which it gets no more answers, in bytes. */
-  readonly unreadLimit: number;
-  /** One of the server's lists has changed. */
-  readonly changed: (kind: CatalogKind) => void;
-  /** A notification that belongs to no call. Returns a client that cannot keep up. */
-  readonly notified: (notification: Message, callers: () => ReadonlySet<Session>) => ClientLink | undefined;
-  /** Clients that have no call running but that the server may be working for. */
-  readonly othersAtWork: () => ReadonlySet<Session>;
+/** Takes a request of a server; most are for a client. */
+export function routeRequest(run: ServerRun, message: Message): void {
+  const { peer, serverRequests, modern } = run;
+  if (run.readsNothing) {
+    const { server, context } = run.setup;
+    if (!run.unreadLogged)
+      context.log.warn('sends requests without reading the responses', { server: server.name });
+    run.unreadLogged = true;
+  } else if (modern) modern.asked(message);
+  else if (message.string(Server.method) === 'ping') peer.answer(message.text(Server.id)!, {});
+  else serverRequests.ask(message);
 }
 
-/** Routes the requests and notifications that a server sends. */
-export class ServerMessages {
-  readonly #options: ServerMessagesOptions;
-  /** The server sends requests without reading the responses, and that has been logged. */
-  #unreadLogged = false;
-
-  constructor(options: ServerMessagesOptions) {
-    this.#options = options;
+/** Takes a notification of a server. `requestId`: the request of ours on whose response stream it arrived, if known. */
+export function routeNotification(run: ServerRun, message: Message, requestId: number | undefined): void {
+  const { modern } = run;
+  if (modern && message.string(Server.method) === 'notifications/message') {
+    routeLog(run, message, requestId);
+    return;
   }
+  const heard = modern ? modern.listening.heard(message) : message;
+  if (heard !== undefined) routeHeard(run, heard);
+}
 
-  /** A request of the server; most are for a client. */
-  request({ peer, serverRequests, modern }: ServerRun, message: Message): void {
-    const { server, log, unreadLimit } = this.#options;
-    if (peer.transport.backlog > unreadLimit) {
-      if (!this.#unreadLogged) log.warn('sends requests without reading the responses', { server });
-      this.#unreadLogged = true;
-      return;
-    }
-    if (modern) modern.asked(message);
-    else if (message.string(Server.method) === 'ping') peer.answer(message.text(Server.id)!, {});
-    else serverRequests.ask(message);
+function routeHeard(run: ServerRun, notification: Message): void {
+  const { peer, serverRequests, modern, background } = run;
+  const method = notification.string(Server.method)!;
+  if (method === 'notifications/progress') {
+    const token = notification.integer(Server.progressToken);
+    const listener = peer.pendingFor(token);
+    if (listener instanceof PendingCall) listener.progress(notification);
+    else if (listener === undefined) background.task(token)?.progress(notification);
+  } else if (method === 'notifications/cancelled') {
+    const id = notification.text(Server.requestId);
+    if (modern) modern.listening.cancelled(notification.integer(Server.requestId));
+    else if (id !== undefined) serverRequests.withdraw(id, 'The server withdrew its request.');
+  } else {
+    const kinds = kindsChangedBy(method);
+    for (const list of kinds) run.tell({ kind: 'changed', list });
+    if (kinds.length === 0)
+      run.yieldTo(run.tell({ kind: 'notified', notification, callers: () => run.callers() }));
   }
+}
 
-  /** `requestId`: the request of ours on whose response stream it arrived, if known. */
-  notified(run: ServerRun, message: Message, requestId: number | undefined): void {
-    const { modern } = run;
-    if (modern && message.string(Server.method) === 'notifications/message') {
-      this.#slowedBy(this.#logged(modern, message, requestId), run);
-      return;
-    }
-    const heard = modern ? modern.listening.heard(message) : message;
-    if (heard !== undefined) this.#heard(run, heard);
+/**
+ * A log message of a modern server goes to the call on whose response stream it arrived, or to the only one that wants
+ * log messages. If none does, it is dropped.
+ */
+function routeLog(run: ServerRun, message: Message, requestId: number | undefined): void {
+  const listener = run.peer.pendingFor(requestId ?? message.integer(Server.subscriptionId));
+  const wanting = run
+    .pendingCalls()
+    .map((pending) => pending.call)
+    .filter(wantsLogs);
+  const call =
+    listener instanceof PendingCall ? listener.call : wanting.length === 1 ? wanting[0] : undefined;
+  const notification = withoutSubscriptionId(message);
+  if (call !== undefined) {
+    call.notify(notification, []);
+    run.yieldTo(call.session.client);
+  } else if (wanting.length > 0) {
+    const sessions = new Set(wanting.map(({ session }) => session));
+    run.yieldTo(run.tell({ kind: 'notified', notification, callers: () => sessions }));
   }
+}
 
-  #heard(run: ServerRun, message: Message): void {
-    const { peer, serverRequests, modern } = run;
-    const { tasks, changed, notified, othersAtWork } = this.#options;
-    const method = message.string(Server.method)!;
-    if (method === 'notifications/progress') {
-      const token = message.integer(Server.progressToken);
-      const listener = peer.pendingFor(token);
-      if (listener instanceof PendingCall) listener.progress(message);
-      else if (listener === undefined) tasks.get(token)?.progress(message);
-    } else if (method === 'notifications/cancelled') {
-      const id = message.text(Server.requestId);
-      if (modern) modern.listening.cancelled(message.integer(Server.requestId));
-      else if (id !== undefined) serverRequests.withdraw(id, 'The server withdrew its request.');
-    } else {
-      const kinds = kindsChangedBy(method);
-      if (kinds.length > 0) for (const kind of kinds) changed(kind);
-      else {
-        const callers = (): Set<Session> => new Set([...callersAt(peer), ...othersAtWork()]);
-        this.#slowedBy(notified(message, callers), run);
-      }
-    }
-  }
-
-  /** A log message of a modern server goes to the call that asked for it. If none did, it is dropped. */
-  #logged(modern: Modern, message: Message, requestId: number | undefined): ClientLink | undefined {
-    const call = modern.logged(message, requestId);
-    const plain = withoutSubscriptionId(message);
-    if (call === undefined) {
-      const listeners = modern.listeners();
-      return listeners.size === 0 ? undefined : this.#options.notified(plain, () => listeners);
-    }
-    call.notify(plain, []);
-    return call.session.client.congested ? call.session.client : undefined;
-  }
-
-  /** A client that reads slowly slows the server down, not our memory up. */
-  #slowedBy(slow: ClientLink | undefined, { peer }: ServerRun): void {
-    if (slow === undefined || this.#options.shared) return;
-    peer.transport.pause();
-    slow.whenDrained(() => peer.transport.resume());
-  }
+function wantsLogs(call: Call): boolean {
+  return isModern(call) ? call.request.has(Client.logLevel) : call.session.logLevel !== undefined;
 }

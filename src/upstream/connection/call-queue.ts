@@ -23,10 +23,8 @@ const MAX_BYTES = 64 * 1024 * 1024;
  */
 export class CallQueue {
   readonly #options: CallQueueOptions;
-  /** By client, the next one to be served first. Those that left are passed over when their turn comes. */
-  readonly #lines = new Map<Session, WaitingCall[]>();
-  /** How many stand in the lines, with those that left. */
-  #places = 0;
+  /** By client, the next one to be served first. */
+  readonly #lines = new Map<Session, Set<WaitingCall>>();
   #size = 0;
   #bytes = 0;
 
@@ -55,9 +53,8 @@ export class CallQueue {
     }
     const waiting = new WaitingCall(call, edits, timeoutMs, this);
     const line = this.#lines.get(call.session);
-    if (line) line.push(waiting);
-    else this.#lines.set(call.session, [waiting]);
-    this.#places++;
+    if (line) line.add(waiting);
+    else this.#lines.set(call.session, new Set([waiting]));
     this.#size++;
     this.#bytes += call.request.length;
     deadlines.add(waiting);
@@ -68,53 +65,31 @@ export class CallQueue {
   /** The call whose turn it is, taken out; undefined when none waits. */
   next(): WaitingCall | undefined {
     for (const [session, line] of this.#lines) {
-      const waiting = this.#shift(line);
+      const [waiting] = line;
+      this.leave(waiting!);
       // Behind the others, if there is more.
-      this.#lines.delete(session);
-      if (line.length > 0) this.#lines.set(session, line);
-      if (waiting === undefined) continue;
-      this.leave(waiting);
+      if (this.#lines.delete(session)) this.#lines.set(session, line);
       return waiting;
     }
     return undefined;
   }
 
-  #shift(line: WaitingCall[]): WaitingCall | undefined {
-    for (;;) {
-      const waiting = line.shift();
-      if (waiting === undefined) return undefined;
-      this.#places--;
-      // One without a place among the deadlines has left.
-      if (waiting.place >= 0) return waiting;
-    }
-  }
-
   /** All of them, taken out. */
   takeAll(): WaitingCall[] {
-    const all = [...this.#lines.values()].flat().filter((waiting) => waiting.place >= 0);
+    const all = [...this.#lines.values()].flatMap((line) => [...line]);
     for (const waiting of all) this.leave(waiting);
-    this.#lines.clear();
-    this.#places = 0;
     return all;
   }
 
   /** Its turn came, its client gave up, or its time is over. */
   leave(waiting: WaitingCall): void {
+    const { session, request } = waiting.call;
+    const line = this.#lines.get(session)!;
+    line.delete(waiting);
+    if (line.size === 0) this.#lines.delete(session);
     this.#options.deadlines.remove(waiting);
     this.#size--;
-    this.#bytes -= waiting.call.request.length;
-    // Left-over places are cleared out now and then, not one by one: a client may give up thousands at once.
-    if (this.#places > 64 && this.#places > 2 * this.#size) this.#clearOut();
-  }
-
-  #clearOut(): void {
-    this.#places = 0;
-    for (const [session, line] of this.#lines) {
-      const left = line.filter((each) => each.place >= 0);
-      if (left.length === 0) this.#lines.delete(session);
-      else this.#lines.set(session, left);
-      this.#places += left.length;
-    }
+    this.#bytes -= request.length;
   }
 
   expire(waiting: WaitingCall): void {

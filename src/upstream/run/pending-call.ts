@@ -1,43 +1,17 @@
 import { SwitchboardError } from '../../shared/errors.ts';
-import type { Deadline, Deadlines } from '../../shared/deadline.ts';
-import type { Call, Runner, Session } from '../../gateway/index.ts';
+import type { Deadline } from '../../shared/deadline.ts';
+import type { Call, Runner } from '../../gateway/index.ts';
 import { Client, Server } from '../../protocol/index.ts';
-import {
-  addEdit,
-  type AnswerListener,
-  type Edit,
-  type Message,
-  type Peer,
-  type Unanswered,
-} from '../../wire/index.ts';
-import { ProgressThrottle, PROGRESS_PER_SECOND } from './progress.ts';
-import type { CallTimeouts } from '../server.ts';
-import { Task } from './tasks.ts';
+import { addEdit, type AnswerListener, type Edit, type Message, type Unanswered } from '../../wire/index.ts';
+import { Task } from './background-work.ts';
+import type { ServerRun } from './server-run.ts';
 
-export interface PendingCallControl {
-  readonly timeouts: CallTimeouts;
-  readonly messageBytes: number;
-  readonly deadlines: Deadlines;
-  /** The call is over, however it ended. */
-  finished(answered: boolean): void;
-  /** True while the server may be waiting for a client's answer for this call, which may take a person's time. */
-  asking(pending: PendingCall): boolean;
-  /** The call was given up before it was answered. */
-  abandoned(pending: PendingCall): void;
-  /** The call was answered with a task, which goes on reporting progress under this token. */
-  continues(token: number, task: Task): void;
-  /** The client of a call that is under way is away, or back. */
-  suspended(away: boolean): void;
-  /** The server has not looked at the call. Returns whether it will be sent again. */
-  returned(call: Call, edits: Edit[]): boolean;
-  /** False where other clients use the server too: then it is not held up for one that reads slowly. */
-  readonly mayPause: boolean;
+/** Sends calls to a server, over all its runs. */
+export interface CallSender {
   /** Looks at an answer of a modern server. Returns what the client gets; undefined: nothing yet. */
   review(answer: Message, pending: PendingCall): Message | undefined;
-  /** Why the connection was lost, for calls that were under way. */
-  lossReason(): string;
-  /** What to do about it, where something can be done. */
-  lossHint(): string | undefined;
+  /** The server has not looked at the call. Returns whether it will be sent again. */
+  returned(call: Call, edits: Edit[]): boolean;
 }
 
 /** How far ahead of its answer the last progress is sent, in milliseconds. */
@@ -46,10 +20,12 @@ const PROGRESS_LEAD = 1;
 /** A call on its way through a server: sent, not yet answered. It is its own deadline and its own waiting place. */
 export class PendingCall implements AnswerListener, Deadline, Runner {
   readonly call: Call;
+  /** What is to be changed in the request, whichever server it goes to. */
+  readonly edits: Edit[];
   at: number;
   place = -1;
-  readonly #control: PendingCallControl;
-  readonly #peer: Peer;
+  readonly #run: ServerRun;
+  readonly #sender: CallSender;
   /** When it was sent, on the performance clock. */
   readonly since: number;
   /** When it is over at the latest, on the performance clock. */
@@ -58,38 +34,36 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
   #id = 0;
   #progress: ProgressThrottle | undefined;
   #away = false;
-  readonly #reviewed: boolean;
-  /** What was to be changed in the request before it was made ready for this server. */
-  edits: Edit[] = NO_EDITS;
 
-  /** `reviewed`: its answer is looked at first. `latest`: where it is not the first attempt of its call. */
-  constructor(call: Call, peer: Peer, control: PendingCallControl, reviewed = false, latest?: number) {
+  /** `latest`: where it is not the first attempt of its call. */
+  constructor(call: Call, edits: Edit[], run: ServerRun, sender: CallSender, latest?: number) {
     this.call = call;
-    this.#peer = peer;
-    this.#reviewed = reviewed;
-    this.#control = control;
+    this.edits = edits;
+    this.#run = run;
+    this.#sender = sender;
     const now = performance.now();
-    const { rpcMs, callMaxMs } = control.timeouts;
+    const { rpcMs, callMaxMs } = run.setup.server.timeouts;
     this.since = now;
     this.latest = latest ?? now + callMaxMs;
     this.at = Math.min(now + rpcMs, this.latest);
   }
 
-  /** `ready`: the edits with those that this server needs; default the same. */
-  send(edits: Edit[], ready = edits): void {
+  /** `ready`: the edits with those that this server needs. */
+  send(ready: Edit[]): void {
+    const { peer, setup } = this.#run;
     const { request } = this.call;
     const token = request.start(Client.progressToken);
-    this.edits = edits;
     if (token >= 0) {
       // The ones given stay as they are, in case it has to be sent again.
       ready = [...ready];
       // Two clients may use one token; our ids are our own.
-      const own = String(this.#peer.upcomingId);
+      const own = String(peer.upcomingId);
       addEdit(ready, { start: token, end: request.end(Client.progressToken), with: own });
       this.#progress = new ProgressThrottle();
     }
-    this.#id = this.#peer.relay(request, ready, this);
-    this.#control.deadlines.add(this);
+    this.#run.inFlight++;
+    this.#id = peer.relay(request, ready, this);
+    setup.deadlines.add(this);
     this.call.runBy(this);
   }
 
@@ -97,12 +71,12 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     this.#land(true);
     const gate = this.#progress;
     if (gate) this.#passHeld(gate);
-    if (this.#reviewed) {
+    if (this.#run.modern !== undefined) {
       const reviewed = this.#review(answer);
       if (reviewed === undefined) return;
       answer = reviewed;
     }
-    if (answer.has(Server.task)) this.#control.continues(this.#id, new Task(this.call, answer, gate));
+    if (answer.has(Server.task)) this.#run.background.addTask(this.#id, new Task(this.call, answer, gate));
     // Clients built on the official SDK lose progress that they read together with the answer. A pause between the
     // two writes costs a call that reports progress one millisecond and saves its last report.
     if (gate && performance.now() - gate.lastPassed < PROGRESS_LEAD) {
@@ -112,15 +86,14 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
 
   unanswered(reason: Unanswered, error?: SwitchboardError): void {
     this.#land();
-    if (reason === 'not-taken' && this.#control.returned(this.call, this.edits)) return;
+    if (reason === 'not-taken' && this.#sender.returned(this.call, this.edits)) return;
     this.call.fail(this.#explain(reason, error));
   }
 
   /** Progress the server reported for this call. */
   progress(notification: Message): void {
+    this.restartClock();
     const now = performance.now();
-    const { timeouts, deadlines } = this.#control;
-    deadlines.move(this, Math.min(now + timeouts.rpcMs, this.latest));
     const gate = this.#progress;
     if (gate === undefined) return;
     if (gate.admits(notification, now)) this.#pass(notification, gate);
@@ -129,11 +102,12 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
   }
 
   expired(): void {
-    const { timeouts, deadlines } = this.#control;
+    const { server, deadlines } = this.#run.setup;
+    const { timeouts } = server;
     const now = performance.now();
     const whole = now >= this.latest;
-    if (!whole && this.#control.asking(this)) {
-      // The server is not slow: it waits for somebody's answer.
+    if (!whole && this.#run.serverRequests.mayConcern(this)) {
+      // The server is not slow: it waits for somebody's answer, which may take a person's time.
       this.at = Math.min(now + timeouts.rpcMs, this.latest);
       deadlines.add(this);
       return;
@@ -152,28 +126,28 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
 
   /** Nobody waits any more: the server is told, and what it still answers is dropped. */
   cancelled(reason = 'The client cancelled the request.'): void {
-    if (!this.#peer.forget(this.#id)) return;
-    this.#control.abandoned(this);
+    const { peer } = this.#run;
+    if (!peer.forget(this.#id)) return;
+    this.#run.callAbandoned(this);
     this.#land();
-    this.#peer.cancel(this.#id, reason);
+    peer.cancel(this.#id, reason);
   }
 
-  /** As long as the client is away, another call may be sent in its place. */
   suspended(away: boolean): void {
     if (this.#away === away) return;
     this.#away = away;
-    this.#control.suspended(away);
+    this.#run.callSuspended(away);
   }
 
-  /** Restarts the timeout after a wait that the server did not cause. */
+  /** Restarts the timeout: the server is at work, or has waited for somebody else. */
   restartClock(): void {
-    const { timeouts, deadlines } = this.#control;
-    deadlines.move(this, Math.min(performance.now() + timeouts.rpcMs, this.latest));
+    const { server, deadlines } = this.#run.setup;
+    deadlines.move(this, Math.min(performance.now() + server.timeouts.rpcMs, this.latest));
   }
 
   #review(answer: Message): Message | undefined {
     try {
-      return this.#control.review(answer, this);
+      return this.#sender.review(answer, this);
     } catch (cause) {
       this.#failed(cause);
       return undefined;
@@ -186,7 +160,7 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     } catch (cause) {
       this.#failed(cause);
     }
-    this.#yieldTo();
+    this.#run.yieldTo(this.call.session.client);
   }
 
   /** A bug on our side costs this call only, not the program and every other server. */
@@ -212,31 +186,25 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
       end: token.end(Client.progressToken),
     };
     this.call.notify(notification, [{ start, end, with: theirs }]);
-    this.#yieldTo();
-  }
-
-  /** A client that reads slowly slows the server down, not our memory up. */
-  #yieldTo(): void {
-    const { client } = this.call.session;
-    if (!client.congested || !this.#control.mayPause) return;
-    this.#peer.transport.pause();
-    client.whenDrained(() => this.#peer.transport.resume());
+    this.#run.yieldTo(this.call.session.client);
   }
 
   #land(answered = false): void {
     clearTimeout(this.#progress?.timer);
-    this.#control.deadlines.remove(this);
+    this.#run.setup.deadlines.remove(this);
     this.suspended(false);
-    this.#control.finished(answered);
+    this.#run.callEnded(answered);
   }
 
   #explain(reason: Unanswered, error: SwitchboardError | undefined): SwitchboardError {
     const subject = this.call.subject();
+    const { end, setup } = this.#run;
+    const lossReason = end?.reason ?? '';
     switch (reason) {
       case 'too-large':
         return new SwitchboardError(
           'ANSWER_TOO_LARGE',
-          `${subject} returned a response larger than ${this.#control.messageBytes} bytes (too large); it was dropped.`,
+          `${subject} returned a response larger than ${setup.server.limits.messageBytes} bytes (too large); it was dropped.`,
           { hint: 'Ask for less at a time, or raise limits.messageBytes in the configuration.' },
         );
       case 'unreadable':
@@ -246,7 +214,7 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
       case 'failed':
         return new SwitchboardError(
           error?.code ?? 'SERVER_LOST',
-          `${subject} failed. ${error?.message ?? this.#control.lossReason()}`,
+          `${subject} failed. ${error?.message ?? lossReason}`,
           { hint: error?.hint, cause: error },
         );
       case 'not-taken':
@@ -254,25 +222,34 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
           hint: 'It loses its sessions as soon as they are created; check its log.',
         });
       case 'closed':
-        return new SwitchboardError(
-          'SERVER_LOST',
-          `${subject} was not answered: ${this.#control.lossReason()}`,
-          {
-            hint: this.#control.lossHint(),
-          },
-        );
+        return new SwitchboardError('SERVER_LOST', `${subject} was not answered: ${lossReason}`, {
+          hint: end?.hint,
+        });
     }
   }
 }
 
-const NO_EDITS: Edit[] = [];
+/** Progress beyond this many a second is thinned out: the newest is kept, those before it are not sent. */
+const PROGRESS_BURST = 100;
+const PROGRESS_PER_SECOND = 20;
 
-/** The calls under way over a connection. */
-export function pendingCallsAt(peer: Peer): PendingCall[] {
-  return peer.listeners().filter((listener) => listener instanceof PendingCall);
-}
+/** Lets progress through up to a rate; beyond it keeps the newest. */
+export class ProgressThrottle {
+  held: Message | undefined;
+  timer: NodeJS.Timeout | undefined;
+  lastPassed = -Infinity;
+  #allowance = PROGRESS_BURST;
+  #lastSeen = 0;
 
-/** The clients whose calls are under way. Looked up when a server asks, not kept: most servers never do. */
-export function callersAt(peer: Peer): ReadonlySet<Session> {
-  return new Set(pendingCallsAt(peer).map((pending) => pending.call.session));
+  admits(notification: Message, now: number): boolean {
+    if (this.#lastSeen > 0) {
+      const earned = ((now - this.#lastSeen) / 1000) * PROGRESS_PER_SECOND;
+      this.#allowance = Math.min(PROGRESS_BURST, this.#allowance + earned);
+    }
+    this.#lastSeen = now;
+    const admitted = this.#allowance >= 1;
+    this.held = admitted ? undefined : notification;
+    if (admitted) this.#allowance -= 1;
+    return admitted;
+  }
 }

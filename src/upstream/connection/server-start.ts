@@ -1,5 +1,4 @@
-import type { Deadlines } from '../../shared/deadline.ts';
-import { SwitchboardError } from '../../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import type { SourceInfo } from '../../gateway/index.ts';
 import {
   eraOfVersion,
@@ -7,38 +6,19 @@ import {
   MODERN_VERSION,
   otherEra,
   type Era,
-  type EraSupport,
 } from '../../protocol/index.ts';
-import type { Framing, OutputFraming } from '../../wire/index.ts';
-import {
-  ServerRun,
-  StartTimeout,
-  type LearnedFacts,
-  type ServerRunEvents,
-  type StartTime,
-  type UpstreamContext,
-} from '../run/server-run.ts';
-import type { ProcessTarget, UpstreamServer } from '../server.ts';
+import type { OutputFraming } from '../../wire/index.ts';
+import type { ServerSetup } from '../context.ts';
+import { inSeconds, ServerRun, StartTimeout, type RunListener, type StartTime } from '../run/server-run.ts';
+import type { ProcessTarget } from '../server.ts';
 
-export interface StarterOptions {
-  readonly server: UpstreamServer;
-  readonly context: UpstreamContext;
-  readonly deadlines: Deadlines;
-  readonly learned: LearnedFacts;
-  /** What a new life tells; made for each. */
-  readonly events: (run: () => ServerRun) => ServerRunEvents;
-  /** Why it must not be started any more; undefined as long as it may. */
-  readonly stopped: () => SwitchboardError | undefined;
-  /** Whether somebody waits for it now. */
+export interface ServerStartOptions {
+  /** Hears of the run. */
+  readonly listener: RunListener;
+  /** Whether a call waits for it. */
   readonly urgent: () => boolean;
   /** Its turn to start has come. */
   readonly admitted: () => void;
-}
-
-/** A life that has answered the handshake. */
-export interface StartedRun {
-  readonly run: ServerRun;
-  readonly about: SourceInfo;
 }
 
 /** A program without a sign of life for so long makes room for others that want to start, in milliseconds. */
@@ -51,68 +31,98 @@ const STARTED_AGAIN = 7000;
 const ASKED_AGAIN_PART = 1 / 4;
 const STARTED_AGAIN_PART = 1 / 4;
 
-/** Brings a server to life: in its turn, in the framing that it speaks, until it has answered the handshake. */
-export class Starter {
-  readonly #options: StarterOptions;
-  /** The life that has not answered the handshake yet. */
+/** One start of a server: in its turn, in the framing that it speaks, until it has answered the handshake. */
+export class ServerStart {
+  /** How many wait for it, besides calls. */
+  waiters = 0;
+  readonly #setup: ServerSetup;
+  readonly #options: ServerStartOptions;
+  /** When somebody wanted it, on the performance clock. */
+  readonly #since = performance.now();
+  #awaitsTurn = false;
+  /** The run that has not answered the handshake yet. */
   #pending: ServerRun | undefined;
   /** The era in which the last one was tried first. */
   #firstEra: Era | undefined;
+  /** Why it must not go on. */
+  #stopped: SwitchboardError | undefined;
 
-  constructor(options: StarterOptions) {
+  constructor(setup: ServerSetup, options: ServerStartOptions) {
+    this.#setup = setup;
     this.#options = options;
   }
 
-  /** Rejects with `NotNow` where nothing is wrong with the server. */
-  start(): Promise<StartedRun> {
-    const { server, context, stopped, urgent, admitted } = this.#options;
+  /** Resolves with a run that has answered the handshake. Rejects with `StartPostponed` where nothing is wrong with the server. */
+  run(): Promise<ServerRun> {
+    const { server, context } = this.#setup;
+    const { urgent, admitted } = this.#options;
     const { target } = server;
     if (target.kind === 'remote') {
       admitted();
-      return this.#startInClientEra(() => this.#startIn('newline', this.#time()));
+      const limit = server.timeouts.childSpawnMs;
+      return this.#startInClientEra(() => this.#startIn('newline', { began: performance.now(), limit }));
     }
+    this.#awaitsTurn = true;
     return context.inTurn({
       name: server.name,
-      urgent,
+      urgent: () => this.waiters > 0 || urgent(),
       run: (leave) => {
         // Others may have been before it for a while.
-        const ended = stopped();
-        if (ended) throw ended;
+        if (this.#stopped) throw this.#stopped;
         // Asked in the turn in which it is spawned: many may have been let through while it waited.
         const refusal = context.mayNotStart();
         if (refusal) throw new StartPostponed(refusal);
+        this.#awaitsTurn = false;
         admitted();
         return this.#startInClientEra(() => this.#startProgram(target, leave));
       },
     });
   }
 
+  /** Ends what has not answered yet. */
+  stop(why: SwitchboardError): Promise<void> | undefined {
+    this.#stopped = why;
+    return this.#pending?.stop();
+  }
+
+  /** What somebody is told who has waited too long. */
+  stillStarting(): SwitchboardError {
+    const passed = inSeconds(performance.now() - this.#since);
+    const turn = this.#awaitsTurn ? ', waiting for its turn' : '';
+    const words = this.#pending?.words() ?? '';
+    return new SwitchboardError(
+      'STILL_STARTING',
+      `Server '${this.#setup.server.name}' is still starting after ${passed}${turn}.${words && ` ${words}`}`,
+      { hint: 'It continues to start; try again.' },
+    );
+  }
+
   /** Starts the server in the era of its clients if it supports that, else in the other one. */
-  async #startInClientEra(start: () => Promise<StartedRun>): Promise<StartedRun> {
-    const { context, server } = this.#options;
+  async #startInClientEra(start: () => Promise<ServerRun>): Promise<ServerRun> {
+    const { context, server } = this.#setup;
     const wanted = context.era();
-    const suits = ({ about }: StartedRun): boolean =>
-      wanted === undefined || eraOfVersion(about.protocolVersion) === wanted;
-    let started = await this.#startAlsoWithoutDiscover(start);
+    const suits = ({ about }: ServerRun): boolean =>
+      wanted === undefined || eraOfVersion(about!.protocolVersion) === wanted;
+    let run = await this.#startAlsoWithoutDiscover(start);
     // It was given up on in that era while it was still starting, and has responded since.
-    if (!suits(started) && started.run.support[wanted!] === true) {
-      await started.run.stop();
-      started = await start();
+    if (!suits(run) && run.support[wanted!] === true) {
+      await run.stop();
+      run = await start();
     }
-    if (suits(started) || context.other() === undefined) return started;
-    await started.run.stop();
+    if (suits(run) || context.other() === undefined) return run;
+    await run.stop();
     const version = wanted === 'modern' ? MODERN_VERSION : LATEST_LEGACY_VERSION;
     const message = `Server '${server.name}' does not support protocol version ${version}.`;
     throw new StartPostponed(new SwitchboardError('START_FAILED', message));
   }
 
   /** Some programs end if the first message is not `initialize`; such a one is started again with that. */
-  async #startAlsoWithoutDiscover(start: () => Promise<StartedRun>): Promise<StartedRun> {
-    const { context, learned, server, stopped } = this.#options;
+  async #startAlsoWithoutDiscover(start: () => Promise<ServerRun>): Promise<ServerRun> {
+    const { context, learned, server } = this.#setup;
     try {
       return await start();
     } catch (error) {
-      const mayHelp = server.target.kind === 'process' && this.#firstEra === 'modern' && !stopped();
+      const mayHelp = server.target.kind === 'process' && this.#firstEra === 'modern' && !this.#stopped;
       if (!mayHelp || !(error instanceof SwitchboardError) || error.code !== 'SERVER_LOST') throw error;
       context.log.info('ended on server/discover; starting it again with initialize', {
         server: server.name,
@@ -120,9 +130,9 @@ export class Starter {
     }
     learned.endsOnDiscover = true;
     try {
-      const started = await start();
+      const run = await start();
       context.cache.learn({ support: { modern: false } });
-      return started;
+      return run;
     } catch (error) {
       // It ends in any case, which says nothing about its era.
       delete learned.endsOnDiscover;
@@ -130,26 +140,12 @@ export class Starter {
     }
   }
 
-  /** Ends what has not answered yet. */
-  stop(): Promise<unknown> | undefined {
-    return this.#pending?.stop();
-  }
-
-  /** What it has printed and written, while it starts. */
-  words(): string {
-    return this.#pending?.words() ?? '';
-  }
-
-  #time(): StartTime {
-    return { began: performance.now(), limit: this.#options.server.timeouts.childSpawnMs };
-  }
-
-  #startProgram({ framing }: ProcessTarget, leave: () => void): Promise<StartedRun> {
-    const { learned, context } = this.#options;
+  #startProgram({ framing }: ProcessTarget, leave: () => void): Promise<ServerRun> {
+    const { server, learned, context } = this.#setup;
     const looked = (idleMs: number): void => {
       if (idleMs >= MAKES_ROOM) leave();
     };
-    const time = { ...this.#time(), looked };
+    const time = { began: performance.now(), limit: server.timeouts.childSpawnMs, looked };
     if (framing !== 'auto') return this.#startIn(framing, time);
     const known = learned.framing ?? context.cache.framing;
     if (known === undefined) return this.#search(time);
@@ -161,14 +157,14 @@ export class Starter {
    * Nearly every server speaks newline. One that neither answers nor does anything is asked again in both framings at
    * once, and later started again like that, once. A server that is at work is left alone until its time is over.
    */
-  async #search(time: StartTime): Promise<StartedRun> {
-    const { server, learned, context, stopped } = this.#options;
+  async #search(time: StartTime): Promise<ServerRun> {
+    const { server, learned, context } = this.#setup;
     const { log } = context;
     const { name } = server;
     const askAfter = Math.min(ASKED_AGAIN, time.limit * ASKED_AGAIN_PART);
     const startAfter = Math.min(STARTED_AGAIN, time.limit * STARTED_AGAIN_PART);
     let askedAt: number | undefined;
-    const watched = (run: ServerRun, giveUp: (why: Error) => void) => (idleMs: number) => {
+    const watch: Watch = (idleMs, run, giveUp) => {
       time.looked?.(idleMs);
       if (idleMs < askAfter || run.peer.transport.inputFraming !== undefined) return;
       if (askedAt === undefined) {
@@ -178,9 +174,9 @@ export class Starter {
       } else if (performance.now() - askedAt >= startAfter) giveUp(new StaysSilent());
     };
     try {
-      return await this.#startIn('newline', time, watched);
+      return await this.#startIn('newline', time, watch);
     } catch (error) {
-      if (askedAt === undefined || stopped()) throw error;
+      if (askedAt === undefined || this.#stopped) throw error;
       learned.framing = 'newline';
       if (error instanceof StartTimeout) throw alsoAsked(error);
       log.info('starting it again with Content-Length framing', { server: name });
@@ -188,82 +184,63 @@ export class Starter {
     }
   }
 
-  async #startInEither(time: StartTime): Promise<StartedRun> {
+  async #startInEither(time: StartTime): Promise<ServerRun> {
     try {
       return await this.#startIn('either', time);
     } catch (error) {
-      if (this.#options.stopped()) throw error;
+      if (this.#stopped) throw error;
       if (error instanceof StartTimeout) throw alsoAsked(error);
       // It may have ended because of what it did not understand.
       return this.#startIn('newline', time);
     }
   }
 
-  async #startIn(framing: OutputFraming, time: StartTime, watched?: Watched): Promise<StartedRun> {
-    const { server, context, deadlines, learned } = this.#options;
-    let lost: SwitchboardError | undefined;
-    let sessionLost: true | undefined;
-    const told = this.#options.events(() => run);
-    const run: ServerRun = await ServerRun.begin(server, framing, learned, context, deadlines, {
-      ...told,
-      lost: (error) => {
-        lost = error;
-        told.lost(error);
-      },
-      sessionLost: () => {
-        sessionLost = true;
-        told.sessionLost();
-      },
-    });
+  async #startIn(framing: OutputFraming, time: StartTime, watch?: Watch): Promise<ServerRun> {
+    const { server } = this.#setup;
+    const run = await ServerRun.begin(this.#setup, framing, this.#options.listener);
     this.#pending = run;
     let about: SourceInfo;
     try {
-      about = await initialized(run, time, watched);
+      about = await new Promise((resolve, reject) => {
+        const looked = watch ? (idleMs: number) => watch(idleMs, run, reject) : time.looked;
+        run.initialize({ ...time, looked }).then(resolve, reject);
+      });
       // It may have been lost in the same breath in which it answered.
-      if (lost) throw lost;
-      if (sessionLost)
+      if (run.end)
         throw new SwitchboardError('START_FAILED', `Server '${server.name}' lost the session immediately.`);
     } catch (error) {
       const stopped = run.stop();
       // A failure is told now; only a second try waits until the first is gone.
       if (error instanceof StaysSilent) await stopped;
       // Why the process ended says more than that it did not answer.
-      throw lost ?? error;
+      throw run.end?.error ?? error;
     } finally {
       this.#pending = undefined;
       this.#firstEra = run.eras[0];
     }
-    this.#running(run, about);
-    return { run, about };
+    this.#learn(run, about);
+    return run;
   }
 
-  #running({ peer, transport, support }: ServerRun, about: SourceInfo): void {
-    const { server, context, learned } = this.#options;
-    const { log } = context;
+  #learn({ peer, transport, support }: ServerRun, about: SourceInfo): void {
+    const { server, context, learned } = this.#setup;
+    const { cache, log } = context;
     const { target, name } = server;
     const framing = peer.transport.inputFraming ?? 'newline';
     const isNews = framing === 'content-length' && target.kind === 'process' && target.framing === 'auto';
-    if (isNews && (learned.framing ?? context.cache.framing) !== framing)
+    if (isNews && (learned.framing ?? cache.framing) !== framing)
       log.warn(
         'speaks Content-Length framing; set "framing": "content-length" in its entry to skip detection',
-        {
-          server: name,
-        },
+        { server: name },
       );
-    learned.framing = framing;
-    this.#learn(about, framing, support);
-    log.info('running', { server: name, pid: transport.pid, version: about.protocolVersion });
-  }
-
-  #learn(about: SourceInfo, framing: Framing, support: EraSupport): void {
-    const { server, context } = this.#options;
-    const { cache, log } = context;
     const era = eraOfVersion(about.protocolVersion);
     if (support[otherEra(era)] === false && cache.support[otherEra(era)] === true)
-      log.info('speaks another protocol version now', { server: server.name, era });
+      log.info('speaks another protocol version now', { server: name, era });
     // A new version of the server may support what an old one did not.
     const forgotten = isUpdated(cache.about, about) ? { [otherEra(era)]: undefined } : {};
+    learned.framing = framing;
     cache.learn({ about, framing, support: { ...forgotten, ...support } });
+    log.info('running', { server: name, pid: transport.pid, version: about.protocolVersion });
   }
 }
 
@@ -276,15 +253,8 @@ function isUpdated(before: SourceInfo | undefined, about: SourceInfo): boolean {
   );
 }
 
-/** Makes what looks at a program that starts, and may give it up. */
-type Watched = (run: ServerRun, giveUp: (why: Error) => void) => (idleMs: number) => void;
-
-function initialized(run: ServerRun, time: StartTime, watched?: Watched): Promise<SourceInfo> {
-  if (watched === undefined) return run.initialize(time);
-  return new Promise((resolve, reject) => {
-    run.initialize({ ...time, looked: watched(run, reject) }).then(resolve, reject);
-  });
-}
+/** Looks at a program that has been idle for so long while it starts, and may give it up. */
+type Watch = (idleMs: number, run: ServerRun, giveUp: (why: Error) => void) => void;
 
 function alsoAsked(error: StartTimeout): StartTimeout {
   error.message += ' Content-Length framing was tried as well.';
@@ -302,4 +272,14 @@ export class StartPostponed extends Error {
     super(reason.message);
     this.reason = reason;
   }
+}
+
+/** The reason a server did not start, as the error that the waiting calls get. */
+export function asStartError(error: unknown, server: string): SwitchboardError {
+  if (error instanceof SwitchboardError) return error;
+  return new SwitchboardError(
+    'START_FAILED',
+    `Server '${server}' could not be started: ${messageOf(error)}`,
+    { cause: error },
+  );
 }

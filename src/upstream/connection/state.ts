@@ -1,0 +1,65 @@
+import type { SwitchboardError } from '../../shared/errors.ts';
+import type { ServerRun } from '../run/server-run.ts';
+import type { ServerStart } from './server-start.ts';
+
+/**
+ * Where a connection is. Each state holds what exists in it:
+ *
+ *     idle, crashed → waiting → starting → running → idle, crashed
+ *
+ * A start that fails goes from starting to crashed, one that is postponed to idle, and all of them lead to stopped.
+ */
+export type ConnectionState =
+  IdleState | CrashedState | WaitingState | StartingState | RunningState | StoppedState;
+
+/** It does not run, and the next one who needs it starts it. */
+export interface IdleState {
+  readonly kind: 'idle';
+  /** The end of what must be gone before it starts, such as the process before. */
+  readonly leaving?: Promise<unknown> | undefined;
+  /** When it may be started, on the performance clock. */
+  readonly notBefore: number;
+}
+
+export interface CrashedState {
+  readonly kind: 'crashed';
+  readonly error: SwitchboardError;
+  /** On the clock of Date.now. */
+  readonly at: number;
+  /** When it may be started again, on the performance clock. */
+  readonly notBefore: number;
+}
+
+/** Somebody needs it, and what keeps it from starting passes soon. */
+interface WaitingState {
+  readonly kind: 'waiting';
+  readonly before: IdleState | CrashedState;
+  readonly start: ServerStart;
+  readonly running: Promise<ServerRun>;
+}
+
+interface StartingState {
+  readonly kind: 'starting';
+  readonly start: ServerStart;
+  readonly running: Promise<ServerRun>;
+  /** When its turn came, on the performance clock; Infinity while it waits for it. */
+  readonly admittedAt: number;
+}
+
+export interface RunningState {
+  readonly kind: 'running';
+  readonly run: ServerRun;
+  readonly pid: number | undefined;
+  /** On the clock of Date.now. */
+  readonly since: number;
+  /** Looks whether it is still used. */
+  idleTimer: NodeJS.Timeout | undefined;
+}
+
+interface StoppedState {
+  readonly kind: 'stopped';
+  /** What whoever needs it is told. */
+  readonly error: SwitchboardError;
+  /** The run that finishes its last calls. */
+  readonly run: ServerRun | undefined;
+}

@@ -1,0 +1,83 @@
+import type { Call, Session } from '../../gateway/index.ts';
+import { Client, Server } from '../../protocol/index.ts';
+import type { Message } from '../../wire/index.ts';
+import type { ProgressThrottle } from './pending-call.ts';
+
+/** How long a task is taken to be at work where it does not say, in milliseconds. */
+const TASK_MS = 600_000;
+const LONGEST_TASK_MS = 86_400_000;
+/** Tasks whose progress is passed on; the oldest are forgotten first. */
+const MOST_TASKS = 1000;
+/** A call that was cancelled may go on for so long, in milliseconds: not every server stops when it is told to. */
+const LINGER_MS = 60_000;
+
+/** What a server may be working on without a call: tasks, and calls that were cancelled. */
+export class BackgroundWork {
+  /** By our progress token for them. */
+  readonly #tasks = new Map<number, Task>();
+  /** Clients that cancelled a call, and until when it may go on all the same, on the performance clock. */
+  readonly #cancelled = new Map<Session, number>();
+
+  addTask(token: number, task: Task): void {
+    this.#tasks.set(token, task);
+    if (this.#tasks.size > MOST_TASKS) this.#tasks.delete(this.#tasks.keys().next().value!);
+  }
+
+  task(token: number): Task | undefined {
+    return this.#tasks.get(token);
+  }
+
+  /** Whether a task may still be at work. */
+  get hasTasks(): boolean {
+    const now = Date.now();
+    for (const [token, task] of this.#tasks) if (task.until <= now) this.#tasks.delete(token);
+    return this.#tasks.size > 0;
+  }
+
+  cancelled(session: Session): void {
+    this.#forgetCancelled();
+    this.#cancelled.delete(session);
+    this.#cancelled.set(session, performance.now() + LINGER_MS);
+  }
+
+  /** The clients that some of it may be for. */
+  sessions(): Session[] {
+    this.#forgetCancelled();
+    const tasks = this.hasTasks ? [...this.#tasks.values()] : [];
+    return [...this.#cancelled.keys(), ...tasks.map((task) => task.session)];
+  }
+
+  #forgetCancelled(): void {
+    const now = performance.now();
+    for (const [session, until] of this.#cancelled) if (until < now) this.#cancelled.delete(session);
+  }
+}
+
+/**
+ * A task that a call was answered with. It goes on reporting progress, to the client and under the token of that call;
+ * of the call itself nothing else is kept.
+ */
+export class Task {
+  /** When it is over at the latest, on the clock of Date.now. */
+  readonly until: number;
+  /** Whose it is. */
+  readonly session: Session;
+  readonly #token: string | undefined;
+  readonly #throttle: ProgressThrottle | undefined;
+
+  constructor({ request, session }: Call, answer: Message, throttle: ProgressThrottle | undefined) {
+    const task = (answer.value(Server.result) as { task?: { ttl?: unknown } }).task;
+    const ttl = typeof task?.ttl === 'number' && task.ttl > 0 ? task.ttl : TASK_MS;
+    this.until = Date.now() + Math.min(ttl, LONGEST_TASK_MS);
+    this.session = session;
+    this.#token = request.text(Client.progressToken);
+    this.#throttle = throttle;
+  }
+
+  progress(notification: Message): void {
+    if (this.#token === undefined || this.#throttle?.admits(notification, performance.now()) !== true) return;
+    const start = notification.start(Server.progressToken);
+    const end = notification.end(Server.progressToken);
+    this.session.client.forwardNotification(notification, [{ start, end, with: this.#token }]);
+  }
+}

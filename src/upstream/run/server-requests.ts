@@ -1,0 +1,202 @@
+import type { Deadline } from '../../shared/deadline.ts';
+import type { ClientLink, ServerRequest, Session } from '../../gateway/index.ts';
+import { Client, Server } from '../../protocol/index.ts';
+import { RpcCode, type AnswerListener, type Message, type Unanswered } from '../../wire/index.ts';
+import type { PendingCall } from './pending-call.ts';
+import type { ServerRun } from './server-run.ts';
+
+/** Requests of one server that may wait for a client; more are refused. */
+const MOST = 64;
+/** And so many bytes of them together. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** What a run of a server wants to know of clients and has not been told yet. */
+export class OpenServerRequests {
+  readonly #run: ServerRun;
+  /** By the server's id for them, as JSON text. */
+  readonly #open = new Map<string, RelayedRequest>();
+  #bytes = 0;
+
+  constructor(run: ServerRun) {
+    this.#run = run;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  ask(request: Message): void {
+    const { peer, setup } = this.#run;
+    const id = request.text(Server.id)!;
+    const method = request.string(Server.method) ?? '';
+    if (this.#open.size >= MOST || this.#bytes + request.length > MOST_BYTES || this.#open.has(id)) {
+      const why = this.#open.has(id)
+        ? 'a request with this id is still open'
+        : 'too many requests are waiting';
+      const message = `Busy: ${method.slice(0, 200)} was refused, ${why}.`;
+      peer.fail(id, RpcCode.serverError, message);
+      return;
+    }
+    const asked = new RelayedRequest(request, method, this.#run);
+    this.#open.set(id, asked);
+    this.#bytes += request.length;
+    try {
+      this.#run.tell({ kind: 'requested', request: asked });
+    } catch (error) {
+      // A bug on our side costs this request only.
+      const trace = error instanceof Error ? error.stack : String(error);
+      setup.context.log.error('could not forward a request', {
+        server: setup.server.name,
+        method,
+        error: trace,
+      });
+      asked.refuse(RpcCode.internalError, 'Switchboard failed to handle this request.');
+    }
+  }
+
+  /** The server does not want to know any more. */
+  withdraw(id: string, reason: string): void {
+    this.#open.get(id)?.withdraw(reason);
+  }
+
+  withdrawAll(reason: string): void {
+    for (const asked of [...this.#open.values()]) asked.withdraw(reason);
+  }
+
+  /** Whether a call may be waiting for an answer to one of them. */
+  mayConcern(pending: PendingCall): boolean {
+    for (const asked of this.#open.values()) if (mayBeAbout(asked, pending)) return true;
+    return false;
+  }
+
+  /** A call was given up: questions that only it can have been about are not asked any more. */
+  abandon(pending: PendingCall): void {
+    const others = this.#run.pendingCalls().filter((each) => each !== pending);
+    for (const asked of [...this.#open.values()]) {
+      if (mayBeAbout(asked, pending) && !others.some((other) => mayBeAbout(asked, other)))
+        asked.giveUp('The parent call was cancelled.');
+    }
+  }
+
+  /** One of them is over, however it ended. */
+  settled(asked: RelayedRequest): void {
+    const id = asked.request.text(Server.id)!;
+    if (this.#open.get(id) === asked) {
+      this.#open.delete(id);
+      this.#bytes -= asked.request.length;
+    }
+    // The time somebody took to answer was not the server's.
+    for (const pending of this.#run.pendingCalls()) if (mayBeAbout(asked, pending)) pending.restartClock();
+  }
+}
+
+/** A question may be about a call of the client that is asked, if the call was running when the question came. */
+function mayBeAbout(asked: RelayedRequest, { call, since }: PendingCall): boolean {
+  const { client } = call.session;
+  return since <= asked.since && (asked.client === undefined || isSame(asked.client, client));
+}
+
+/** Whether two links lead to the same person. */
+function isSame(one: ClientLink, other: ClientLink): boolean {
+  return one === other || (one.principal !== undefined && one.principal === other.principal);
+}
+
+/** A server's request to a client, on its way there and back. The server's id, and its progress token, are given back as they came. */
+class RelayedRequest implements ServerRequest, AnswerListener, Deadline {
+  readonly method: string;
+  readonly request: Message;
+  /** When it came, on the performance clock: only calls that were running then can be about it. */
+  readonly since = performance.now();
+  readonly at: number;
+  place = -1;
+  /** Whom it was passed on to. */
+  client: ClientLink | undefined = undefined;
+  readonly #run: ServerRun;
+  /** The id it has at the client. */
+  #id = 0;
+  #open = true;
+
+  constructor(request: Message, method: string, run: ServerRun) {
+    this.request = request;
+    this.method = method;
+    this.#run = run;
+    // Often a person has to answer.
+    this.at = this.since + run.setup.server.timeouts.callMaxMs;
+  }
+
+  callers(): ReadonlySet<Session> {
+    return this.#run.callers();
+  }
+
+  relayTo(client: ClientLink): void {
+    // It may have been withdrawn while it waited.
+    if (!this.#open) return;
+    this.client = client;
+    this.#run.setup.deadlines.add(this);
+    this.#id = client.ask(this.request, this);
+  }
+
+  refuse(code: number, message: string): void {
+    if (this.#settle()) this.#run.peer.fail(this.request.text(Server.id), code, message);
+  }
+
+  answered(answer: Message): void {
+    if (!this.#settle()) return;
+    // A client's slip: what a server is told must have the form of an answer.
+    const bad = answer.has(Server.error)
+      ? answer.lead(Server.error) !== BRACE || answer.has(Server.result)
+      : answer.lead(Server.result) !== BRACE;
+    if (bad) {
+      const id = this.request.text(Server.id);
+      this.#run.peer.fail(id, RpcCode.internalError, 'The client sent an invalid response.');
+    } else this.#run.peer.forwardAnswer(answer, this.request);
+  }
+
+  unanswered(reason: Unanswered): void {
+    const why =
+      reason === 'closed'
+        ? 'The client disconnected.'
+        : `The client's answer was ${reason.replace('-', ' ')}.`;
+    this.refuse(RpcCode.serverError, why);
+  }
+
+  expired(): void {
+    this.giveUp('Timed out.', `The client did not respond to ${this.method} in time.`);
+  }
+
+  /** The server does not want to know any more, or is gone. */
+  withdraw(reason: string): void {
+    if (this.#settle()) this.client?.withdraw(this.#id, reason);
+  }
+
+  /** Nobody is asked any more, though the server has not taken it back: it must not wait for ever. */
+  giveUp(reason: string, message = reason): void {
+    if (!this.#open) return;
+    this.client?.withdraw(this.#id, reason);
+    this.refuse(RpcCode.serverError, message);
+  }
+
+  /** Progress that the client reports, passed on under the server's own token. */
+  progress(notification: Message): void {
+    const { request } = this;
+    if (!this.#open || !request.has(Server.askToken)) return;
+    const start = notification.start(Client.reportToken);
+    const end = notification.end(Client.reportToken);
+    const theirs = {
+      of: request.bytes,
+      start: request.start(Server.askToken),
+      end: request.end(Server.askToken),
+    };
+    this.#run.peer.transport.forward(notification, [{ start, end, with: theirs }]);
+  }
+
+  #settle(): boolean {
+    if (!this.#open) return false;
+    this.#open = false;
+    this.#run.setup.deadlines.remove(this);
+    this.#run.serverRequests.settled(this);
+    return true;
+  }
+}
+
+const BRACE = 0x7b;
