@@ -64,12 +64,12 @@ function meterOf(platform: NodeJS.Platform): CpuMeter {
 
 async function output(command: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env, LC_ALL: 'C' };
-  return (await run(command, args, { cwd: process.cwd(), env, timeout: 5000, ignoresErrors: true })).stdout;
+  return (await run(command, args, { cwd: process.cwd(), env, timeout: 5000 })).stdout;
 }
 
 function readProc(): ProcessCpu[] {
   return readdirSync('/proc').flatMap((name) =>
-    /^\d+$/.test(name) ? (parseStatCpu(readProcFile(`/proc/${name}/stat`).toString('latin1')) ?? []) : [],
+    /^\d+$/.test(name) ? (parseStatCpu(readProcFile(`/proc/${name}/stat`)) ?? []) : [],
   );
 }
 

@@ -16,6 +16,6 @@ export function* processTree(pid: number): Generator<number> {
 }
 
 function childrenOf(pid: number): readonly number[] {
-  const text = readProcFile(`/proc/${pid}/task/${pid}/children`).toString('latin1').trim();
+  const text = readProcFile(`/proc/${pid}/task/${pid}/children`).trim();
   return text === '' ? [] : text.split(' ').map(Number);
 }

@@ -1,9 +1,7 @@
-import { Buffer } from 'node:buffer';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { printableLine } from '../shared/printable.ts';
 import { askSystem } from './ask-system.ts';
 import { readStat } from './pid-start.ts';
-import { readProcFile, valueIn } from './proc-file.ts';
 
 /** A process, described for people. */
 export interface ProcessDescription {
@@ -43,11 +41,6 @@ export function environmentOf(pid: number): Readonly<Record<string, string>> | u
   } catch {
     return undefined;
   }
-}
-
-/** One variable of that environment. */
-export function variableOf(pid: number, name: string): string | undefined {
-  return valueIn(readProcFile(`/proc/${pid}/environ`), Buffer.from(`${name}=`));
 }
 
 function linkOf(path: string): string | undefined {

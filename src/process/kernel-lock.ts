@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
@@ -55,7 +56,7 @@ export async function withKernelLock<T>(
   let release: (() => void) | undefined;
   try {
     leave = await queueUp(name, what, giveUp.signal, seen);
-    release = await acquire(await addressOf(name, options.platform), what, giveUp.signal, seen);
+    release = await acquire(addressOf(name, options.platform), what, giveUp.signal, seen);
   } catch (error) {
     leave?.();
     throw error;
@@ -192,20 +193,18 @@ function untilFree(
 type Address = { readonly path: string } | { readonly host: string; readonly port: number };
 
 /** Linux has abstract socket names, Windows has named pipes; elsewhere it is a loopback port. */
-async function addressOf(name: string, platform: NodeJS.Platform = process.platform): Promise<Address> {
+function addressOf(name: string, platform: NodeJS.Platform = process.platform): Address {
   const whole = `switchyard-${process.getuid?.() ?? ''}-${name}`;
-  const fitting = FITTING.test(whole) ? whole : `switchyard-${(await hashOf(whole)).toString('hex')}`;
+  const fitting = FITTING.test(whole) ? whole : `switchyard-${hashOf(whole).toString('hex')}`;
   if (platform === 'win32') return { path: `\\\\.\\pipe\\${fitting}` };
   // Always padded to full length: some versions of Node fill the rest with NUL, others do not, and both must use the
   // same name.
   if (platform === 'linux' && namesInKernel()) return { path: `\0${fitting.padEnd(NAME_LENGTH, '.')}` };
   // Below the ephemeral range: an outgoing connection there would block the lock for minutes.
-  return { host: '127.0.0.1', port: 10_000 + ((await hashOf(whole)).readUInt32BE(0) % 10_000) };
+  return { host: '127.0.0.1', port: 10_000 + (hashOf(whole).readUInt32BE(0) % 10_000) };
 }
 
-/** Loaded on demand: most names need no hash, and loading takes as long as a lock. */
-async function hashOf(text: string): Promise<Buffer> {
-  const { createHash } = await import('node:crypto');
+function hashOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 

@@ -1,4 +1,5 @@
-import { closeSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { readProcFile } from './proc-file.ts';
 
 /** Identifies one process. Pids are reused; a pid together with its start time is not. */
 export interface PidStart {
@@ -31,20 +32,9 @@ export function parseStat(text: string): ProcessStat | undefined {
   return { pid, parent, session, startTime, alive: !ended || threads > 1 };
 }
 
-/** Larger than any such file. They report no size, so readFileSync would allocate much more. */
-const scratch = Buffer.alloc(4096);
-
 /** Undefined if the process does not exist. */
 export function readStat(pid: number): ProcessStat | undefined {
-  let file: number | undefined;
-  try {
-    file = openSync(`/proc/${pid}/stat`, 'r');
-    return parseStat(scratch.toString('latin1', 0, readSync(file, scratch, 0, scratch.length, null)));
-  } catch {
-    return undefined;
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
+  return parseStat(readProcFile(`/proc/${pid}/stat`));
 }
 
 let knownBoot: string | undefined;

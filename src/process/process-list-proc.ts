@@ -1,26 +1,22 @@
-import { Buffer } from 'node:buffer';
 import { readdirSync } from 'node:fs';
+import { readStat } from './pid-start.ts';
+import { readProcFile, variableIn } from './proc-file.ts';
 import type { ProcessList, RunningProcess } from './process-list.ts';
 import { sendSignal } from './send-signal.ts';
-import { parseStat, readStat } from './pid-start.ts';
 import { DAEMON_COOKIE, SERVICE_COOKIE } from './service-cookies.ts';
-import { readProcFile, valueIn } from './proc-file.ts';
 
 /** Linux: everything is in /proc. */
 export function createProcProcessList(cookieName: string): ProcessList {
-  const wanted = Buffer.from(`${cookieName}=`);
   return {
     read(since) {
       const living: RunningProcess[] = [];
       for (const name of readdirSync('/proc')) {
-        if (!/^\d+$/.test(name)) continue;
-        const stat = parseStat(readProcFile(`/proc/${name}/stat`).toString('latin1'));
+        const stat = /^\d+$/.test(name) ? readStat(Number(name)) : undefined;
         if (stat === undefined || !stat.alive || stat.startTime < since) continue;
         const { pid, parent, session, startTime } = stat;
         const environment = readProcFile(`/proc/${pid}/environ`);
-        const cookie = valueIn(environment, wanted);
-        const outlives =
-          cookie === undefined && OUTLIVING.some((name) => valueIn(environment, name) !== undefined);
+        const cookie = variableIn(environment, cookieName);
+        const outlives = cookie === undefined && OUTLIVING.some((name) => variableIn(environment, name) !== undefined);
         living.push({ pid, parent, session, startTime, cookie, outlives });
       }
       return living;
@@ -35,4 +31,4 @@ export function createProcProcessList(cookieName: string): ProcessList {
   };
 }
 
-const OUTLIVING = [SERVICE_COOKIE, DAEMON_COOKIE].map((name) => Buffer.from(`${name}=`));
+const OUTLIVING = [SERVICE_COOKIE, DAEMON_COOKIE];

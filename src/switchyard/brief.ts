@@ -1,6 +1,6 @@
 import { projectRecord, resolveBranch, scopeBranch, type YardContext } from './context.ts';
 import { observeCheckouts, type ObservedCheckout } from './forward/observe.ts';
-import { changedFiles, type changedFilesNow } from './git.ts';
+import { changedFiles } from './git.ts';
 import { recentErrors } from './logs/recent-errors.ts';
 import { slug } from './names.ts';
 import { isProxyAlive } from './proxy/observe.ts';
@@ -71,23 +71,18 @@ const ERROR_WIDTH = 160;
 export interface BriefOptions {
   /** Default: the branch of the current worktree, or all. */
   readonly branch?: string | undefined;
-  /** How to determine the changed files of a directory. Default `changedFiles`. */
-  readonly changed?: typeof changedFiles | typeof changedFilesNow;
 }
 
 /** Only reads. */
-export async function brief(
-  context: YardContext,
-  { branch, changed = changedFiles }: BriefOptions = {},
-): Promise<Brief> {
+export async function brief(context: YardContext, { branch }: BriefOptions = {}): Promise<Brief> {
   const scope = scopeBranch(context, branch);
   const location =
     scope === undefined ? { branch: null, worktree: context.config.root } : await placeOf(context, branch);
-  // Git takes longer than everything else together, so it starts first where it runs in parallel.
+  // Started first, because git takes longer than everything else together.
   const changes =
     location.worktree === undefined
       ? []
-      : Promise.resolve(changed(location.worktree, context.env)).catch(() => []);
+      : changedFiles(location.worktree, context.env).catch(() => []);
 
   const inScope = ({ branch_slug }: { readonly branch_slug: string }): boolean =>
     scope === undefined || branch_slug === scope;

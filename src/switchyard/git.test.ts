@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { yardRepository } from '../../test/helpers/yard-repository.ts';
-import { changedFiles, changedFilesNow, currentBranch, gitIn, worktreeList } from './git.ts';
+import { changedFiles, currentBranch, gitIn, worktreeList } from './git.ts';
 
 test('a failure is reported in the words of git, with its hint', async () => {
   const { root, env } = yardRepository();
@@ -88,16 +88,13 @@ test('the current branch is known before the first commit; with a detached HEAD 
   expect(await currentBranch(gitIn(root, env))).toBe(git('rev-parse', '--short', 'HEAD'));
 });
 
-test.each([{ changed: changedFiles }, { changed: changedFilesNow }])(
-  'changed files are those of git status, with umlauts; elsewhere there are none ($changed.name)',
-  async ({ changed }) => {
-    const { root, env, write, folder } = yardRepository();
-    expect(await changed(root, env)).toEqual([]);
-    write('Übung.txt', 'x');
-    write('switchyard.toml', 'changed');
-    expect(await changed(root, env)).toEqual([' M switchyard.toml', '?? Übung.txt']);
-    expect(await changed(folder, env)).toEqual([]);
-    expect(await changed(join(folder, 'not-there'), env)).toEqual([]);
-    expect(await changed(root, { PATH: folder })).toEqual([]);
-  },
-);
+test('changed files are those of git status, with umlauts; elsewhere there are none', async () => {
+  const { root, env, write, folder } = yardRepository();
+  expect(await changedFiles(root, env)).toEqual([]);
+  write('Übung.txt', 'x');
+  write('switchyard.toml', 'changed');
+  expect(await changedFiles(root, env)).toEqual([' M switchyard.toml', '?? Übung.txt']);
+  expect(await changedFiles(folder, env)).toEqual([]);
+  expect(await changedFiles(join(folder, 'not-there'), env)).toEqual([]);
+  expect(await changedFiles(root, { PATH: folder })).toEqual([]);
+});

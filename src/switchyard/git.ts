@@ -1,4 +1,4 @@
-import { run, runSync, type RunResult } from '../process/index.ts';
+import { run, type RunResult } from '../process/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printable } from '../shared/printable.ts';
 
@@ -17,8 +17,6 @@ export interface GitOptions {
   readonly hint?: string | undefined;
   /** Its stdin. */
   readonly input?: string;
-  /** Whether to discard its error output. Default false. */
-  readonly ignoresErrors?: boolean;
   /** How long it may clean up when it is stopped, in milliseconds. Default one second. */
   readonly grace?: number;
 }
@@ -26,7 +24,7 @@ export interface GitOptions {
 /** When `signal` is aborted, git is stopped with everything it has started. */
 export function gitIn(directory: string, env: NodeJS.ProcessEnv, signal?: AbortSignal): Git {
   const attempt = async (args: readonly string[], options: GitOptions = {}): Promise<RunResult> => {
-    const { timeout = TIMEOUT_MS, input, ignoresErrors = false, grace } = options;
+    const { timeout = TIMEOUT_MS, input, grace } = options;
     try {
       const more = {
         ...(input === undefined ? {} : { input }),
@@ -37,7 +35,6 @@ export function gitIn(directory: string, env: NodeJS.ProcessEnv, signal?: AbortS
         env: environment(env),
         timeout,
         maxBytes: MOST_OUTPUT,
-        ignoresErrors,
         signal,
         ...more,
       });
@@ -89,18 +86,12 @@ export async function currentBranch(git: Git): Promise<string | undefined> {
  */
 export async function changedFiles(directory: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   try {
-    const ran = await gitIn(directory, env).try(STATUS, { ignoresErrors: true });
+    const ran = await gitIn(directory, env).try(STATUS);
     return ran.code === 0 ? linesOf(ran.stdout) : [];
   } catch (error) {
     if (error instanceof SwitchboardError) return [];
     throw error;
   }
-}
-
-/** The same, blocking but faster, for a program that has nothing else to do. */
-export function changedFilesNow(directory: string, env: NodeJS.ProcessEnv): readonly string[] {
-  const limits = { timeout: TIMEOUT_MS, maxBytes: MOST_OUTPUT };
-  return linesOf(runSync('git', STATUS, { cwd: directory, env: environment(env), ...limits }) ?? '');
 }
 
 const STATUS = ['-c', 'core.quotePath=false', 'status', '--short'];

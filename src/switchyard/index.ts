@@ -1,6 +1,5 @@
 // Frequently used functions are loaded with the program.
 export { brief, type Brief } from './brief.ts';
-export { changedFilesNow } from './git.ts';
 export { openContext, projectRecord, resolveBranch, scopeBranch, type YardContext } from './context.ts';
 export { gitIn } from './git.ts';
 export { AGENT_BYTES, followServices, logs, type LogsOptions, type LogsResult } from './logs/logs.ts';

@@ -5,7 +5,7 @@ import {
   bootId,
   createCookieProcesses,
   DAEMON_COOKIE,
-  variableOf,
+  environmentOf,
   startDetached,
   type Detached,
   type CookieTarget,
@@ -85,14 +85,14 @@ export function isDaemonAlive(record: DaemonRecord): boolean {
   // Reads one process instead of all of them.
   if (record.cookie === undefined) return false;
   if (record.pid !== null && showsEnvironments())
-    return variableOf(record.pid, DAEMON_COOKIE) === record.cookie;
+    return environmentOf(record.pid)?.[DAEMON_COOKIE] === record.cookie;
   const mark = markOf(record);
   return createCookieProcesses(DAEMON_COOKIE).look([mark]).membersOf(mark).length > 0;
 }
 
 /** Whether this process is a daemon of this home, even if the records were lost. */
 export function isDaemonOf(home: Home, pid: number, record: DaemonRecord | undefined): boolean {
-  if (showsEnvironments()) return variableOf(pid, DAEMON_COOKIE)?.startsWith(`${home.hash}.`) === true;
+  if (showsEnvironments()) return environmentOf(pid)?.[DAEMON_COOKIE]?.startsWith(`${home.hash}.`) === true;
   return record?.pid === pid && isDaemonAlive(record);
 }
 
@@ -104,7 +104,7 @@ export function recordOfDaemon(
   pid: number,
   endpoint: { readonly host: string; readonly port: number; readonly log_file: string },
 ): DaemonRecord | undefined {
-  const cookie = variableOf(pid, DAEMON_COOKIE);
+  const cookie = environmentOf(pid)?.[DAEMON_COOKIE];
   if (cookie?.startsWith(`${home.hash}.`) !== true) return undefined;
   const unknown = { version: null, build: null };
   return { ...endpoint, pid, cookie, boot_id: bootId() ?? null, started_at: timestamp(), ...unknown };

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DetachedEnd } from '../../process/index.ts';
 import type { ServiceRecord } from '../state/records.ts';
-import { now } from './clock.ts';
 import { observeServices } from './observe.ts';
 
 /** A service that was started, by this command or an earlier one. */
@@ -36,9 +35,9 @@ export function watchLiveness({ record, exited }: StartedService): Liveness {
   });
   return {
     async ended() {
-      if (now() < nextLook) return undefined;
+      if (performance.now() < nextLook) return undefined;
       if (anybodyLives(record) || (await pause(SECOND_LOOK).then(() => anybodyLives(record)))) {
-        nextLook = now() + LOOK_POLL;
+        nextLook = performance.now() + LOOK_POLL;
         return undefined;
       }
       return { how };

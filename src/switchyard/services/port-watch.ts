@@ -1,5 +1,4 @@
 import { createSocketCounter, listeningOn } from '../../process/index.ts';
-import { now } from './clock.ts';
 
 /**
  * Watches ports with one timer and reports when a process starts to listen on them, where the kernel provides socket
@@ -70,11 +69,11 @@ export function openPortWatch(signal?: AbortSignal): PortWatch {
     if (at >= nextPoll) return;
     clearTimeout(timer);
     nextPoll = at;
-    timer = setTimeout(poll, Math.ceil(at - now()));
+    timer = setTimeout(poll, Math.ceil(at - performance.now()));
   };
   const poll = (): void => {
     nextPoll = Infinity;
-    const time = now();
+    const time = performance.now();
     count();
     const missing = [...allWatched].filter(({ wanted, address }) => wanted && address === undefined);
     if (opened.v4 + opened.v6 >= missing.length || time >= since + BATCH_MS) lookUp(missing);
@@ -89,7 +88,7 @@ export function openPortWatch(signal?: AbortSignal): PortWatch {
     const counts = counter.count();
     for (const family of FAMILIES) {
       const more = (counts[family] ?? 0) - (lastCounts[family] ?? 0);
-      if (more !== 0) since = Math.min(since, now());
+      if (more !== 0) since = Math.min(since, performance.now());
       opened[family] += Math.max(0, more);
       someClosed[family] ||= more < 0;
     }
@@ -108,7 +107,7 @@ export function openPortWatch(signal?: AbortSignal): PortWatch {
   };
   const wait = (watched: WatchedPort, least: number, most: number): Promise<void> =>
     new Promise((resolve) => {
-      const began = now();
+      const began = performance.now();
       Object.assign(watched, { from: began + least, until: began + most, pace: least });
       watched.end = () => {
         watched.end = undefined;

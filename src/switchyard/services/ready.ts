@@ -1,6 +1,5 @@
 import type { DetachedEnd, PortHolder } from '../../process/index.ts';
 import type { ServiceDefinition } from '../config/definition.ts';
-import { now } from './clock.ts';
 import type { ServiceHealthResult, ServiceHealthCheck } from './health.ts';
 import { watchLiveness, type StartedService } from './liveness.ts';
 import type { PortWatch, PortWait } from './port-watch.ts';
@@ -71,15 +70,15 @@ async function waitFor(
   const [usual, other] = addressesOf(definition.host);
   const liveness = watchLiveness(started);
   void liveness.changed()?.then(() => portWait.wake());
-  const began = now();
+  const began = performance.now();
   const deadline = began + definition.readyTimeout * 1000;
   // Whether events report both a listener and the exit. The exit of a service started by another command must be
   // polled.
   const isTold = (): boolean => portWatch.isSupported && liveness.changed() !== undefined;
   const untilListening = (): Promise<string | undefined> => {
-    const least = pollAfter(now() - began, ownerBatch.present);
+    const least = pollAfter(performance.now() - began, ownerBatch.present);
     const most = isTold() ? Math.max(least, TOLD_POLL) : least;
-    const left = deadline - now();
+    const left = deadline - performance.now();
     return portWait.untilListening(Math.min(least, left), Math.min(most, left));
   };
   // A service does not listen right after its start.
@@ -89,7 +88,7 @@ async function waitFor(
     const end = await liveness.ended();
     if (end !== undefined) return { kind: 'exited', ...end };
 
-    const both = isTold() || (attempt % OTHER_FAMILY === 0 && now() - began > OTHER_FAMILY_AFTER);
+    const both = isTold() || (attempt % OTHER_FAMILY === 0 && performance.now() - began > OTHER_FAMILY_AFTER);
     // The health check uses the configured address if the service listens there too.
     const seen = accepting(listening);
     const host = seen === usual ? seen : await firstToAccept(port, both ? [usual, other] : [usual]);
@@ -101,7 +100,7 @@ async function waitFor(
     if (owner?.kind === 'own' && answer?.healthy !== false) return { kind: 'ready' };
 
     const stranger = owner?.kind === 'stranger' ? owner.holder : undefined;
-    const left = deadline - now();
+    const left = deadline - performance.now();
     if (left <= 0) return { kind: 'late', stranger, health: answer?.text };
     // A failed check seldom changes soon, and is expensive.
     if (owner !== undefined) await portWait.sleep(Math.min(SLOW_POLL, left));

@@ -1,4 +1,4 @@
-import { heldBy, ownHolders, processTree, variableOf } from '../../process/index.ts';
+import { environmentOf, heldBy, ownHolders, processTree } from '../../process/index.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { COOKIE } from './cookie.ts';
 import { observeServices, type Observed, type ServiceLiveness } from './observe.ts';
@@ -67,5 +67,5 @@ function quickSnapshot(
 
 /** Whether the recorded process carries the cookie of this start. */
 function isProven({ pid, cookie }: ServiceRecord): boolean {
-  return pid !== null && cookie !== undefined && variableOf(pid, COOKIE) === cookie;
+  return pid !== null && cookie !== undefined && environmentOf(pid)?.[COOKIE] === cookie;
 }

@@ -1,4 +1,4 @@
-import { brief, changedFilesNow, type Brief } from '../../../switchyard/index.ts';
+import { brief, type Brief } from '../../../switchyard/index.ts';
 import { type YardCommand, unknownBranch } from '../invocation.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { asLines } from '../../kit/text.ts';
@@ -19,7 +19,7 @@ export const yardBriefCommand: YardCommand = {
   ],
   run: ({ words: [branch] }, invocation) =>
     invocation.inYard(async (yard) => {
-      const found = await brief(yard, { branch, changed: changedFilesNow });
+      const found = await brief(yard, { branch });
       return {
         data: found,
         text: (style) => briefText(found, style),
