@@ -20,8 +20,7 @@ export {
 export { openBrowser } from './open-browser.ts';
 export { DAEMON_COOKIE, SERVICE_COOKIE } from './service-cookies.ts';
 export { captureOutput } from './output.ts';
-export { heldBy, listeningOn, ownHolders, portHolders, type PortHolder } from './port-holders.ts';
+export { heldBy, portHolders, type PortHolder } from './port-holders.ts';
 export { run, type RunResult, type RunOptions } from './run.ts';
-export { createSocketCounter } from './socket-counts.ts';
 export type { SignsOfLife } from './signs-of-life.ts';
 export type { StopReport } from './terminate.ts';

@@ -61,7 +61,7 @@ function explainLate(
 ): ServiceOutcome {
   const { service, port, log_file } = record;
   const pids = observeServices([record])[0]!.pids;
-  const other = stranger === undefined ? undefined : othersOn(port, pids);
+  const other = stranger ? othersOn(port, pids) : undefined;
   const reason =
     other !== undefined ? `${other} listens on its port ${port}` : (health ?? tellListening(port, pids));
   return {

@@ -9,9 +9,9 @@ import { releaseLease } from '../ports/lease.ts';
 import { ensureProject } from '../state/project.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { exitFileOf } from './exit-file.ts';
-import type { StartedService } from './liveness.ts';
 import { notStarted, type ServiceOutcome } from './outcome.ts';
 import type { Prepared } from './prepare.ts';
+import type { StartedService } from './ready.ts';
 import { identityOf } from './reconcile.ts';
 
 export type Launched = { readonly prepared: Prepared } & (

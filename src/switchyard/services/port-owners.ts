@@ -1,4 +1,5 @@
-import { ownHolders, portHolders, type PortHolder } from '../../process/index.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { heldBy, portHolders, type PortHolder } from '../../process/index.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { observeServices, type Observed } from './observe.ts';
 
@@ -8,85 +9,46 @@ export type PortOwner =
   | { readonly kind: 'stranger'; readonly holder: PortHolder }
   | { readonly kind: 'nobody' };
 
-/** Looks up the owners of ports in the kernel, several at a time. */
-export interface OwnerBatch {
-  /** Each caller enters before its first lookup, and leaves after its last. */
-  enter(): void;
-  leave(): void;
-  ownerOf(record: ServiceRecord): Promise<PortOwner>;
-  /** The number of callers that have entered and not left. */
-  readonly present: number;
-}
-
 /** How long a lookup waits for others, in milliseconds. */
-const BATCH_MS = 250;
+const TOGETHER_MS = 5;
 
 /**
- * Finding the owner of a port reads all processes and sockets of the system. Services that come up at the same time
- * share one lookup instead of slowing each other down.
+ * Looks up the owner of the port of one service. Every lookup reads all processes and sockets of the system, so services
+ * that become ready at about the same time share one.
  */
-export function createOwnerBatch(): OwnerBatch {
-  let present = 0;
-  let waiting: { readonly record: ServiceRecord; readonly resolve: (owner: PortOwner) => void }[] = [];
-  let timer: NodeJS.Timeout | undefined;
-
-  const resolveBatch = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    const batch = waiting;
-    waiting = [];
-    const owners = portOwners(observeServices(batch.map(({ record }) => record)));
-    batch.forEach(({ resolve }, index) => resolve(owners[index]!));
+export function createOwnerLookup(): (record: ServiceRecord) => Promise<PortOwner> {
+  let asked: ServiceRecord[] = [];
+  let owners: Promise<ReadonlyMap<ServiceRecord, PortOwner>> | undefined;
+  const lookUp = async (): Promise<ReadonlyMap<ServiceRecord, PortOwner>> => {
+    await pause(TOGETHER_MS);
+    const records = asked;
+    asked = [];
+    owners = undefined;
+    const found = portOwners(observeServices(records));
+    return new Map(records.map((record, index) => [record, found[index]!]));
   };
-  const resolveIfComplete = (): void => {
-    if (waiting.length > 0 && waiting.length >= present) resolveBatch();
-  };
-
-  return {
-    get present() {
-      return present;
-    },
-    enter() {
-      present++;
-    },
-    leave() {
-      present--;
-      resolveIfComplete();
-    },
-    ownerOf: (record) =>
-      new Promise((resolve) => {
-        waiting.push({ record, resolve });
-        timer ??= setTimeout(resolveBatch, BATCH_MS);
-        resolveIfComplete();
-      }),
+  return async (record) => {
+    asked.push(record);
+    owners ??= lookUp();
+    return (await owners).get(record)!;
   };
 }
 
-/** The owners of their ports, in the same order. Scans all processes only for ports that are not their own. */
+/**
+ * The owners of their ports, in the same order. A service's own listener counts, even if another process listens on
+ * another address of the same port.
+ */
 export function portOwners(observed: readonly Observed[]): readonly PortOwner[] {
-  const alive = observed.filter(({ pids }) => pids.length > 0);
-  const own = ownHolders(new Map(alive.map(({ record, pids }) => [record.port, pids])));
-  // If two records share a port, one may be of a service that ended long ago.
-  const ownOf = ({ record, pids }: Observed): PortHolder | undefined => {
-    const holder = own.get(record.port);
-    return holder?.pid !== undefined && pids.includes(holder.pid) ? holder : undefined;
-  };
-  const others = observed.filter((each) => ownOf(each) === undefined);
-  const holders = portHolders(
-    others.map(({ record }) => record.port),
-    others.flatMap(({ pids }) => pids),
+  const held = heldBy(observed.flatMap(({ pids }) => pids));
+  const own = observed.map(({ record, pids }) =>
+    held.find(({ port, pid }) => port === record.port && pids.includes(pid!)),
   );
-  return observed.map((each) => {
-    const holder = ownOf(each);
-    return holder === undefined ? ownerAmong(holders, each.record.port, each.pids) : { kind: 'own', holder };
+  const others = observed.filter((_, index) => own[index] === undefined);
+  const strangers = portHolders(others.map(({ record }) => record.port));
+  return observed.map(({ record }, index): PortOwner => {
+    const holder = own[index];
+    if (holder !== undefined) return { kind: 'own', holder };
+    const stranger = strangers.find(({ port }) => port === record.port);
+    return stranger === undefined ? { kind: 'nobody' } : { kind: 'stranger', holder: stranger };
   });
-}
-
-/** The service's own listener counts, even if another process listens on another address of the same port. */
-function ownerAmong(holders: readonly PortHolder[], port: number, pids: readonly number[]): PortOwner {
-  const listening = holders.filter((holder) => holder.port === port);
-  const own = listening.find(({ pid }) => pid !== undefined && pids.includes(pid));
-  if (own !== undefined) return { kind: 'own', holder: own };
-  const [stranger] = listening;
-  return stranger === undefined ? { kind: 'nobody' } : { kind: 'stranger', holder: stranger };
 }

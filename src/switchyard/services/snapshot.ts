@@ -1,4 +1,4 @@
-import { environmentOf, heldBy, ownHolders, processTree } from '../../process/index.ts';
+import { environmentOf, heldBy, processTree } from '../../process/index.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { COOKIE } from './cookie.ts';
 import { observeServices, type Observed, type ServiceLiveness } from './observe.ts';
@@ -51,13 +51,11 @@ function quickSnapshot(
   records: readonly ServiceRecord[],
   needsPort: (record: ServiceRecord) => boolean,
 ): ReadonlyMap<ServiceRecord, ServiceSnapshot> {
-  const proven = records.filter(isProven);
-  // If two records share a port, the second one takes the slow path.
-  const byPort = new Map(proven.toReversed().map((record) => [record.port, record]));
-  const own = ownHolders(new Map([...byPort].map(([port, { pid }]) => [port, processTree(pid!)])));
+  const trees = new Map(records.filter(isProven).map((record) => [record, [...processTree(record.pid!)]]));
+  const held = heldBy([...trees.values()].flat());
   const found = new Map<ServiceRecord, ServiceSnapshot>();
-  for (const record of proven) {
-    const holder = byPort.get(record.port) === record ? own.get(record.port) : undefined;
+  for (const [record, pids] of trees) {
+    const holder = held.find(({ port, pid }) => port === record.port && pids.includes(pid!));
     if (holder === undefined && needsPort(record)) continue;
     const owner: PortOwner = holder === undefined ? { kind: 'nobody' } : { kind: 'own', holder };
     found.set(record, { record, status: 'running', pid: record.pid, owner, elsewhere: [] });

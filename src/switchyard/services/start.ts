@@ -7,14 +7,12 @@ import { withProjectLock } from '../state/registry.ts';
 import type { OnEvent, YardEvent } from './events.ts';
 import { explainTrouble, explainUnverified } from './explain.ts';
 import { explainFailure, launchServices, type Launched } from './launch.ts';
-import type { StartedService } from './liveness.ts';
-import { openPortWatch, type PortWatch } from './port-watch.ts';
 import type { Observed } from './observe.ts';
 import { factsOf, isGood, notStarted, type ServiceOutcome } from './outcome.ts';
-import { createOwnerBatch, type OwnerBatch } from './port-owners.ts';
+import { createOwnerLookup } from './port-owners.ts';
 import { runningPeer, type PeerService } from './peers.ts';
 import { prepareService, serviceUrl } from './prepare.ts';
-import { awaitReady } from './ready.ts';
+import { awaitReady, type StartedService } from './ready.ts';
 import { reconcile } from './reconcile.ts';
 import { releaseReservation, reserve, type Reservation } from './reserve.ts';
 
@@ -41,8 +39,7 @@ interface StartState extends StartPlan {
   readonly outcomes: Map<string, ServiceOutcome>;
   /** By key; without those that have a process by now. */
   readonly reserved: Map<string, Reservation>;
-  readonly ownerBatch: OwnerBatch;
-  readonly portWatch: PortWatch;
+  readonly ownerOf: ReturnType<typeof createOwnerLookup>;
 }
 
 /** A running service that may have to be waited for. */
@@ -65,13 +62,11 @@ export async function startServices(plan: StartPlan): Promise<readonly ServiceOu
     ...plan,
     outcomes: new Map(),
     reserved: new Map(),
-    ownerBatch: createOwnerBatch(),
-    portWatch: openPortWatch(plan.signal),
+    ownerOf: createOwnerLookup(),
   };
   try {
     for (const level of plan.levels) await startLevel(state, level);
   } finally {
-    state.portWatch.close();
     for (const reservation of state.reserved.values()) releaseReservation(plan.context, reservation);
   }
   const order = plan.context.config.services.map(({ name }) => name);
@@ -159,7 +154,6 @@ async function startUnderLock(
   for (const { record } of prepared) {
     emit(state, 'starting', record.service, `starting ${record.service} on :${record.port}`);
   }
-  state.portWatch.reset();
   const launched = await launchServices(context, prepared);
   for (const { definition } of prepared) reserved.delete(key(definition));
   return [
@@ -208,8 +202,7 @@ async function awaitOutcome(state: StartState, running: Running): Promise<Servic
   const pause = ours ? undefined : setTimeout(reportWait, SILENCE);
   const readiness = await awaitReady(running, {
     definition,
-    ownerBatch: state.ownerBatch,
-    portWatch: state.portWatch,
+    ownerOf: state.ownerOf,
     signal: state.signal,
   }).finally(() => clearTimeout(pause));
   if (readiness.kind === 'aborted') {
