@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { withKernelLock } from '../process/index.ts';
+import { withLock } from '../process/index.ts';
 import type { Context } from './command.ts';
 
 /**
@@ -12,7 +12,7 @@ export function withFolderLock<T>(
   context: Context,
   work: () => Promise<T> | T,
 ): Promise<T> {
-  return withKernelLock(`wrap ${realpathSync(folder)}`, work, {
+  return withLock(`wrap ${realpathSync(folder)}`, work, {
     what: `${context.variant.program} ${what}`,
     timeoutMs: TIMEOUT_MS,
     signal: context.stop,

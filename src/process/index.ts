@@ -6,10 +6,9 @@ export { describeProcess, environmentOf, type ProcessDescription } from './descr
 export { startDetached, type Detached, type DetachedEnd, type DetachedOptions } from './detached.ts';
 export { readExit, type RecordedExit } from './exit-file.ts';
 export { createChildProcesses, type Child, type ChildProcesses } from './child-processes.ts';
-export { withFileLock } from './file-lock.ts';
 export { findExecutable } from './find-executable.ts';
 export { bootId, pidNamespace, type PidStart } from './pid-start.ts';
-export { withKernelLock, type KernelLockOptions, type LockHolder } from './kernel-lock.ts';
+export { withLock, type LockOptions } from './lock.ts';
 export { processStatus, ownIdentity, type ProcessIdentity } from './process-identity.ts';
 export {
   createCookieProcesses,

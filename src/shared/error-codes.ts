@@ -254,7 +254,7 @@ export const ERROR_CODES = {
   STOPPED: FAILED,
   /**
    * Another process holds a lock.
-   * @fix Wait until it has finished. If none is running, delete the lock file the message names.
+   * @fix Wait until it has finished, or stop it; the lock is released when that process exits.
    */
   LOCK_BUSY: FAILED,
   /**

@@ -1,4 +1,4 @@
-import { withKernelLock } from '../../process/index.ts';
+import { withLock } from '../../process/index.ts';
 import type { Home } from '../state/home.ts';
 
 /**
@@ -6,5 +6,5 @@ import type { Home } from '../state/home.ts';
  * while the forwarder exits with its last one. Taken inside the lock of a project, outside that of the state.
  */
 export function withForwarder<T>(home: Home, what: string, work: () => Promise<T>): Promise<T> {
-  return withKernelLock(home.lockName('forward'), work, { what, timeoutMs: 60_000 });
+  return withLock(home.lockName('forward'), work, { what, timeoutMs: 60_000 });
 }

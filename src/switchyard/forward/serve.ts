@@ -1,4 +1,4 @@
-import { withKernelLock } from '../../process/index.ts';
+import { withLock } from '../../process/index.ts';
 import type { Home } from '../state/home.ts';
 import { listenForControl } from './control-server.ts';
 import { daemonLifetime, type DaemonLifetimeOptions } from '../daemon/lifetime.ts';
@@ -12,7 +12,7 @@ export async function serveForward(options: DaemonLifetimeOptions): Promise<void
   const { home } = options;
   const { log, end } = daemonLifetime(options);
   // Held for its lifetime, so that each home has only one.
-  await withKernelLock(home.lockName('forwarder'), () => serve(home, log, end), {
+  await withLock(home.lockName('forwarder'), () => serve(home, log, end), {
     what: 'forwarding canonical ports',
     timeoutMs: 10_000,
   });

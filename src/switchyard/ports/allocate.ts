@@ -1,4 +1,4 @@
-import { ownIdentity, withKernelLock } from '../../process/index.ts';
+import { ownIdentity, withLock } from '../../process/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { sha256 } from '../sha256.ts';
 import { makeHome, type Home } from '../state/home.ts';
@@ -38,7 +38,7 @@ export async function allocatePorts(
 ): Promise<ReadonlyMap<string, number>> {
   if (wishes.length === 0) return new Map();
   makeHome(rules.home);
-  return withKernelLock(rules.home.lockName('ports'), () => allocateAlone(wishes, rules), {
+  return withLock(rules.home.lockName('ports'), () => allocateAlone(wishes, rules), {
     what: 'choosing ports',
   });
 }

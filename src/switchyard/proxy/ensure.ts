@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { portHolders, withKernelLock } from '../../process/index.ts';
+import { portHolders, withLock } from '../../process/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { VERSION } from '../../shared/version.ts';
 import { connectHost } from '../config/loopback.ts';
@@ -41,7 +41,7 @@ export async function ensureProxy(
     if (health === 'stranger' && !(await endSilentProxy(context))) throw stranger(port);
     return health === 'ours';
   };
-  return withKernelLock(
+  return withLock(
     home.lockName(`proxy-${port}`),
     async () => {
       let text = `started proxy on ${host}:${port}`;

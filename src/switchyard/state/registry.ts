@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { withKernelLock } from '../../process/index.ts';
+import { withLock } from '../../process/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { projectLock } from '../names.ts';
 import { makeHome, type Home } from './home.ts';
@@ -41,7 +41,7 @@ export function openRegistry(home: Home): Registry {
   }
 
   async function change<T>(work: (state: State) => T): Promise<T> {
-    return withKernelLock(home.lockName('state'), () => changeAlone(work), { what: 'writing the state' });
+    return withLock(home.lockName('state'), () => changeAlone(work), { what: 'writing the state' });
   }
 
   async function changeAlone<T>(work: (state: State) => T): Promise<T> {
@@ -117,7 +117,7 @@ export function withProjectLock<T>(
   options: ProjectLockOptions = {},
 ): Promise<T> {
   const { onWait, signal } = options;
-  return withKernelLock(home.lockName(projectLock(root)), work, {
+  return withLock(home.lockName(projectLock(root)), work, {
     what,
     timeoutMs: LOCK_TIMEOUT_MS,
     ...(onWait === undefined

@@ -5,7 +5,7 @@ import {
   startAuthorization,
   validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client';
-import { openBrowser, withFileLock } from '../../process/index.ts';
+import { openBrowser } from '../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { openCallback, type Callback, type CallbackAnswer } from './callback.ts';
@@ -68,7 +68,7 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
       const endpoints = metadata === undefined ? 'assumed' : 'told';
       const { wanted } = stored ?? {};
       const credentials: Credentials = { issuer, endpoints, resource, client, tokens, wanted };
-      await withFileLock(store.lock, () => store.write(credentials), { signal });
+      await store.locked(() => store.write(credentials), { signal });
       answer.show({ ok: true, text: `Switchboard may now use the server “${server}” for you.` });
       return withoutTokens(issuer, tokens);
     } catch (error) {
@@ -254,7 +254,7 @@ async function doubtRegistration(store: CredentialStore): Promise<void> {
       store.write({ ...stored, client: { ...stored.client, doubtful: true } });
   };
   // What brought us here is what the person should hear of.
-  await withFileLock(store.lock, mark, { timeoutMs: 1000 }).catch(() => undefined);
+  await store.locked(mark, { timeoutMs: 1000 }).catch(() => undefined);
 }
 
 function stopped(server: string): SwitchboardError {

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withFileLock } from '../../process/index.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Login, NotRenewed, Renewed } from '../login.ts';
 import {
@@ -86,7 +85,8 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
 
   const renew = (stale: string | undefined, challenge?: string): Promise<Renewed> => {
     renewing ??= Promise.race([
-      withFileLock(store.lock, () => renewUnderLock(stale, challenge))
+      store
+        .locked(() => renewUnderLock(stale, challenge))
         .catch((error: unknown) => {
           const reason = messageOf(error);
           log.warn('the login could not be renewed', { server, reason });
@@ -111,7 +111,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
       store.write({ ...stored, client, wanted: joinScopes(stored.wanted, scope) });
     };
     if (isNoted()) return;
-    await withFileLock(store.lock, write, { timeoutMs: NOTE_TIMEOUT_MS }).catch((error: unknown) => {
+    await store.locked(write, { timeoutMs: NOTE_TIMEOUT_MS }).catch((error: unknown) => {
       log.warn('could not store the permissions that the server requires', {
         server,
         reason: messageOf(error),

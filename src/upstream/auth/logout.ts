@@ -1,5 +1,4 @@
 import { selectClientAuthMethod } from '@modelcontextprotocol/client';
-import { withFileLock } from '../../process/index.ts';
 import type { Credentials, LoginOptions } from './credentials.ts';
 import { issuerMetadata, discoveryContext } from './discovery.ts';
 import { asInformation, reasonOf } from './oauth.ts';
@@ -22,8 +21,7 @@ export async function logout(options: LoginOptions, signal: AbortSignal): Promis
   const store = createStore(options);
   const stored = store.read();
   if (stored === undefined) return { removed: store.remove(), revoked: false };
-  return withFileLock(
-    store.lock,
+  return store.locked(
     async () => {
       // Another process may have renewed the token meanwhile.
       const latest = store.read() ?? stored;

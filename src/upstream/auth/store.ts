@@ -1,14 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
+import { withLock, type LockOptions } from '../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { isJsonObject } from '../../protocol/index.ts';
 import { asCredentials, type Credentials, type LoginOptions } from './credentials.ts';
 
 /** What is kept of the login to one server: a file of its own, `auth/<hash>.json` in the state directory. */
 export interface CredentialStore {
-  /** Guards reading and writing between processes; the directory is there only after `prepare`. */
-  readonly lock: string;
+  /** Runs the work while no other process has the lock of this login. The directory must exist, see `prepare`. */
+  locked<T>(work: () => Promise<T> | T, options?: Pick<LockOptions, 'timeoutMs' | 'signal'>): Promise<T>;
   /** What is stored now; undefined where there is nothing that can be used. Cheap while the file stays the same. */
   read(): Credentials | undefined;
   /** In the place of what was there, in one step. Throws AUTH_STORE where that cannot be. */
@@ -20,6 +21,8 @@ export interface CredentialStore {
 }
 
 const MAX_BYTES = 1024 * 1024;
+/** An issuer may take a while to respond to another process. In milliseconds. */
+const LOCK_TIMEOUT_MS = 60_000;
 
 export function createStore({ server, url, directory, log }: Omit<LoginOptions, 'oauth'>): CredentialStore {
   const folder = join(directory, 'auth');
@@ -70,7 +73,12 @@ export function createStore({ server, url, directory, log }: Omit<LoginOptions, 
   };
 
   return {
-    lock: `${file}.lock`,
+    locked: async (work, options) =>
+      withLock(`login ${join(fs.realpathSync(folder), key)}`, work, {
+        what: `the login to ${server}`,
+        timeoutMs: LOCK_TIMEOUT_MS,
+        ...options,
+      }),
     prepare,
     read() {
       const version = versionOf(file);

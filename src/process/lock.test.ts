@@ -10,7 +10,7 @@ import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { holdsWithin } from '../../test/servers/shapes/watch.ts';
 import { startDetached } from './detached.ts';
-import { withKernelLock, type LockHolder } from './kernel-lock.ts';
+import { withLock, type LockHolder } from './lock.ts';
 
 let folder = '';
 let program = '';
@@ -21,18 +21,18 @@ beforeAll(() => {
     stdin: {
       contents: `
         import { readFileSync, writeFileSync } from 'node:fs';
-        import { withKernelLock } from './kernel-lock.ts';
+        import { withLock } from './lock.ts';
         const [verb, name, platform, file, times] = process.argv.slice(2);
         if (verb === 'count') {
           for (let i = 0; i < Number(times); i++) {
-            await withKernelLock(name, async () => {
+            await withLock(name, async () => {
               const count = Number(readFileSync(file, 'utf8'));
               await new Promise((resume) => setImmediate(resume));
               writeFileSync(file, String(count + 1));
             }, { platform, timeoutMs: 100_000 });
           }
         } else {
-          await withKernelLock(name, () => {
+          await withLock(name, () => {
             console.log('held');
             return verb === 'forget' ? new Promise(() => {}) : new Promise((done) => process.stdin.once('data', done));
           }, { what: 'up feature-x', platform });
@@ -74,7 +74,7 @@ describe.each(platforms)('a lock as on %s', (platform) => {
     let inside = 0;
     await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
-        withKernelLock(
+        withLock(
           name,
           async () => {
             expect(++inside).toBe(1);
@@ -102,15 +102,15 @@ describe.each(platforms)('a lock as on %s', (platform) => {
   test('is released after work that failed, and returns the result of the work', async () => {
     const name = named();
     const failing = (): Promise<never> => Promise.reject(new Error('no luck'));
-    await expect(withKernelLock(name, failing, { platform })).rejects.toThrow('no luck');
-    expect(await withKernelLock(name, () => 'done', { platform })).toBe('done');
+    await expect(withLock(name, failing, { platform })).rejects.toThrow('no luck');
+    expect(await withLock(name, () => 'done', { platform })).toBe('done');
   });
 
   test('reports the pid and work of the holder to waiters, and is handed over afterwards', async () => {
     const name = named();
     const child = await holder(name, platform);
     const told: LockHolder[] = [];
-    const waiting = withKernelLock(name, () => 'done', { platform, onWait: (who) => told.push(who) });
+    const waiting = withLock(name, () => 'done', { platform, onWait: (who) => told.push(who) });
     expect(await holdsWithin(20_000, () => told.length > 0)).toBe(true);
     expect(told).toEqual([{ pid: child.pid, what: 'up feature-x' }]);
     child.stdin!.write('go on\n');
@@ -121,7 +121,7 @@ describe.each(platforms)('a lock as on %s', (platform) => {
     const name = named();
     const child = await holder(name, platform);
     let told = false;
-    const waiting = withKernelLock(name, () => performance.now(), { platform, onWait: () => (told = true) });
+    const waiting = withLock(name, () => performance.now(), { platform, onWait: () => (told = true) });
     expect(await holdsWithin(20_000, () => told)).toBe(true);
     const killed = performance.now();
     child.kill('SIGKILL');
@@ -131,22 +131,22 @@ describe.each(platforms)('a lock as on %s', (platform) => {
   test('is not waited for longer than the timeout, and the error names the holder', async () => {
     const name = named();
     const child = await holder(name, platform);
-    await expect(withKernelLock(name, () => 'done', { platform, timeoutMs: 2000 })).rejects.toMatchObject({
+    await expect(withLock(name, () => 'done', { platform, timeoutMs: 2000 })).rejects.toMatchObject({
       code: 'LOCK_BUSY',
       message: expect.stringMatching(new RegExp(`^Process ${child.pid} \\(up feature-x\\) .*2000 ms`)),
     });
     // Nor by those who wait behind others of the same process.
     const own = named();
-    await withKernelLock(
+    await withLock(
       own,
       () =>
-        expect(withKernelLock(own, () => 'never', { platform, timeoutMs: 50 })).rejects.toMatchObject({
+        expect(withLock(own, () => 'never', { platform, timeoutMs: 50 })).rejects.toMatchObject({
           code: 'LOCK_BUSY',
           message: expect.stringContaining(`${process.pid} (restart main)`),
         }),
       { platform, what: 'restart main' },
     );
-    expect(await withKernelLock(own, () => 'done', { platform })).toBe('done');
+    expect(await withLock(own, () => 'done', { platform })).toBe('done');
   });
 
   test('is not taken by a waiter that gives up, and others keep waiting', async () => {
@@ -154,16 +154,16 @@ describe.each(platforms)('a lock as on %s', (platform) => {
     const child = await holder(name, platform);
     const caller = new AbortController();
     const refused = [1, 2].map(() =>
-      expect(withKernelLock(name, () => 'never', { platform, signal: caller.signal })).rejects.toMatchObject({
+      expect(withLock(name, () => 'never', { platform, signal: caller.signal })).rejects.toMatchObject({
         code: 'STOPPED',
       }),
     );
     let told = false;
-    const patient = withKernelLock(name, () => 'done', { platform, onWait: () => (told = true) });
+    const patient = withLock(name, () => 'done', { platform, onWait: () => (told = true) });
     caller.abort();
     await Promise.all(refused);
     await expect(
-      withKernelLock(name, () => 'never', { platform, signal: caller.signal }),
+      withLock(name, () => 'never', { platform, signal: caller.signal }),
     ).rejects.toMatchObject({ code: 'STOPPED' });
     expect(await holdsWithin(20_000, () => told)).toBe(true);
     child.stdin!.write('go on\n');
@@ -178,7 +178,7 @@ describe.each(platforms)('a lock as on %s', (platform) => {
 
   test.skipIf(process.platform === 'win32')('is not inherited by programs started under it', async () => {
     const name = named();
-    const { pid } = await withKernelLock(
+    const { pid } = await withLock(
       name,
       () =>
         startDetached({
@@ -192,14 +192,14 @@ describe.each(platforms)('a lock as on %s', (platform) => {
       { platform },
     );
     onTestFinished(() => void process.kill(pid, 'SIGKILL'));
-    expect(await withKernelLock(name, () => 'done', { platform, timeoutMs: 5000 })).toBe('done');
+    expect(await withLock(name, () => 'done', { platform, timeoutMs: 5000 })).toBe('done');
   });
 
   test('accepts names of any length and characters, and distinguishes them', async () => {
     const name = `tést ${randomUUID().repeat(10)}`;
-    const both = await withKernelLock(
+    const both = await withLock(
       `${name}a`,
-      () => withKernelLock(`${name}b`, () => 'both', { platform, timeoutMs: 5000 }),
+      () => withLock(`${name}b`, () => 'both', { platform, timeoutMs: 5000 }),
       { platform },
     );
     expect(both).toBe('both');

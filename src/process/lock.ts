@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
 
-export interface KernelLockOptions {
+export interface LockOptions {
   /** Describes the work to processes that wait for the lock. Default: empty. */
   readonly what?: string;
   /** How long to wait for the lock, in milliseconds. Default 30 000. */
@@ -34,10 +34,10 @@ const PAUSE = 3;
  * process. The lock is an address that only one process can listen on, so the kernel releases it when its holder dies,
  * in whatever way. Waiters keep a connection to the holder and notice immediately when it is gone. Not reentrant.
  */
-export async function withKernelLock<T>(
+export async function withLock<T>(
   name: string,
   work: () => Promise<T> | T,
-  options: KernelLockOptions = {},
+  options: LockOptions = {},
 ): Promise<T> {
   const { what = '', timeoutMs = 30_000, onWait, signal } = options;
   const giveUp = new AbortController();
@@ -75,7 +75,7 @@ export async function withKernelLock<T>(
 /** By name: the work that has its turn in this process, and those that wait for it, in order. */
 const queues = new Map<string, { what: string; readonly waiting: (() => void)[] }>();
 
-/** Waits for our turn within this process, which needs no kernel lock. Returns how to pass it on. */
+/** Waits for our turn within this process, which does not need the kernel. Returns how to pass it on. */
 async function queueUp(
   name: string,
   what: string,
