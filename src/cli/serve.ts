@@ -106,7 +106,8 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
     const { serveHttp } = await import('./serve-http.ts');
     return await serveHttp(http, { app, log, config, variant, reloader, opened: stateWriter?.open });
   } finally {
-    await Promise.all([stateWriter?.close(), file?.close()]);
+    await stateWriter?.close();
+    file?.close();
   }
 }
 
