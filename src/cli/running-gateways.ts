@@ -65,9 +65,9 @@ function allGateways(stateDirectory: string): GatewayStateFile[] {
   for (const file of runFiles(runDirectory(stateDirectory))) {
     const said = read(file);
     if (said === undefined) continue;
-    const fate = processStatus(said);
-    if (fate === 'gone' || (fate === 'unknown' && isOlder(file, FOREIGN_AGE))) remove(file);
-    else if (fate === 'alive') found.push(said);
+    const status = processStatus(said);
+    if (status === 'gone' || (status === 'unknown' && isOlder(file, FOREIGN_AGE))) remove(file);
+    else if (status === 'alive') found.push(said);
   }
   return found.sort((a, b) => b.since.localeCompare(a.since));
 }

@@ -56,7 +56,7 @@ export const STATE_FILE_VERSION = 1;
 /** The longest reason, in UTF-16 units. */
 const MAX_REASON = 300;
 
-let mark: ProcessIdentity | undefined;
+let identity: ProcessIdentity | undefined;
 
 /** Writes how the servers are doing now, in the place of what was written before. */
 export async function writeStateFile(
@@ -65,7 +65,7 @@ export async function writeStateFile(
 ): Promise<void> {
   const directory = runDirectory(stateDirectory);
   await makePrivate(directory);
-  mark ??= ownIdentity();
+  identity ??= ownIdentity();
   const file = fileOf(directory);
   const definitions = new Map(config.servers.map((server) => [server.name, server]));
   const states = servers.map(
@@ -73,7 +73,7 @@ export async function writeStateFile(
   );
   const content: GatewayStateFile = {
     version: STATE_FILE_VERSION,
-    ...mark,
+    ...identity,
     program,
     since: new Date(performance.timeOrigin).toISOString(),
     config: configIdentity(config),

@@ -108,7 +108,7 @@ describe.concurrent('the stages', () => {
 });
 
 describe('a child', () => {
-  test('whose leader exited is reported immediately, still counted, and can still be stopped', async () => {
+  test('whose root exited is reported immediately, still counted, and can still be stopped', async () => {
     const made = createChildren();
     const child = made.spawn(node(shapeArgs('leader-exits')));
     const end = exitOf(child);
@@ -154,7 +154,7 @@ describe('a child', () => {
     expect(child.state.kind).toBe('exited');
   });
 
-  test('gets exactly the given environment, plus the marks of the runs it belongs to', async () => {
+  test('gets exactly the given environment, plus the cookies of the runs it belongs to', async () => {
     process.env['SWITCHBOARD_RUN_00000000000outer'] = 'kept';
     onTestFinished(() => {
       delete process.env['SWITCHBOARD_RUN_00000000000outer'];

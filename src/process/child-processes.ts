@@ -4,7 +4,7 @@ import type { Logger } from '../shared/log.ts';
 import { createProcessList } from './process-list.ts';
 import { spawnRoot, type RootProcess, type SpawnOptions } from './root-process.ts';
 import { createCpuMeter, type CpuMeter } from './cpu-use.ts';
-import { createProcessTree, type ProcessTree } from './process-tree.ts';
+import { ANY_COOKIE, createProcessTree, type ProcessTree } from './process-tree.ts';
 import { createReaper } from './reaper.ts';
 import { SignsOfLife } from './signs-of-life.ts';
 import {
@@ -51,27 +51,27 @@ export interface ChildProcessesOptions {
 
 interface Member {
   readonly child: Child;
-  readonly leader: RootProcess;
+  readonly root: RootProcess;
   readonly tree: ProcessTree;
   stopping: boolean;
 }
 
 const COOKIE_PREFIX = 'SWITCHBOARD_RUN_';
-/** How often to check for remaining processes of a child whose leader has exited, in milliseconds. */
+/** How often to check for remaining processes of a child whose root has exited, in milliseconds. */
 const LINGER_POLL = 5000;
 const CONFIRM_AFTER = 20;
 
 export function createChildProcesses({ log }: ChildProcessesOptions): ChildProcesses {
-  // Not only the value but also the name is unique: a gateway inside this one adds its own mark and cannot overwrite
+  // Not only the value but also the name is unique: a gateway inside this one adds its own cookie and cannot overwrite
   // ours.
   const cookieName = `${COOKIE_PREFIX}${randomBytes(8).toString('hex')}`;
-  const outerMarks = marksOf(process.env);
+  const outerCookies = cookiesIn(process.env);
   const processes = createProcessList(cookieName);
   const reaper = createReaper({
     log,
     cookieName,
     // System tools first, not what a project put in front of the PATH.
-    env: { PATH: `/usr/bin:/bin:${process.env['PATH'] ?? ''}`, LC_ALL: 'C', ...outerMarks },
+    env: { PATH: `/usr/bin:/bin:${process.env['PATH'] ?? ''}`, LC_ALL: 'C', ...outerCookies },
   });
   const strangers = (): Set<number> => new Set([process.pid, reaper.pid ?? 0]);
   const terminator = createTerminator({ processes, strangers });
@@ -81,10 +81,10 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
 
   const forget = (member: Member): void => {
     members.delete(member);
-    if (member.tree.leader !== undefined) reaper.release(member.tree.leader);
+    if (member.tree.root !== undefined) reaper.release(member.tree.root);
   };
 
-  // A child whose leader exited on its own stays a member while any of its processes lives: that may be the actual
+  // A child whose root exited on its own stays a member while any of its processes lives: that may be the actual
   // server.
   const settle = (member: Member, sure: boolean): void => {
     if (member.stopping || !members.has(member)) return;
@@ -95,10 +95,10 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
 
   const stop = async (member: Member, stages: StopStages | undefined): Promise<StopReport> => {
     if (!members.has(member)) return { kind: 'gone', by: 'nothing', milliseconds: 0 };
-    const { leader, tree, child } = member;
+    const { root, tree, child } = member;
     member.stopping = true;
     const report = await terminator.stop(
-      { name: child.name, tree, closeStdin: (now) => leader.closeStdin(now) },
+      { name: child.name, tree, closeStdin: (now) => root.closeStdin(now) },
       stages,
     );
     if (report.kind === 'left') {
@@ -106,9 +106,9 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
       log.warn('processes of a server could not be stopped', { server: child.name, pids: pidsOf(report) });
       return report;
     }
-    // The tree is gone, so the exit event of its leader is about to arrive.
-    await new Promise<void>((resolve) => leader.onExit(() => resolve()));
-    leader.releasePipes();
+    // The tree is gone, so the exit event of its root is about to arrive.
+    await new Promise<void>((resolve) => root.onExit(() => resolve()));
+    root.releasePipes();
     forget(member);
     return report;
   };
@@ -116,37 +116,37 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
   const spawn = (options: SpawnOptions): Child => {
     if (!closed) reaper.ready();
     const cookie = randomBytes(8).toString('hex');
-    const env = { ...options.env, ...outerMarks, [cookieName]: cookie };
-    const leader = spawnRoot({ ...options, env }, closed ? shuttingDown(options.name) : undefined);
-    const identity = leader.pid === undefined ? undefined : processes.identify(leader.pid);
+    const env = { ...options.env, ...outerCookies, [cookieName]: cookie };
+    const root = spawnRoot({ ...options, env }, closed ? shuttingDown(options.name) : undefined);
+    const identity = root.pid === undefined ? undefined : processes.identify(root.pid);
     if (identity !== undefined) reaper.enlist(identity);
     const child: Child = {
       name: options.name,
-      pid: leader.pid,
-      stdin: leader.stdin,
-      stdout: leader.stdout,
-      stderr: leader.stderr,
+      pid: root.pid,
+      stdin: root.stdin,
+      stdout: root.stdout,
+      stderr: root.stderr,
       get state() {
-        return leader.state;
+        return root.state;
       },
-      onExit: (listener) => leader.onExit(listener),
+      onExit: (listener) => root.onExit(listener),
       watch: (looked) =>
         new SignsOfLife({
-          pid: leader.pid ?? 0,
+          pid: root.pid ?? 0,
           meter: (meter ??= createCpuMeter()),
-          outputs: [leader.stdout, leader.stderr],
+          outputs: [root.stdout, root.stderr],
           looked,
         }),
       stop: (stages) => stop(member, stages),
     };
-    const member: Member = { child, leader, tree: createProcessTree(identity, cookie), stopping: false };
-    if (leader.pid === undefined) return child;
+    const member: Member = { child, root, tree: createProcessTree({ root: identity, cookie }), stopping: false };
+    if (root.pid === undefined) return child;
     members.add(member);
-    leader.onExit(() => {
-      processes.collected(leader.pid!);
+    root.onExit(() => {
+      processes.collected(root.pid!);
       settle(member, false);
     });
-    log.debug('process started', { server: child.name, pid: leader.pid });
+    log.debug('process started', { server: child.name, pid: root.pid });
     return child;
   };
 
@@ -175,20 +175,20 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
   };
 }
 
-/** The marks of the gateways that we run inside. Our children carry them too, whatever their environment. */
-function marksOf(env: NodeJS.ProcessEnv): Record<string, string> {
-  const marks: Record<string, string> = {};
+/** The cookies of the gateways that we run inside. Our children carry them too, whatever their environment. */
+function cookiesIn(env: NodeJS.ProcessEnv): Record<string, string> {
+  const cookies: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (name.startsWith(COOKIE_PREFIX) && value !== undefined) marks[name] = value;
+    if (name.startsWith(COOKIE_PREFIX) && value !== undefined) cookies[name] = value;
   }
-  return marks;
+  return cookies;
 }
 
-/** Processes that still carry a mark of this run although their child was considered gone. */
+/** Processes that still carry a cookie of this run although their child was considered gone. */
 function remains(): StopTarget {
   return {
     name: 'a former child',
-    tree: createProcessTree(undefined, undefined),
+    tree: createProcessTree({ root: undefined, cookie: ANY_COOKIE }),
     closeStdin: () => undefined,
   };
 }

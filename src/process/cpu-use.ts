@@ -41,8 +41,8 @@ export function createCpuMeter(): CpuMeter {
 }
 
 /** The total of a process and all its descendants; undefined where it is not visible. */
-export function cpuUseOf(leader: number, all: readonly ProcessCpu[]): CpuUse | undefined {
-  const members = new Set(all.filter((entry) => entry.pid === leader || entry.session === leader));
+export function cpuUseOf(root: number, all: readonly ProcessCpu[]): CpuUse | undefined {
+  const members = new Set(all.filter((entry) => entry.pid === root || entry.session === root));
   if (members.size === 0) return undefined;
   // Iterating a Set includes elements added meanwhile, so children of children follow.
   for (const { pid } of members) for (const entry of all) if (entry.parent === pid) members.add(entry);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { expect, onTestFinished, test } from 'vitest';
 import { readyShape, shapeArgs } from '../../test/servers/shapes/watch.ts';
-import { processTree } from './descendants.ts';
+import { withDescendants } from './descendants.ts';
 
 test.runIf(process.platform === 'linux')(
   'the descendants of a process come before it, nearest first',
@@ -13,7 +13,7 @@ test.runIf(process.platform === 'linux')(
     });
     onTestFinished(() => void process.kill(-child.pid!, 'SIGKILL'));
     const ready = await readyShape(child.stderr);
-    const tree = [...processTree(child.pid!)];
+    const tree = [...withDescendants(child.pid!)];
     expect(tree.at(-1)).toBe(child.pid);
     expect(tree.at(-2)).toBe(ready.find(({ role }) => role === 'leaf')!.pid);
     expect([...tree].sort()).toEqual(ready.map(({ pid }) => pid).sort());
@@ -21,5 +21,5 @@ test.runIf(process.platform === 'linux')(
 );
 
 test('a process that is gone yields only itself', () => {
-  expect([...processTree(2 ** 22 + 1)]).toEqual([2 ** 22 + 1]);
+  expect([...withDescendants(2 ** 22 + 1)]).toEqual([2 ** 22 + 1]);
 });

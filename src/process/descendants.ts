@@ -4,7 +4,7 @@ import { readProcFile } from './proc-file.ts';
  * The descendants of a process, nearest first, and then itself, as far as the tree is intact. Reads step by step,
  * without listing all processes of the system. Yields only the process itself where the system does not list children.
  */
-export function* processTree(pid: number): Generator<number> {
+export function* withDescendants(pid: number): Generator<number> {
   // Children of threads other than the first are rare, and not worth reading a directory for each.
   const parents = [pid];
   for (const parent of parents) {

@@ -43,6 +43,11 @@ export function environmentOf(pid: number): Readonly<Record<string, string>> | u
   }
 }
 
+/** Whether the system exposes the environment of our processes, and so their cookies. */
+export function showsEnvironments(): boolean {
+  return existsSync('/proc/self/environ');
+}
+
 function linkOf(path: string): string | undefined {
   try {
     return readlinkSync(path);

@@ -1,8 +1,8 @@
 export { createBackoff, type Backoff } from './backoff.ts';
 export type { RunningProcess } from './process-list.ts';
 export type { ChildEnd } from './root-process.ts';
-export { processTree } from './descendants.ts';
-export { describeProcess, environmentOf, type ProcessDescription } from './describe-process.ts';
+export { withDescendants } from './descendants.ts';
+export { describeProcess, environmentOf, showsEnvironments, type ProcessDescription } from './describe-process.ts';
 export { startDetached, type Detached, type DetachedEnd, type DetachedOptions } from './detached.ts';
 export { readExit, type RecordedExit } from './exit-file.ts';
 export { createChildProcesses, type Child, type ChildProcesses } from './child-processes.ts';
@@ -10,12 +10,8 @@ export { findExecutable } from './find-executable.ts';
 export { bootId, pidNamespace, type PidStart } from './pid-start.ts';
 export { withLock, type LockOptions } from './lock.ts';
 export { processStatus, ownIdentity, type ProcessIdentity } from './process-identity.ts';
-export {
-  createCookieProcesses,
-  type CookieTarget,
-  type CookieProcesses,
-  type ProcessSnapshot,
-} from './cookie-processes.ts';
+export { createTreeFinder, type TreeFinder, type ProcessSnapshot } from './find-trees.ts';
+export type { TreeIdentity } from './process-tree.ts';
 export { openBrowser } from './open-browser.ts';
 export { DAEMON_COOKIE, SERVICE_COOKIE } from './service-cookies.ts';
 export { captureOutput } from './output.ts';

@@ -20,9 +20,9 @@ export function ownIdentity(): ProcessIdentity {
 /**
  * Whether the process still runs; unknown if the identity is from a machine or namespace that is not visible from here.
  */
-export function processStatus(mark: ProcessIdentity): 'alive' | 'gone' | 'unknown' {
-  if (mark.place !== place()) return 'unknown';
-  return identify(mark.pid)?.startTime === mark.startTime ? 'alive' : 'gone';
+export function processStatus(identity: ProcessIdentity): 'alive' | 'gone' | 'unknown' {
+  if (identity.place !== place()) return 'unknown';
+  return identify(identity.pid)?.startTime === identity.startTime ? 'alive' : 'gone';
 }
 
 /** The process with this pid now; undefined if none runs. */

@@ -28,7 +28,7 @@ export interface ProcessList {
   collected(pid: number): void;
 }
 
-/** `cookieName` is the environment variable that marks the processes of this run. */
+/** `cookieName` is the environment variable that contains the cookie of the processes of this run. */
 export function createProcessList(cookieName: string): ProcessList {
   if (process.platform === 'win32') return createWindowsProcessList();
   return existsSync('/proc/self/stat') ? createProcProcessList(cookieName) : createPsProcessList();

@@ -1,19 +1,26 @@
 import type { RunningProcess } from './process-list.ts';
 import type { PidStart } from './pid-start.ts';
 
-/** A child and all its descendants. */
-export interface ProcessTree {
-  /** The process we spawned; undefined for the tree of everything else that carries a cookie of this run. */
-  readonly leader: PidStart | undefined;
-  /** The value that marks this tree; undefined means every value of this run. */
+/** How to recognize a process and all its descendants, also if another process of ours started them earlier. */
+export interface TreeIdentity {
+  /** The process that was started. Undefined if it is not known; then only the cookie identifies the tree. */
+  readonly root: PidStart | undefined;
+  /** The cookie in its environment, which all its descendants inherit. Undefined if it has none. */
   readonly cookie: string | undefined;
+}
+
+/** The cookie of a tree that consists of everything with a cookie. No process has this value. */
+export const ANY_COOKIE = '*';
+
+/** A process and all its descendants. */
+export interface ProcessTree extends TreeIdentity {
   /** Members seen so far, pid to start time; remains valid when a parent dies or an environment is overwritten. */
   readonly known: Map<number, number>;
 }
 
-export function createProcessTree(leader: PidStart | undefined, cookie: string | undefined): ProcessTree {
-  const known = new Map(leader === undefined ? [] : [[leader.pid, leader.startTime]]);
-  return { leader, cookie, known };
+export function createProcessTree({ root, cookie }: TreeIdentity): ProcessTree {
+  const known = new Map(root === undefined ? [] : [[root.pid, root.startTime]]);
+  return { root, cookie, known };
 }
 
 /**
@@ -27,7 +34,7 @@ export function treeMembers(
   living: readonly RunningProcess[],
   strangers: ReadonlySet<number>,
 ): RunningProcess[] {
-  const since = tree.leader?.startTime ?? 0;
+  const since = tree.root?.startTime ?? 0;
   const members = new Set<RunningProcess>();
   const candidates = living.filter(
     (entry) =>
@@ -39,9 +46,9 @@ export function treeMembers(
   for (const entry of candidates) {
     if (tree.known.get(entry.pid) === entry.startTime || carries(tree, entry)) members.add(entry);
   }
-  const session = tree.leader?.pid;
+  const session = tree.root?.pid;
   // A session id may be reused once all its members are gone. So it counts only while one of its processes is proven
-  // ours: the leader itself, a carrier of the cookie, a member seen before.
+  // ours: the root itself, a carrier of the cookie, a member seen before.
   if ([...members].some((entry) => entry.session === session)) {
     for (const entry of candidates) if (entry.session === session) members.add(entry);
   }
@@ -50,11 +57,11 @@ export function treeMembers(
 }
 
 function carries(tree: ProcessTree, entry: RunningProcess): boolean {
-  return entry.cookie !== undefined && (tree.cookie === undefined || tree.cookie === entry.cookie);
+  return entry.cookie !== undefined && (tree.cookie === ANY_COOKIE || tree.cookie === entry.cookie);
 }
 
 function carriesAnother(tree: ProcessTree, entry: RunningProcess): boolean {
-  return entry.cookie !== undefined && tree.cookie !== undefined && tree.cookie !== entry.cookie;
+  return entry.cookie !== undefined && !carries(tree, entry);
 }
 
 /** Iterating a Set includes elements added meanwhile, so children of children follow. */

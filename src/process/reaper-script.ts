@@ -2,8 +2,8 @@ import { DAEMON_COOKIE, SERVICE_COOKIE } from './service-cookies.ts';
 
 /**
  * The program of the reaper, for any POSIX shell. Reads commands from its stdin:
- *   cookie NAME=        the mark of the run, searched in environments
- *   enlist PID START    a session to end, by its leader
+ *   cookie NAME=        the cookie of the run, searched in environments
+ *   enlist PID START    a session to end, by its first process
  *   release PID START   that session is gone
  *   dismiss             nothing left to do, exit
  * When its stdin ends, we are gone for whatever reason, and it ends the processes we left.
@@ -13,24 +13,24 @@ import { DAEMON_COOKIE, SERVICE_COOKIE } from './service-cookies.ts';
  */
 export const REAPER_SCRIPT = `# switchboard reaper: ends the servers of a switchboard that is gone
 trap '' HUP INT QUIT TERM PIPE TSTP
-cookie='' leaders=' '
+cookie='' roots=' '
 while read -r verb one two; do
   case $verb in
   cookie) cookie=$one ;;
-  enlist) leaders="$leaders$one:$two " ;;
+  enlist) roots="$roots$one:$two " ;;
   release)
-    case $leaders in
-    *" $one:$two "*) leaders="\${leaders%%" $one:$two "*} \${leaders#*" $one:$two "}" ;;
+    case $roots in
+    *" $one:$two "*) roots="\${roots%%" $one:$two "*} \${roots#*" $one:$two "}" ;;
     esac ;;
   dismiss) exit 0 ;;
   esac
 done
 case $cookie in SWITCHBOARD_RUN_????????????????=) ;; *) exit 1 ;; esac
 
-# Without /proc (macOS), only the process groups of the leaders are visible.
+# Without /proc (macOS), only the process groups of the roots are visible.
 if ! [ -r /proc/self/stat ]; then
   for signal in TERM KILL; do
-    for leader in $leaders; do kill -s $signal -- "-\${leader%:*}"; done
+    for root in $roots; do kill -s $signal -- "-\${root%:*}"; done
     [ $signal = KILL ] || sleep 1
   done
   exit 0
@@ -95,7 +95,7 @@ join() {
   [ "$1" -ne $$ ] || return
   members="$members$1:$start "
   fresh="\${fresh:+$fresh|}$1"
-  case $leaders in *" $session:"*) sessions="\${sessions:+$sessions|}$session" ;; esac
+  case $roots in *" $session:"*) sessions="\${sessions:+$sessions|}$session" ;; esac
 }
 
 # Finds our processes: known ones, carriers of the cookie, then their children and sessions.
@@ -137,7 +137,7 @@ strike() {
 # Some greps stop at a NUL byte and would find nothing.
 quick=$(printf 'a\\000b\\n' | grep -caF b)
 [ "$quick" = 1 ] || quick=''
-known=$leaders asked=' ' round=0 quiet=0
+known=$roots asked=' ' round=0 quiet=0
 while [ $round -lt 60 ]; do
   if [ $round -lt 6 ]; then signal=TERM; else signal=KILL; fi
   muster

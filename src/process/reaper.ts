@@ -13,8 +13,8 @@ export interface Reaper {
   readonly pid: number | undefined;
   /** Starts it if it does not run. Call it before a child is spawned. */
   ready(): void;
-  enlist(leader: PidStart): void;
-  release(leader: PidStart): void;
+  enlist(root: PidStart): void;
+  release(root: PidStart): void;
   /** No child is left: it may exit without checking. */
   dismiss(): void;
 }
@@ -35,7 +35,7 @@ export function createReaper({ log, cookieName, env, shell = '/bin/sh' }: Reaper
   let running: ChildProcess | undefined;
 
   const send = (line: string): void => void running?.stdin?.write(`${line}\n`);
-  const sendLeader = (verb: string, { pid, startTime }: PidStart): void =>
+  const sendRoot = (verb: string, { pid, startTime }: PidStart): void =>
     send(`${verb} ${pid} ${startTime}`);
 
   const start = (): void => {
@@ -65,7 +65,7 @@ export function createReaper({ log, cookieName, env, shell = '/bin/sh' }: Reaper
     child.unref();
     (child.stdin as Socket).unref();
     send(`cookie ${cookieName}=`);
-    for (const leader of enlisted.values()) sendLeader('enlist', leader);
+    for (const root of enlisted.values()) sendRoot('enlist', root);
   };
 
   return {
@@ -81,12 +81,12 @@ export function createReaper({ log, cookieName, env, shell = '/bin/sh' }: Reaper
         log.debug('no POSIX shell, so no reaper: if the gateway is killed, child processes may keep running');
       }
     },
-    enlist(leader) {
-      enlisted.set(leader.pid, leader);
-      sendLeader('enlist', leader);
+    enlist(root) {
+      enlisted.set(root.pid, root);
+      sendRoot('enlist', root);
     },
-    release(leader) {
-      if (enlisted.delete(leader.pid)) sendLeader('release', leader);
+    release(root) {
+      if (enlisted.delete(root.pid)) sendRoot('release', root);
     },
     dismiss() {
       send('dismiss');

@@ -9,7 +9,7 @@ export interface SpawnOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** The complete environment; only the marks of the runs it belongs to are added. */
+  /** The complete environment; only the cookies of the runs it belongs to are added. */
   readonly env: Readonly<Record<string, string>>;
   /** Command and directory to show in errors, if the real ones contain secrets. Default: the real ones. */
   readonly shown?: { readonly command: string; readonly cwd: string };

@@ -1,6 +1,7 @@
 /**
- * Environment variables that mark the services and daemons that Switchyard starts. These are meant to outlive the
- * process that started them, so the cleanup after a server must not treat them as part of it.
+ * Environment variables with the cookies of the services and daemons that Switchyard starts. All descendants inherit
+ * them, including those that leave the session. These processes are meant to outlive the one that started them, so the
+ * cleanup after a server must not treat them as part of it.
  */
 export const SERVICE_COOKIE = 'SWITCHYARD_COOKIE';
 export const DAEMON_COOKIE = 'SWITCHYARD_DAEMON';

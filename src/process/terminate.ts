@@ -76,7 +76,7 @@ export function createTerminator({ processes, strangers }: TerminatorOptions): T
 
   const look = (trees: Iterable<ProcessTree>): readonly RunningProcess[] => {
     let since = Infinity;
-    for (const tree of trees) since = Math.min(since, tree.leader?.startTime ?? 0);
+    for (const tree of trees) since = Math.min(since, tree.root?.startTime ?? 0);
     return processes.read(since);
   };
 

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { atTestEnd } from '../../test/helpers/cleanup.ts';
 import { endProcess } from '../../test/helpers/yard-home.ts';
 import { yardRepository, type YardRepository } from '../../test/helpers/yard-repository.ts';
-import { bootId, startDetached } from '../process/index.ts';
+import { bootId, SERVICE_COOKIE, startDetached } from '../process/index.ts';
 import { brief, type Brief } from './brief.ts';
 import { ensureProject, openContext } from './context.ts';
 import { hostName, serviceKey, slug, urlOf } from './names.ts';
-import { COOKIE, newCookie } from './services/cookie.ts';
+import { newCookie } from './services/cookie.ts';
 import { logFileOf } from './state/home.ts';
 import { timestamp } from './state/timestamp.ts';
 import { createWorktree } from './worktrees/create.ts';
@@ -33,7 +33,7 @@ async function start(shop: YardRepository, branch: string, service: string, log 
     command: process.execPath,
     args: ['-e', 'setTimeout(() => {}, 300_000)'],
     cwd: shop.root,
-    env: { [COOKIE]: cookie },
+    env: { [SERVICE_COOKIE]: cookie },
     logFile: log_file,
   });
   atTestEnd(() => {

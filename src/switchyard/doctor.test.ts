@@ -7,10 +7,10 @@ import { atTestEnd } from '../../test/helpers/cleanup.ts';
 import { until } from '../../test/helpers/until.ts';
 import { endProcess, freePort, testYard } from '../../test/helpers/yard-home.ts';
 import { yardRepository, type YardRepository } from '../../test/helpers/yard-repository.ts';
-import { startDetached } from '../process/index.ts';
+import { SERVICE_COOKIE, startDetached } from '../process/index.ts';
 import { openContext } from './context.ts';
 import { doctor, examine, type Diagnosis } from './doctor.ts';
-import { COOKIE, newCookie } from './services/cookie.ts';
+import { newCookie } from './services/cookie.ts';
 import { observeServices } from './services/observe.ts';
 import { homeOf, makeHome } from './state/home.ts';
 import { createWorktree } from './worktrees/create.ts';
@@ -225,7 +225,7 @@ command = "node 'never closed"
       command: process.execPath,
       args: ['-e', 'setTimeout(() => {}, 300_000)'],
       cwd: context.config.root,
-      env: { [COOKIE]: newCookie(context.home) },
+      env: { [SERVICE_COOKIE]: newCookie(context.home) },
       logFile: join(context.home.logs, 'stray.log'),
     });
     atTestEnd(() => {

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { afterAll } from 'vitest';
-import { bootId, startDetached } from '../../src/process/index.ts';
+import { bootId, SERVICE_COOKIE, startDetached } from '../../src/process/index.ts';
 import { ensureProject, openContext, type YardContext } from '../../src/switchyard/context.ts';
 import { dial } from '../../src/switchyard/sockets/dial.ts';
 import { hostName, serviceKey, slug, urlOf } from '../../src/switchyard/names.ts';
-import { COOKIE, newCookie } from '../../src/switchyard/services/cookie.ts';
+import { newCookie } from '../../src/switchyard/services/cookie.ts';
 import type { ServiceRecord } from '../../src/switchyard/state/records.ts';
 import { timestamp } from '../../src/switchyard/state/timestamp.ts';
 import { atTestEnd } from './cleanup.ts';
@@ -94,7 +94,7 @@ export async function testYard(
         cwd: folder,
         env: {
           PORT: String(given),
-          [COOKIE]: cookie,
+          [SERVICE_COOKIE]: cookie,
           SWITCHYARD_SERVICE: service,
           SWITCHYARD_BRANCH: branch,
         },

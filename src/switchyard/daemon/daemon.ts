@@ -2,16 +2,17 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
-  bootId,
-  createCookieProcesses,
+  createTreeFinder,
   DAEMON_COOKIE,
   environmentOf,
+  showsEnvironments,
   startDetached,
   type Detached,
-  type CookieTarget,
+  type TreeIdentity,
 } from '../../process/index.ts';
 import { newCookie } from '../services/cookie.ts';
 import type { Home } from '../state/home.ts';
+import { identityFields, placeFields, recordedRoot } from '../state/process-record.ts';
 import type { DaemonRecord, State } from '../state/records.ts';
 import type { Registry } from '../state/registry.ts';
 import { timestamp } from '../state/timestamp.ts';
@@ -51,9 +52,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Detached> {
     env: { ...sparseEnvironment(), SWITCHYARD_HOME: home.root, [DAEMON_COOKIE]: cookie },
     logFile,
   });
-  const { pid, startTime } = started;
-  const identity = { pid, pgid: pid, process_started_at: startTime, boot_id: bootId() ?? null };
-  await registry.change((state) => note(state, { ...intent, ...identity }));
+  await registry.change((state) => note(state, { ...intent, ...identityFields(started) }));
   return started;
 }
 
@@ -86,8 +85,8 @@ export function isDaemonAlive(record: DaemonRecord): boolean {
   if (record.cookie === undefined) return false;
   if (record.pid !== null && showsEnvironments())
     return environmentOf(record.pid)?.[DAEMON_COOKIE] === record.cookie;
-  const mark = markOf(record);
-  return createCookieProcesses(DAEMON_COOKIE).look([mark]).membersOf(mark).length > 0;
+  const tree = treeOf(record);
+  return createTreeFinder(DAEMON_COOKIE).look([tree]).membersOf(tree).length > 0;
 }
 
 /** Whether this process is a daemon of this home, even if the records were lost. */
@@ -107,26 +106,20 @@ export function recordOfDaemon(
   const cookie = environmentOf(pid)?.[DAEMON_COOKIE];
   if (cookie?.startsWith(`${home.hash}.`) !== true) return undefined;
   const unknown = { version: null, build: null };
-  return { ...endpoint, pid, cookie, boot_id: bootId() ?? null, started_at: timestamp(), ...unknown };
+  return { ...endpoint, pid, cookie, ...placeFields(), started_at: timestamp(), ...unknown };
 }
 
 /** Stops the recorded process if it is still the same; returns whether it is gone. */
 export async function stopDaemon(name: string, record: DaemonRecord): Promise<boolean> {
-  const [report] = await createCookieProcesses(DAEMON_COOKIE).stop([{ name, ...markOf(record) }], {
+  const [report] = await createTreeFinder(DAEMON_COOKIE).stop([{ name, ...treeOf(record) }], {
     kill: 1500,
   });
   return report?.kind === 'gone';
 }
 
 /** The cookie alone where environments are visible: a pid may be reused within one clock tick. */
-function markOf({ pid, process_started_at, boot_id, cookie }: DaemonRecord): CookieTarget {
-  const sameBoot = (boot_id ?? undefined) === bootId();
-  const known = pid !== null && sameBoot && typeof process_started_at === 'number' && !showsEnvironments();
-  return { leader: known ? { pid, startTime: process_started_at } : undefined, cookie };
-}
-
-function showsEnvironments(): boolean {
-  return existsSync('/proc/self/environ');
+function treeOf(record: DaemonRecord): TreeIdentity {
+  return { root: showsEnvironments() ? undefined : recordedRoot(record), cookie: record.cookie };
 }
 
 /** The command that starts `switchyard`: as this process was started, or the file next to the program that uses it. */
@@ -140,7 +133,7 @@ const KEPT = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot', 'U
 
 /**
  * Only what a Node process needs. It lives for days, so it gets neither the secrets of the shell that happened to start
- * it nor the marks by which others end the processes of a run.
+ * it nor the cookies by which others end the processes of a run.
  */
 function sparseEnvironment(): Record<string, string> {
   const env: Record<string, string> = {};

@@ -13,8 +13,8 @@ export function examineRecords(context: YardContext): readonly Finding[] {
   const { registry, config } = context;
   const state = registry.read();
   const { warnings } = registry;
-  const sighting = serviceProcesses().look();
-  const observed = observeServices(Object.values(state.projects[config.root]?.services ?? {}), sighting);
+  const snapshot = serviceProcesses().look();
+  const observed = observeServices(Object.values(state.projects[config.root]?.services ?? {}), snapshot);
   return [
     ...warnings.map((what) => examineState(what, state)),
     ...observed.flatMap(examineService),
@@ -26,8 +26,8 @@ export function examineRecords(context: YardContext): readonly Finding[] {
         next: `Run \`switchyard checkout ${shellWord(branch)} ${service}\` again, or \`switchyard uncheckout ${service} --branch ${shellWord(branch)}\`.`,
       })),
     // A damaged state knows no processes; the next change finds them all.
-    ...(warnings.length > 0 ? [] : examineStrays(context, state, sighting)),
-    ...examineLeases(context, state, sighting),
+    ...(warnings.length > 0 ? [] : examineStrays(context, state, snapshot)),
+    ...examineLeases(context, state, snapshot),
   ];
 }
 
@@ -59,9 +59,9 @@ function examineService({ record, status }: Observed): readonly Finding[] {
 }
 
 /** Processes that carry a cookie of this home but are not in the records. */
-function examineStrays({ home }: YardContext, state: State, sighting: ProcessSnapshot): readonly Finding[] {
+function examineStrays({ home }: YardContext, state: State, snapshot: ProcessSnapshot): readonly Finding[] {
   const known = cookiesOf(state);
-  return [...sighting.carriers()]
+  return [...snapshot.carriers()]
     .filter(([cookie]) => cookie.startsWith(`${home.hash}.`) && !known.has(cookie))
     .flatMap(([, members]) => members)
     .map(({ pid }) => ({
@@ -71,7 +71,7 @@ function examineStrays({ home }: YardContext, state: State, sighting: ProcessSna
     }));
 }
 
-function examineLeases({ home }: YardContext, state: State, sighting: ProcessSnapshot): readonly Finding[] {
+function examineLeases({ home }: YardContext, state: State, snapshot: ProcessSnapshot): readonly Finding[] {
   const known = cookiesOf(state);
   const ports = existsSync(home.ports) ? readdirSync(home.ports).map(Number).filter(Number.isInteger) : [];
   const abandoned = ports.filter((port) => {
@@ -80,7 +80,7 @@ function examineLeases({ home }: YardContext, state: State, sighting: ProcessSna
     return (
       processStatus(lease.holder) === 'gone' &&
       !known.has(lease.cookie) &&
-      !sighting.carriers().has(lease.cookie)
+      !snapshot.carriers().has(lease.cookie)
     );
   });
   if (abandoned.length === 0) return [];

@@ -25,7 +25,7 @@ describe('the environment of a service', () => {
     });
   });
 
-  test('has no variables of an outer service, nor the mark of a gateway', () => {
+  test('has no variables of an outer service, nor the cookie of a gateway', () => {
     const inherited = {
       SWITCHYARD: '1',
       SWITCHYARD_COOKIE: 'outer',

@@ -32,7 +32,7 @@ export function composeEnvironment({
 
 /**
  * A service may itself run `switchyard up`: variables that describe it, above all its cookie, must not be passed to the
- * services it starts. The same applies to the marks of a gateway for its own processes.
+ * services it starts. The same applies to the cookies of a gateway for its own processes.
  */
 function isOfAnotherRun(name: string): boolean {
   return name === 'SWITCHYARD' || name.startsWith('SWITCHYARD_') || name.startsWith('SWITCHBOARD_RUN_');

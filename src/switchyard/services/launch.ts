@@ -6,13 +6,13 @@ import type { YardContext } from '../context.ts';
 import { rotateForRun } from '../logs/rotate.ts';
 import { serviceKey } from '../names.ts';
 import { releaseLease } from '../ports/lease.ts';
+import { identityFields } from '../state/process-record.ts';
 import { ensureProject } from '../state/project.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { exitFileOf } from './exit-file.ts';
 import { notStarted, type ServiceOutcome } from './outcome.ts';
 import type { Prepared } from './prepare.ts';
 import type { StartedService } from './ready.ts';
-import { identityOf } from './reconcile.ts';
 
 export type Launched = { readonly prepared: Prepared } & (
   ({ readonly kind: 'started' } & StartedService) | { readonly kind: 'failed'; readonly error: unknown }
@@ -57,7 +57,7 @@ async function launchOne(prepared: Prepared): Promise<Launched> {
     return {
       kind: 'started',
       prepared,
-      record: { ...prepared.record, ...identityOf({ pid, startTime }) },
+      record: { ...prepared.record, ...identityFields({ pid, startTime }) },
       exited,
     };
   } catch (error) {

@@ -25,7 +25,7 @@ describe('observing services', () => {
     ];
     for (const change of variants) {
       const [observed] = observeServices([{ ...record, ...change }]);
-      expect(observed).toMatchObject({ status: 'running', leader: { pid: record.pid } });
+      expect(observed).toMatchObject({ status: 'running', root: { pid: record.pid } });
       expect([...observed!.pids].sort()).toEqual(pids);
     }
   });
@@ -66,7 +66,7 @@ describe('observing services', () => {
     const [observed] = observeServices([yard.services()['current::web']!]);
     expect(observed).toMatchObject({ status: 'running' });
     expect([...observed!.pids].sort()).toEqual(yard.alive().sort());
-    expect(observed!.leader?.pid).toBe(observed!.pids[0]);
+    expect(observed!.root?.pid).toBe(observed!.pids[0]);
   });
 
   test('distinguishes a stopped service from a running one in one snapshot', async () => {

@@ -1,19 +1,18 @@
-import { existsSync } from 'node:fs';
 import {
-  bootId,
-  createCookieProcesses,
+  createTreeFinder,
   describeProcess,
   processStatus,
   ownIdentity,
-  pidNamespace,
+  SERVICE_COOKIE,
+  showsEnvironments,
   type PidStart,
   type RunningProcess,
-  type CookieTarget,
-  type CookieProcesses,
+  type TreeIdentity,
+  type TreeFinder,
   type ProcessSnapshot,
 } from '../../process/index.ts';
+import { isElsewhere, recordedRoot } from '../state/process-record.ts';
 import type { ProcessRecord, ServiceRecord } from '../state/records.ts';
-import { COOKIE } from './cookie.ts';
 
 /**
  * - `running`: a process is proven to be of this start.
@@ -28,40 +27,37 @@ export interface Observed {
   readonly status: ServiceLiveness;
   /** All processes proven to belong to it, oldest first. */
   readonly pids: readonly number[];
-  /** The leading process. Also known when the command that started it could not record it. */
-  readonly leader: PidStart | undefined;
+  /** Its root process. Also known when the command that started it could not record it. */
+  readonly root: PidStart | undefined;
   /** How to find the proven processes again, to stop them. */
-  readonly mark: CookieTarget;
+  readonly tree: TreeIdentity;
 }
 
-/** Whether the system exposes the environment of our processes, with the cookie. */
-const COOKIES_SHOW = existsSync('/proc/self/environ');
-
-let shared: CookieProcesses | undefined;
+let shared: TreeFinder | undefined;
 
 /** The processes of all services. */
-export function serviceProcesses(): CookieProcesses {
-  return (shared ??= createCookieProcesses(COOKIE));
+export function serviceProcesses(): TreeFinder {
+  return (shared ??= createTreeFinder(SERVICE_COOKIE));
 }
 
 /**
  * Determines which services run; the only place that does. Takes a snapshot itself if none is given.
  *
- * No process of a service is older than its leader, so a search need not go further back. But services that are not
+ * No process of a service is older than its root, so a search need not go further back. But services that are not
  * found that way are searched once more by their cookie alone: the file may contain a wrong start time, and a service
  * that is considered gone is forgotten.
  */
 export function observeServices(
   records: readonly ServiceRecord[],
-  sighting?: ProcessSnapshot,
+  snapshot?: ProcessSnapshot,
 ): readonly Observed[] {
   if (records.length === 0) return [];
-  const targets = records.map((record) => ({ leader: writtenLeader(record), cookie: record.cookie }));
-  const seen = sighting ?? serviceProcesses().look(targets);
-  const observed = records.map((record) => observe(record, writtenLeader(record), seen));
+  const trees = records.map((record) => ({ root: recordedRoot(record), cookie: record.cookie }));
+  const seen = snapshot ?? serviceProcesses().look(trees);
+  const observed = records.map((record) => observe(record, recordedRoot(record), seen));
   if (observed.every(({ status, record }) => status === 'running' || record.cookie === undefined))
     return observed;
-  const all = sighting ?? serviceProcesses().look();
+  const all = snapshot ?? serviceProcesses().look();
   return observed.map((first) => {
     if (first.status === 'running') return first;
     const again = observe(first.record, undefined, all);
@@ -69,35 +65,22 @@ export function observeServices(
   });
 }
 
-function observe(record: ServiceRecord, written: PidStart | undefined, sighting: ProcessSnapshot): Observed {
-  const counts = written !== undefined && leaderCounts(written, record.cookie, sighting);
-  const mark = { leader: counts ? written : undefined, cookie: record.cookie };
-  const members = sighting.membersOf(mark);
+function observe(record: ServiceRecord, written: PidStart | undefined, snapshot: ProcessSnapshot): Observed {
+  const counts = written !== undefined && rootCounts(written, record.cookie, snapshot);
+  const tree = { root: counts ? written : undefined, cookie: record.cookie };
+  const members = snapshot.membersOf(tree);
   const status = members.length > 0 ? 'running' : mayLive(record) ? 'unverified' : 'stale';
-  return { record, status, mark, leader: leaderAmong(members, record), pids: members.map(({ pid }) => pid) };
-}
-
-/** The recorded process, if its pid and start time are valid: from the same boot and PID namespace. */
-function writtenLeader(record: ProcessRecord): PidStart | undefined {
-  const { pid, process_started_at, boot_id } = record;
-  if (pid === null || typeof process_started_at !== 'number' || isElsewhere(record)) return undefined;
-  return (boot_id ?? undefined) === bootId() ? { pid, startTime: process_started_at } : undefined;
-}
-
-/** Whether it was started on this boot where its processes are not visible, for example in another container. */
-function isElsewhere({ boot_id, pid_namespace }: ProcessRecord): boolean {
-  if (typeof pid_namespace !== 'string' || (boot_id ?? undefined) !== bootId()) return false;
-  return pid_namespace !== pidNamespace();
+  return { record, status, tree, root: rootAmong(members, record), pids: members.map(({ pid }) => pid) };
 }
 
 /**
- * A running leader must carry the cookie, because the file may contain the pid and start time of another process. A
- * leader that is gone still identifies the session it has left.
+ * A running root must carry the cookie, because the file may contain the pid and start time of another process. A
+ * root that is gone still identifies the session it has left.
  */
-function leaderCounts(leader: PidStart, cookie: string | undefined, sighting: ProcessSnapshot): boolean {
-  if (!COOKIES_SHOW) return true;
-  const carriers = cookie === undefined ? undefined : sighting.carriers().get(cookie);
-  return carriers?.some((carrier) => isSame(carrier, leader)) === true || !isAlive(leader);
+function rootCounts(root: PidStart, cookie: string | undefined, snapshot: ProcessSnapshot): boolean {
+  if (!showsEnvironments()) return true;
+  const carriers = cookie === undefined ? undefined : snapshot.carriers().get(cookie);
+  return carriers?.some((carrier) => isSame(carrier, root)) === true || !isAlive(root);
 }
 
 function isSame(a: PidStart, b: PidStart): boolean {
@@ -116,15 +99,15 @@ function mayLive(record: ProcessRecord): boolean {
   const { pid, process_started_at } = record;
   if (isElsewhere(record)) return true;
   if (pid === null) return false;
-  const written = writtenLeader(record);
+  const written = recordedRoot(record);
   if (written !== undefined) return isAlive(written);
   // Processes of another boot are gone. Without a start time there is nothing to compare.
   if (typeof process_started_at === 'number' || record.cookie !== undefined) return false;
   return describeProcess(pid) !== undefined;
 }
 
-/** The recorded leader, if it runs; otherwise the oldest session leader; otherwise the oldest process. */
-function leaderAmong(members: readonly RunningProcess[], record: ProcessRecord): PidStart | undefined {
+/** The recorded root, if it runs; otherwise the oldest process that leads a session; otherwise the oldest. */
+function rootAmong(members: readonly RunningProcess[], record: ProcessRecord): PidStart | undefined {
   const found =
     members.find(({ pid, startTime }) => pid === record.pid && startTime === record.process_started_at) ??
     members.find(({ pid, session }) => pid === session) ??

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
+import { SERVICE_COOKIE } from '../../process/index.ts';
 import type { ProfileDefinition, ServiceDefinition } from '../config/definition.ts';
 import type { BranchLocation, YardContext } from '../context.ts';
 import { hostName, urlOf } from '../names.ts';
 import { logFileOf } from '../state/home.ts';
+import { placeFields } from '../state/process-record.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { timestamp } from '../state/timestamp.ts';
-import { COOKIE } from './cookie.ts';
 import { composeEnvironment } from './environment.ts';
 import { withInterpreter } from './interpreter.ts';
-import { ourPlace } from './reconcile.ts';
 import type { Reservation } from './reserve.ts';
 import type { PeerService } from './peers.ts';
 import { placeholders, renderCommand } from './template.ts';
@@ -87,7 +87,7 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
       SWITCHYARD_HOST_HEADER: definition.hostHeader,
       SWITCHYARD_PROJECT_ROOT: config.root,
       SWITCHYARD_WORKTREE: location.worktree,
-      [COOKIE]: cookie,
+      [SERVICE_COOKIE]: cookie,
     },
   });
   const cwd = serviceDirectory(definition, location);
@@ -113,7 +113,7 @@ export function prepareService(definition: ServiceDefinition, preparation: Prepa
     started_at: timestamp(),
     profile: profile?.name ?? null,
     pid: null,
-    ...ourPlace(),
+    ...placeFields(),
     cookie,
   };
   return { definition, record, argv, cwd, env, unknown: rendered.unknown };

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { bootId, pidNamespace } from '../../process/index.ts';
 import { projectRecord, type YardContext } from '../context.ts';
 import { serviceKey } from '../names.ts';
 import { releaseLease } from '../ports/lease.ts';
+import { identityFields } from '../state/process-record.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { observeServices, type Observed } from './observe.ts';
 import { sortRecords } from './sort-records.ts';
@@ -34,24 +34,14 @@ export async function reconcile(context: YardContext): Promise<readonly Observed
   }
   await context.registry.change((state) => {
     const services = state.projects[context.config.root]?.services ?? {};
-    for (const { record, leader, status } of intents) {
+    for (const { record, root, status } of intents) {
       const key = serviceKey(record.branch, record.service);
       if (services[key]?.cookie !== record.cookie) continue;
       if (status === 'stale') Reflect.deleteProperty(services, key);
-      else if (leader !== undefined) services[key] = { ...record, ...identityOf(leader) };
+      else if (root !== undefined) services[key] = { ...record, ...identityFields(root) };
     }
   });
   return observeServices(recordsOf(context));
-}
-
-/** A process as stored in records. */
-export function identityOf({ pid, startTime }: { readonly pid: number; readonly startTime: number }) {
-  return { pid, pgid: pid, process_started_at: startTime, ...ourPlace() };
-}
-
-/** The context in which recorded pids are valid. */
-export function ourPlace() {
-  return { boot_id: bootId() ?? null, pid_namespace: pidNamespace() ?? null };
 }
 
 function recordsOf(context: YardContext): readonly ServiceRecord[] {

@@ -7,7 +7,7 @@ import { takenPorts } from '../ports/taken.ts';
 import { newCookie } from './cookie.ts';
 import { serviceProcesses } from './observe.ts';
 
-/** What a start has before its process: a port, and the cookie that will mark all its processes. */
+/** What a start has before its process: a port, and the cookie that all its processes will carry. */
 export interface Reservation {
   readonly port: number;
   readonly cookie: string;
@@ -50,6 +50,6 @@ function isAbandoned({ registry }: YardContext, lease: Lease): boolean {
  * boot has ended.
  */
 function mayBeHeld({ holder, at }: Lease): boolean {
-  const fate = processStatus(holder);
-  return fate === 'alive' || (fate === 'unknown' && at > Date.now() - uptime() * 1000);
+  const status = processStatus(holder);
+  return status === 'alive' || (status === 'unknown' && at > Date.now() - uptime() * 1000);
 }

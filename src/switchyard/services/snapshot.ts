@@ -1,6 +1,5 @@
-import { environmentOf, heldBy, processTree } from '../../process/index.ts';
+import { environmentOf, heldBy, SERVICE_COOKIE, withDescendants } from '../../process/index.ts';
 import type { ServiceRecord } from '../state/records.ts';
-import { COOKIE } from './cookie.ts';
 import { observeServices, type Observed, type ServiceLiveness } from './observe.ts';
 import { portOwners, type PortOwner } from './port-owners.ts';
 
@@ -33,10 +32,10 @@ export function snapshotServices(
     [...new Set(held.filter(({ pid }) => pids.includes(pid!)).map(({ port }) => port))].sort((a, b) => a - b);
   const slow = new Map(
     observed.map((each, at): readonly [ServiceRecord, ServiceSnapshot] => {
-      const { record, status, leader } = each;
+      const { record, status, root } = each;
       const owner = owners[at]!;
       // If the command that started it was killed, its record has no pid yet.
-      const pid = leader?.pid ?? record.pid;
+      const pid = root?.pid ?? record.pid;
       return [
         record,
         { record, status, pid, owner, elsewhere: astray.includes(each) ? elsewhere(each) : [] },
@@ -51,7 +50,7 @@ function quickSnapshot(
   records: readonly ServiceRecord[],
   needsPort: (record: ServiceRecord) => boolean,
 ): ReadonlyMap<ServiceRecord, ServiceSnapshot> {
-  const trees = new Map(records.filter(isProven).map((record) => [record, [...processTree(record.pid!)]]));
+  const trees = new Map(records.filter(isProven).map((record) => [record, [...withDescendants(record.pid!)]]));
   const held = heldBy([...trees.values()].flat());
   const found = new Map<ServiceRecord, ServiceSnapshot>();
   for (const [record, pids] of trees) {
@@ -65,5 +64,5 @@ function quickSnapshot(
 
 /** Whether the recorded process carries the cookie of this start. */
 function isProven({ pid, cookie }: ServiceRecord): boolean {
-  return pid !== null && cookie !== undefined && environmentOf(pid)?.[COOKIE] === cookie;
+  return pid !== null && cookie !== undefined && environmentOf(pid)?.[SERVICE_COOKIE] === cookie;
 }

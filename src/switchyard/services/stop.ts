@@ -29,9 +29,9 @@ export async function stopServices(
   }
   return Promise.all(
     running.map(async (observed) => {
-      const { mark, record } = observed;
+      const { tree, record } = observed;
       const { service, branch } = record;
-      const [report] = await serviceProcesses().stop([{ ...mark, name: service }]);
+      const [report] = await serviceProcesses().stop([{ ...tree, name: service }]);
       const { kind, milliseconds } = report!;
       const message = tellReport(nameOf(record), report!);
       onEvent?.({ kind: kind === 'gone' ? 'stopped' : 'failed', service, branch, text: message });

@@ -1,11 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
-  bootId,
-  createCookieProcesses,
+  createTreeFinder,
   describeProcess,
   environmentOf,
-  pidNamespace,
+  SERVICE_COOKIE,
   type RunningProcess,
 } from '../../process/index.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -13,9 +12,9 @@ import { CONFIG_FILE, findYardConfig } from '../config/find.ts';
 import { readConfig } from '../config/read.ts';
 import { gitIn, worktreeList } from '../git.ts';
 import { serviceKey, slug } from '../names.ts';
-import { COOKIE } from '../services/cookie.ts';
 import { checkoutOf } from '../worktrees/repository.ts';
 import { logFileOf, type Home } from './home.ts';
+import { identityFields } from './process-record.ts';
 import { ensureProject } from './project.ts';
 import { isInside, realPath } from './real-path.ts';
 import type { ProjectRecord, ServiceRecord, State } from './records.ts';
@@ -44,7 +43,7 @@ function findServices(home: Home, state: State): string[] {
     ),
   );
   const messages: string[] = [];
-  for (const [cookie, processes] of createCookieProcesses(COOKIE).look().carriers()) {
+  for (const [cookie, processes] of createTreeFinder(SERVICE_COOKIE).look().carriers()) {
     if (!cookie.startsWith(`${home.hash}.`) || known.has(cookie)) continue;
     const record = serviceOf(home, cookie, processes);
     if (record === undefined) continue;
@@ -86,16 +85,16 @@ function serviceOf(
   processes: readonly RunningProcess[],
 ): ServiceRecord | undefined {
   // The started process leads the session. If it is gone, the oldest one that is left represents it.
-  const leader = processes.find(({ pid, session }) => pid === session) ?? processes[0];
-  const env = leader === undefined ? undefined : environmentOf(leader.pid);
-  if (leader === undefined || env === undefined) return undefined;
+  const first = processes.find(({ pid, session }) => pid === session) ?? processes[0];
+  const env = first === undefined ? undefined : environmentOf(first.pid);
+  if (first === undefined || env === undefined) return undefined;
   const { SWITCHYARD_PROJECT: name, SWITCHYARD_PROJECT_ROOT: root, SWITCHYARD_BRANCH: branch } = env;
   const { SWITCHYARD_SERVICE: service, SWITCHYARD_URL: url = '', SWITCHYARD_WORKTREE: worktree = root } = env;
   const port = asPort(env.SWITCHYARD_PORT ?? env.PORT);
   if (!name || !root || !branch || !service || !worktree || port === undefined) return undefined;
   const canonical = asPort(env.CANONICAL_PORT);
   // A shell may wait for the program in between.
-  const program = processes.find(({ parent }) => parent === leader.pid) ?? leader;
+  const program = processes.find(({ parent }) => parent === first.pid) ?? first;
   return {
     project: name,
     project_slug: slug(name),
@@ -112,11 +111,8 @@ function serviceOf(
     hostname: URL.canParse(url) ? new URL(url).hostname : '',
     url,
     worktree,
-    pid: leader.pid,
-    pgid: leader.session,
-    process_started_at: leader.startTime,
-    boot_id: bootId() ?? null,
-    pid_namespace: pidNamespace() ?? null,
+    ...identityFields(first),
+    pgid: first.session,
     cookie,
     started_at: timestamp(),
     log_file: logFileOf(

@@ -7,33 +7,34 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { carriersOf, holdsWithin, isAlive, shapeArgs, SHAPES } from '../../test/servers/shapes/watch.ts';
 import { startDetached, type Detached } from './detached.ts';
 import { readStat, type PidStart } from './pid-start.ts';
-import { createCookieProcesses, type CookieTarget } from './cookie-processes.ts';
+import { createTreeFinder } from './find-trees.ts';
+import type { TreeIdentity } from './process-tree.ts';
 
 const COOKIE = 'MARKED_TEST_COOKIE';
 const RUN = randomUUID();
 const env = { PATH: process.env['PATH'] ?? '' };
 
 let folder = '';
-beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'switchyard-marked-'))));
+beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'switchyard-trees-'))));
 afterAll(() => {
   for (const pid of carriersOf(`${COOKIE}=${RUN}`)) process.kill(pid, 'SIGKILL');
   rmSync(folder, { recursive: true });
 });
 
-interface Started extends CookieTarget {
+interface Started extends TreeIdentity {
   readonly name: string;
-  readonly leader: PidStart;
+  readonly root: PidStart;
   readonly cookie: string;
   /** Who spoke up until the shape was complete. */
   readonly pids: readonly number[];
   readonly exited: Detached['exited'];
 }
 
-/** A shape as a service is started: detached, marked, its end noted. */
+/** A shape as a service is started: detached, with a cookie, its end noted. */
 async function shape(name: string): Promise<Started> {
   const cookie = `${RUN}.${randomUUID()}`;
   const logFile = join(folder, `${cookie}.log`);
-  const { exited, ...leader } = await startDetached({
+  const { exited, ...root } = await startDetached({
     name,
     command: process.execPath,
     args: shapeArgs(name),
@@ -46,7 +47,7 @@ async function shape(name: string): Promise<Started> {
     ...readFileSync(logFile, 'utf8').matchAll(/^ready (\S+) (\d+)\n/gm),
   ];
   expect(await holdsWithin(20_000, () => ready().some(([, role]) => role === 'leaf'))).toBe(true);
-  return { name, leader, cookie, pids: ready().map(([, , pid]) => Number(pid)), exited };
+  return { name, root, cookie, pids: ready().map(([, , pid]) => Number(pid)), exited };
 }
 
 describe.runIf(process.platform === 'linux')('of every shape', () => {
@@ -54,13 +55,13 @@ describe.runIf(process.platform === 'linux')('of every shape', () => {
     const started = await Promise.all(
       [...SHAPES, 'forks-on-term', 'scrubs-environment'].map((name) => shape(name)),
     );
-    const processes = createCookieProcesses(COOKIE);
-    for (const sighting of [processes.look(), processes.look(started)]) {
+    const processes = createTreeFinder(COOKIE);
+    for (const snapshot of [processes.look(), processes.look(started)]) {
       for (const target of started) {
-        const seen = sighting.membersOf(target).map(({ pid }) => pid);
+        const seen = snapshot.membersOf(target).map(({ pid }) => pid);
         // Some of who spoke up have left on purpose.
         expect(seen, target.name).toEqual(expect.arrayContaining(target.pids.filter(isAlive)));
-        expect(sighting.carriers().has(target.cookie)).toBe(true);
+        expect(snapshot.carriers().has(target.cookie)).toBe(true);
       }
     }
     const reports = await processes.stop(started, { kill: 3000 });
@@ -76,8 +77,8 @@ describe.runIf(process.platform === 'linux')('of every shape', () => {
     'all of %s are found and ended by the cookie alone',
     async (name) => {
       const { cookie, pids } = await shape(name);
-      const processes = createCookieProcesses(COOKIE);
-      const target = { name, leader: undefined, cookie };
+      const processes = createTreeFinder(COOKIE);
+      const target = { name, root: undefined, cookie };
       const seen = processes.look([target]).membersOf(target);
       expect(seen.map(({ pid }) => pid)).toEqual(expect.arrayContaining(pids.filter(isAlive)));
       expect(processes.look().carriers().get(cookie)).toEqual(seen);
@@ -88,14 +89,14 @@ describe.runIf(process.platform === 'linux')('of every shape', () => {
 });
 
 describe.runIf(process.platform === 'linux')('nobody else is touched:', () => {
-  test('not a process with the pid of a leader but another start time', async () => {
+  test('not a process with the pid of a root but another start time', async () => {
     const child = spawn('sleep', ['60'], { stdio: 'ignore', detached: true });
     onTestFinished(() => void child.kill('SIGKILL'));
     const { startTime } = readStat(child.pid!)!;
-    const processes = createCookieProcesses(COOKIE);
+    const processes = createTreeFinder(COOKIE);
     for (const wrong of [1, startTime - 1, startTime + 1]) {
       for (const cookie of [undefined, `${RUN}.nobody`]) {
-        const target = { name: 'stale', leader: { pid: child.pid!, startTime: wrong }, cookie };
+        const target = { name: 'stale', root: { pid: child.pid!, startTime: wrong }, cookie };
         expect(processes.look().membersOf(target)).toEqual([]);
         expect(await processes.stop([target], { kill: 0 })).toMatchObject([{ kind: 'gone', by: 'nothing' }]);
       }
@@ -106,7 +107,7 @@ describe.runIf(process.platform === 'linux')('nobody else is touched:', () => {
   test('not a carrier of another cookie, even if it was started from within', async () => {
     const [outer, inner] = [`${RUN}.${randomUUID()}`, `${RUN}.${randomUUID()}`];
     const logFile = join(folder, `${outer}.log`);
-    const { exited, ...leader } = await startDetached({
+    const { exited, ...root } = await startDetached({
       name: 'outer',
       command: '/bin/sh',
       args: ['-c', `${COOKIE}=$1 sleep 60 & sleep 60 & echo started; wait`, 'sh', inner],
@@ -114,14 +115,14 @@ describe.runIf(process.platform === 'linux')('nobody else is touched:', () => {
       env: { ...env, [COOKIE]: outer },
       logFile,
     });
-    const processes = createCookieProcesses(COOKIE);
+    const processes = createTreeFinder(COOKIE);
     const pidsOf = (cookie: string): number[] =>
       (processes.look().carriers().get(cookie) ?? []).map(({ pid }) => pid);
     expect(await holdsWithin(20_000, () => pidsOf(inner).length === 1 && pidsOf(outer).length === 2)).toBe(
       true,
     );
     const [own, others] = [pidsOf(outer), pidsOf(inner)];
-    const target = { name: 'outer', leader, cookie: outer };
+    const target = { name: 'outer', root, cookie: outer };
     expect(
       processes
         .look()
@@ -134,12 +135,12 @@ describe.runIf(process.platform === 'linux')('nobody else is touched:', () => {
     expect(others.filter(isAlive)).toEqual(others);
   });
 
-  test('not ourselves, and no process for a target without leader and cookie', async () => {
-    const processes = createCookieProcesses(COOKIE);
-    const leader = readStat(process.pid);
-    const members = processes.look().membersOf({ leader, cookie: undefined });
+  test('not ourselves, and no process for a target without root and cookie', async () => {
+    const processes = createTreeFinder(COOKIE);
+    const root = readStat(process.pid);
+    const members = processes.look().membersOf({ root, cookie: undefined });
     expect(members.map(({ pid }) => pid)).not.toContain(process.pid);
-    const nobody = { name: 'nobody', leader: undefined, cookie: undefined };
+    const nobody = { name: 'nobody', root: undefined, cookie: undefined };
     expect(processes.look().membersOf(nobody)).toEqual([]);
     expect(await processes.stop([nobody], { kill: 0 })).toMatchObject([{ kind: 'gone', by: 'nothing' }]);
     expect(await processes.stop([])).toEqual([]);
@@ -149,7 +150,7 @@ describe.runIf(process.platform === 'linux')('nobody else is touched:', () => {
 describe.runIf(process.platform === 'linux')('stop', () => {
   test('considers children of this process dead when they are, reaped or not', async () => {
     const { exited, ...target } = await shape('plain');
-    const processes = createCookieProcesses(COOKIE);
+    const processes = createTreeFinder(COOKIE);
     const [report] = await processes.stop([target], { kill: 20_000 });
     expect(report).toMatchObject({ kind: 'gone', by: 'term' });
     expect(report!.milliseconds).toBeLessThan(15_000);
@@ -159,7 +160,7 @@ describe.runIf(process.platform === 'linux')('stop', () => {
   test('reports in the order of the targets, including those already gone', async () => {
     const stubborn = await shape('ignores-term');
     const plain = await shape('plain');
-    const processes = createCookieProcesses(COOKIE);
+    const processes = createTreeFinder(COOKIE);
     await processes.stop([plain]);
     const obedient = await shape('plain');
     expect(await processes.stop([stubborn, plain, obedient], { kill: 2000 })).toMatchObject([

@@ -1,0 +1,68 @@
+import { createCimProcessList } from './process-list-cim.ts';
+import { createProcessList, type RunningProcess } from './process-list.ts';
+import { createProcessTree, treeMembers, type TreeIdentity } from './process-tree.ts';
+import { createTerminator, type StopReport } from './terminate.ts';
+
+/** All processes at one moment. */
+export interface ProcessSnapshot {
+  /** The running processes of this tree, oldest first. Never ourselves, and never carriers of another cookie. */
+  membersOf(tree: TreeIdentity): readonly RunningProcess[];
+  /** All processes that carry a cookie, by its value, oldest first. */
+  carriers(): ReadonlyMap<string, readonly RunningProcess[]>;
+}
+
+/** Finds process trees by the cookie in their environment, no matter which process started them or when. */
+export interface TreeFinder {
+  /** With trees, several times faster: processes older than their roots are skipped. Default: all. */
+  look(trees?: readonly TreeIdentity[]): ProcessSnapshot;
+  /**
+   * Stops these trees in parallel: SIGTERM immediately, SIGKILL after `kill` milliseconds (default 5000), until two
+   * checks in a row find no process. The reports are in the same order.
+   */
+  stop(
+    trees: readonly (TreeIdentity & { readonly name: string })[],
+    options?: { readonly kill?: number },
+  ): Promise<readonly StopReport[]>;
+}
+
+export function createTreeFinder(cookieName: string): TreeFinder {
+  const processes = process.platform === 'win32' ? createCimProcessList() : createProcessList(cookieName);
+  const ourselves = new Set([process.pid]);
+  const terminator = createTerminator({ processes, strangers: () => ourselves });
+  return {
+    look(trees) {
+      const living = processes.read(trees === undefined ? 0 : eldestOf(trees));
+      return {
+        membersOf: (tree) => treeMembers(createProcessTree(tree), living, ourselves),
+        carriers: () => carriersAmong(living),
+      };
+    },
+    stop: (trees, { kill = 5000 } = {}) =>
+      Promise.all(
+        trees.map((tree) =>
+          terminator.stop(
+            { name: tree.name, tree: createProcessTree(tree), closeStdin: () => undefined },
+            { term: 0, kill, giveUp: kill + CONFIRM_GONE_MS },
+          ),
+        ),
+      ),
+  };
+}
+
+/** How long killed processes may take to disappear, in milliseconds. On a busy machine that takes a while. */
+const CONFIRM_GONE_MS = 5000;
+
+function eldestOf(trees: readonly TreeIdentity[]): number {
+  return Math.min(...trees.map(({ root }) => root?.startTime ?? 0));
+}
+
+function carriersAmong(living: readonly RunningProcess[]): ReadonlyMap<string, readonly RunningProcess[]> {
+  const found = new Map<string, RunningProcess[]>();
+  for (const entry of [...living].sort((a, b) => a.startTime - b.startTime || a.pid - b.pid)) {
+    if (entry.cookie === undefined || entry.pid === process.pid) continue;
+    const others = found.get(entry.cookie);
+    if (others === undefined) found.set(entry.cookie, [entry]);
+    else others.push(entry);
+  }
+  return found;
+}
