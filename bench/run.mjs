@@ -222,12 +222,12 @@ function yardTable({ services, own, up, added, down, node, git, brief, ratio, by
     [
       ['the services by themselves, until all listen', ms(own), ''],
       ['switchyard up, until all are ready', ms(up), ''],
-      ['what that adds', ms(added), verdict(added, 150)],
+      ['what that adds', ms(added), verdict(added, 200)],
       ['switchyard down', ms(down), verdict(down, 1000)],
       ['node -e 0', ms(node), ''],
       ['git status --short', ms(git), ''],
       ['switchyard brief', ms(brief), ''],
-      ['× node -e 0, without git', times(ratio), verdict(ratio, 1.5)],
+      ['× node -e 0, without git', times(ratio), verdict(ratio, 2)],
       ['bytes of brief --json', String(bytes), verdict(bytes, 4096)],
     ],
   );

@@ -25,10 +25,13 @@ export function portHolders(ports: readonly number[], likely: Iterable<number> =
   return sockets.map(({ port, address, inode }) => ({ port, address, pid: owners.get(inode) }));
 }
 
-/** All sockets these processes listen on. */
-export function heldBy(pids: readonly number[]): readonly PortHolder[] {
+/** All sockets these processes listen on; one that several share, for each of them. */
+export function heldBy(pids: readonly number[]): readonly (PortHolder & { readonly pid: number })[] {
   if (pids.length === 0) return [];
-  if (!hasTables()) return holdersElsewhere().filter(({ pid }) => pid !== undefined && pids.includes(pid));
+  if (!hasTables())
+    return holdersElsewhere().flatMap(({ port, address, pid }) =>
+      pid !== undefined && pids.includes(pid) ? [{ port, address, pid }] : [],
+    );
   const sockets = listeningSockets();
   return pids.flatMap((pid) => {
     const own = new Set(socketsOf(pid));

@@ -41,7 +41,7 @@ export function createOwnerLookup(): (record: ServiceRecord) => Promise<PortOwne
 export function portOwners(observed: readonly Observed[]): readonly PortOwner[] {
   const held = heldBy(observed.flatMap(({ pids }) => pids));
   const own = observed.map(({ record, pids }) =>
-    held.find(({ port, pid }) => port === record.port && pids.includes(pid!)),
+    held.find(({ port, pid }) => port === record.port && pids.includes(pid)),
   );
   const others = observed.filter((_, index) => own[index] === undefined);
   const strangers = portHolders(others.map(({ record }) => record.port));

@@ -29,7 +29,7 @@ export function snapshotServices(
   const astray = observed.filter(({ status }, at) => status === 'running' && owners[at]!.kind !== 'own');
   const held = heldBy(astray.flatMap(({ pids }) => pids));
   const elsewhere = ({ pids }: Observed): readonly number[] =>
-    [...new Set(held.filter(({ pid }) => pids.includes(pid!)).map(({ port }) => port))].sort((a, b) => a - b);
+    [...new Set(held.filter(({ pid }) => pids.includes(pid)).map(({ port }) => port))].sort((a, b) => a - b);
   const slow = new Map(
     observed.map((each, at): readonly [ServiceRecord, ServiceSnapshot] => {
       const { record, status, root } = each;
@@ -54,7 +54,7 @@ function quickSnapshot(
   const held = heldBy([...trees.values()].flat());
   const found = new Map<ServiceRecord, ServiceSnapshot>();
   for (const [record, pids] of trees) {
-    const holder = held.find(({ port, pid }) => port === record.port && pids.includes(pid!));
+    const holder = held.find(({ port, pid }) => port === record.port && pids.includes(pid));
     if (holder === undefined && needsPort(record)) continue;
     const owner: PortOwner = holder === undefined ? { kind: 'nobody' } : { kind: 'own', holder };
     found.set(record, { record, status: 'running', pid: record.pid, owner, elsewhere: [] });
