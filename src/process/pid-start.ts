@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { readProcFile } from './proc-file.ts';
 
 /** Identifies one process. Pids are reused; a pid together with its start time is not. */
@@ -37,19 +37,10 @@ export function readStat(pid: number): ProcessStat | undefined {
   return parseStat(readProcFile(`/proc/${pid}/stat`));
 }
 
-let knownBoot: string | undefined;
-
 /** Identifies this boot of the machine, for recorded identities; undefined where the system does not expose it. */
 export function bootId(): string | undefined {
-  try {
-    knownBoot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-  } catch {
-    return undefined;
-  }
-  return knownBoot;
+  return readProcFile('/proc/sys/kernel/random/boot_id').trim() || undefined;
 }
-
-let knownNamespace: string | undefined;
 
 /**
  * Identifies our PID namespace; undefined where the system does not expose it. Containers on one machine share the boot
@@ -57,9 +48,8 @@ let knownNamespace: string | undefined;
  */
 export function pidNamespace(): string | undefined {
   try {
-    knownNamespace ??= readlinkSync('/proc/self/ns/pid');
+    return readlinkSync('/proc/self/ns/pid');
   } catch {
     return undefined;
   }
-  return knownNamespace;
 }

@@ -1,6 +1,6 @@
 import { connectHost } from '../config/loopback.ts';
 import { projectRecord, type YardContext } from '../context.ts';
-import { listenersOn, describeListener } from '../ports/listeners.ts';
+import { describeListeners } from '../ports/listeners.ts';
 import { verify } from '../forward/verify.ts';
 import { checkProxyHealth } from '../proxy/health.ts';
 import { observeServices } from '../services/observe.ts';
@@ -66,6 +66,5 @@ async function examineCanonicalPorts(context: YardContext): Promise<readonly Fin
 }
 
 function who(port: number): string {
-  const found = listenersOn([port]).get(port) ?? [];
-  return found.length === 0 ? 'an unknown process' : [...new Set(found.map(describeListener))].join(' and ');
+  return describeListeners(port) ?? 'an unknown process';
 }

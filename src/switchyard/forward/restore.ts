@@ -2,7 +2,7 @@ import { observeServices } from '../services/observe.ts';
 import type { CheckoutRecord, ProjectRecord, State } from '../state/records.ts';
 import type { Registry } from '../state/registry.ts';
 import type { ForwarderLine } from './control-client.ts';
-import { listenersOn, describeListener } from '../ports/listeners.ts';
+import { describeListeners, listenersOn } from '../ports/listeners.ts';
 import { sameMapping, type Mapping } from './mapping.ts';
 import type { OpenMapping } from './protocol.ts';
 import { allCheckouts, mappingOf, noteCheckouts } from './records.ts';
@@ -53,9 +53,8 @@ export function heldAmong(ports: readonly number[]): (port: number) => boolean {
 
 /** Describes the process that keeps us from opening a port. */
 export function whoHas(port: number): string {
-  const found = listenersOn([port]).get(port) ?? [];
-  if (found.length === 0) return 'the forwarder could not open the port';
-  return `${[...new Set(found.map(describeListener))].join(' and ')} owns it`;
+  const who = describeListeners(port);
+  return who === undefined ? 'the forwarder could not open the port' : `${who} owns it`;
 }
 
 function runningCheckouts(state: State): readonly Mapping[] {

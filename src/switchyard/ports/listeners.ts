@@ -56,6 +56,14 @@ export function describeListener(listener: Listener): string {
   return describeHolder(listener, listener.pid === null ? '' : tellService(listener.pid));
 }
 
+/** All that listen on a port, except these processes, as part of a sentence; undefined if there are none. */
+export function describeListeners(port: number, except: readonly number[] = []): string | undefined {
+  const found = (listenersOn([port]).get(port) ?? []).filter(
+    ({ pid }) => pid === null || !except.includes(pid),
+  );
+  return found.length === 0 ? undefined : [...new Set(found.map(describeListener))].join(' and ');
+}
+
 /** A service may listen on the port in its own configuration instead of the assigned one. */
 function tellService(pid: number): string {
   const { SWITCHYARD_SERVICE: service, SWITCHYARD_BRANCH: branch } = environmentOf(pid) ?? {};

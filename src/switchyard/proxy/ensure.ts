@@ -5,7 +5,7 @@ import { VERSION } from '../../shared/version.ts';
 import { connectHost } from '../config/loopback.ts';
 import type { YardContext } from '../context.ts';
 import { isDaemonAlive, isDaemonOutdated, startDaemon, stopDaemon, untilReady } from '../daemon/daemon.ts';
-import { listenersOn, describeListener } from '../ports/listeners.ts';
+import { describeListeners } from '../ports/listeners.ts';
 import type { Home } from '../state/home.ts';
 import type { DaemonRecord } from '../state/records.ts';
 import { checkProxyHealth } from './health.ts';
@@ -125,6 +125,5 @@ function stranger(port: number): SwitchboardError {
 }
 
 function holderOf(port: number): string {
-  const found = listenersOn([port]).get(port) ?? [];
-  return found.length === 0 ? 'an unknown process' : [...new Set(found.map(describeListener))].join(' and ');
+  return describeListeners(port) ?? 'an unknown process';
 }

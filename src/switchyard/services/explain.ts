@@ -1,5 +1,5 @@
 import { heldBy, readExit, type DetachedEnd } from '../../process/index.ts';
-import { listenersOn, reachedByLocalhost, describeListener } from '../ports/listeners.ts';
+import { describeListeners, reachedByLocalhost } from '../ports/listeners.ts';
 import { tailLog } from '../logs/tail.ts';
 import { insideLogs, type Home } from '../state/home.ts';
 import type { ServiceRecord } from '../state/records.ts';
@@ -37,7 +37,7 @@ export function explainUnverified({ record: { service, pid } }: Observed): Servi
 function explainExit(home: Home, record: ServiceRecord, how: DetachedEnd | undefined): ServiceOutcome {
   const { service, port, log_file } = record;
   const code = how?.code ?? readExit(exitFileOf(log_file))?.code;
-  const who = othersOn(port, []);
+  const who = describeListeners(port);
   const because = who === undefined ? '' : `; port ${port} is held by ${who}`;
   return {
     ...factsOf(record),
@@ -61,7 +61,7 @@ function explainLate(
 ): ServiceOutcome {
   const { service, port, log_file } = record;
   const pids = observeServices([record])[0]!.pids;
-  const other = stranger ? othersOn(port, pids) : undefined;
+  const other = stranger ? describeListeners(port, pids) : undefined;
   const reason =
     other !== undefined ? `${other} listens on its port ${port}` : (health ?? tellListening(port, pids));
   return {
@@ -82,11 +82,4 @@ function tellListening(port: number, pids: readonly number[]): string {
   const found = [...new Set(ports.map((holder) => holder.port))].sort((a, b) => a - b);
   if (found.length === 0) return `it does not listen on port ${port}`;
   return `it listens on ${found.join(' and ')} instead of ${port}; pass {port} in its command`;
-}
-
-function othersOn(port: number, pids: readonly number[]): string | undefined {
-  const others = (listenersOn([port]).get(port) ?? []).filter(
-    ({ pid }) => pid === null || !pids.includes(pid),
-  );
-  return others.length === 0 ? undefined : [...new Set(others.map(describeListener))].join(' and ');
 }
