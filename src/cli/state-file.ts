@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { chmod, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ownIdentity, type ProcessIdentity } from '../process/index.ts';
+import { ownIdentity, type RecordedIdentity } from '../process/index.ts';
 import type { ServerState } from '../app.ts';
 import { remoteSecrets, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
 import { plainLine } from '../shared/printable.ts';
@@ -11,7 +11,7 @@ import { secretMask } from '../shared/secrets.ts';
  * What a running gateway says of itself and its servers, in a file of its own that lives as long as it does:
  * `run/<pid>.json` in the state directory. Only its owner can read it, and no value of an environment is in it.
  */
-export interface GatewayStateFile extends ProcessIdentity {
+export interface GatewayStateFile extends RecordedIdentity {
   readonly version: typeof STATE_FILE_VERSION;
   readonly program: string;
   /** When it started, as an ISO date. */
@@ -56,7 +56,7 @@ export const STATE_FILE_VERSION = 1;
 /** The longest reason, in UTF-16 units. */
 const MAX_REASON = 300;
 
-let identity: ProcessIdentity | undefined;
+let identity: RecordedIdentity | undefined;
 
 /** Writes how the servers are doing now, in the place of what was written before. */
 export async function writeStateFile(

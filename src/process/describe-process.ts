@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { printableLine } from '../shared/printable.ts';
 import { askSystem } from './ask-system.ts';
-import { readStat } from './pid-start.ts';
+import { readStat } from './process-identity.ts';
 
 /** A process, described for people. */
 export interface ProcessDescription {

@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { carriersOf, holdsWithin, isAlive } from '../../test/servers/shapes/watch.ts';
 import { startDetached, type DetachedOptions } from './detached.ts';
 import { readExit } from './exit-file.ts';
-import { readStat } from './pid-start.ts';
+import { readStat } from './process-identity.ts';
 
 const MARK = `DETACHED_MARK_${process.pid}`;
 let folder = '';

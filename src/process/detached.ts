@@ -25,7 +25,7 @@ export interface DetachedOptions {
 /** A process that outlives us, with what we know of it while we live. */
 export interface Detached {
   readonly pid: number;
-  /** As the kernel reports it, see `PidStart`. */
+  /** As the kernel reports it, see `ProcessIdentity`. */
   readonly startTime: number;
   /** Does not keep us alive. With an exit file, the code of a program killed by signal N is 128 + N. */
   readonly exited: Promise<DetachedEnd>;

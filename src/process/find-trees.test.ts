@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { carriersOf, holdsWithin, isAlive, shapeArgs, SHAPES } from '../../test/servers/shapes/watch.ts';
 import { startDetached, type Detached } from './detached.ts';
-import { readStat, type PidStart } from './pid-start.ts';
+import { readStat, type ProcessIdentity } from './process-identity.ts';
 import { createTreeFinder } from './find-trees.ts';
 import type { TreeIdentity } from './process-tree.ts';
 
@@ -23,7 +23,7 @@ afterAll(() => {
 
 interface Started extends TreeIdentity {
   readonly name: string;
-  readonly root: PidStart;
+  readonly root: ProcessIdentity;
   readonly cookie: string;
   /** Who spoke up until the shape was complete. */
   readonly pids: readonly number[];

@@ -7,9 +7,9 @@ export { startDetached, type Detached, type DetachedEnd, type DetachedOptions } 
 export { readExit, type RecordedExit } from './exit-file.ts';
 export { createChildProcesses, type Child, type ChildProcesses } from './child-processes.ts';
 export { findExecutable } from './find-executable.ts';
-export { bootId, pidNamespace, type PidStart } from './pid-start.ts';
+export { bootId, pidNamespace, type ProcessIdentity } from './process-identity.ts';
 export { withLock, type LockOptions } from './lock.ts';
-export { processStatus, ownIdentity, type ProcessIdentity } from './process-identity.ts';
+export { isProcessAlive, processStatus, ownIdentity, type RecordedIdentity } from './recorded-identity.ts';
 export { createTreeFinder, type TreeFinder, type ProcessSnapshot } from './find-trees.ts';
 export type { TreeIdentity } from './process-tree.ts';
 export { openBrowser } from './open-browser.ts';

@@ -1,48 +1,55 @@
-import { existsSync } from 'node:fs';
-import { hostname } from 'node:os';
-import { createProcessList } from './process-list.ts';
-import { bootId, pidNamespace, readStat, type PidStart } from './pid-start.ts';
+import { readlinkSync } from 'node:fs';
+import { readProcFile } from './proc-file.ts';
 
-/** Identifies a process to other programs, also later. */
-export interface ProcessIdentity extends PidStart {
-  /** Machine, boot and PID namespace; a pid has a meaning only within these. */
-  readonly place: string;
+/** Identifies one process. Pids are reused; a pid together with its start time is not. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** When it started, in the unit of the system (Linux: clock ticks since boot). Comparable only within one boot. */
+  readonly startTime: number;
 }
 
-let ownStart: number | undefined;
+/** The fields of `/proc/PID/stat` that we need. */
+export interface ProcessStat extends ProcessIdentity {
+  readonly parent: number;
+  readonly session: number;
+  readonly alive: boolean;
+}
 
-/** Our own identity. */
-export function ownIdentity(): ProcessIdentity {
-  ownStart ??= identify(process.pid)?.startTime;
-  return { pid: process.pid, startTime: ownStart ?? 0, place: place() };
+/** Parses `/proc/PID/stat`; undefined if the text is invalid (the process disappeared between open and read). */
+export function parseStat(text: string): ProcessStat | undefined {
+  // The second field is a name the program chooses; it may contain spaces, newlines and parentheses.
+  const nameEnd = text.lastIndexOf(')');
+  if (nameEnd === -1) return undefined;
+  const fields = text.slice(nameEnd + 2).split(' ', 20);
+  const pid = Number.parseInt(text, 10);
+  const parent = Number(fields[1]);
+  const session = Number(fields[3]);
+  const threads = Number(fields[17]);
+  const startTime = Number(fields[19]);
+  if (![pid, parent, session, threads, startTime].every(Number.isSafeInteger)) return undefined;
+  // A zombie is dead, unless only its first thread ended and others still run.
+  const ended = fields[0] === 'Z' || fields[0] === 'X' || fields[0] === 'x';
+  return { pid, parent, session, startTime, alive: !ended || threads > 1 };
+}
+
+/** Undefined if the process does not exist. */
+export function readStat(pid: number): ProcessStat | undefined {
+  return parseStat(readProcFile(`/proc/${pid}/stat`));
+}
+
+/** Identifies this boot of the machine, for recorded identities; undefined where the system does not expose it. */
+export function bootId(): string | undefined {
+  return readProcFile('/proc/sys/kernel/random/boot_id').trim() || undefined;
 }
 
 /**
- * Whether the process still runs; unknown if the identity is from a machine or namespace that is not visible from here.
+ * Identifies our PID namespace; undefined where the system does not expose it. Containers on one machine share the boot
+ * and possibly a disk, but number their processes independently and cannot see each other's.
  */
-export function processStatus(identity: ProcessIdentity): 'alive' | 'gone' | 'unknown' {
-  if (identity.place !== place()) return 'unknown';
-  return identify(identity.pid)?.startTime === identity.startTime ? 'alive' : 'gone';
-}
-
-/** The process with this pid now; undefined if none runs. */
-function identify(pid: number): PidStart | undefined {
-  if (existsSync('/proc/self/stat')) {
-    const stat = readStat(pid);
-    return stat?.alive === true ? stat : undefined;
-  }
+export function pidNamespace(): string | undefined {
   try {
-    process.kill(pid, 0);
-  } catch (error) {
-    // A process of another user is alive too.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return undefined;
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
   }
-  return createProcessList('').identify(pid);
-}
-
-let knownPlace: string | undefined;
-
-function place(): string {
-  knownPlace ??= [hostname(), bootId() ?? '', pidNamespace() ?? ''].join(' ');
-  return knownPlace;
 }

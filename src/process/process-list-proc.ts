@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { readStat } from './pid-start.ts';
+import { readStat } from './process-identity.ts';
 import { readProcFile, variableIn } from './proc-file.ts';
 import type { ProcessList, RunningProcess } from './process-list.ts';
 import { sendSignal } from './send-signal.ts';

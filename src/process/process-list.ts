@@ -3,10 +3,10 @@ import { createProcProcessList } from './process-list-proc.ts';
 import { createPsProcessList } from './process-list-ps.ts';
 import { createWindowsProcessList } from './process-list-windows.ts';
 import type { SignalResult } from './send-signal.ts';
-import type { PidStart } from './pid-start.ts';
+import type { ProcessIdentity } from './process-identity.ts';
 
 /** A running process at one moment. */
-export interface RunningProcess extends PidStart {
+export interface RunningProcess extends ProcessIdentity {
   readonly parent: number;
   /** Its session; its process group where sessions are not visible. */
   readonly session: number;
@@ -21,9 +21,9 @@ export interface ProcessList {
   /** All running processes started at `since` or later: an older one cannot descend from a child of ours. */
   read(since: number): readonly RunningProcess[];
   /** The process with this pid now, including a zombie. Reliable for a child spawned in this same turn. */
-  identify(pid: number): PidStart | undefined;
+  identify(pid: number): ProcessIdentity | undefined;
   /** Signals exactly this process; verifies right before that the pid is still its own. */
-  signal(target: PidStart, signal: 'SIGTERM' | 'SIGKILL'): SignalResult;
+  signal(target: ProcessIdentity, signal: 'SIGTERM' | 'SIGKILL'): SignalResult;
   /** The exit of our child was collected: from now on its pid may be reused. */
   collected(pid: number): void;
 }

@@ -1,10 +1,10 @@
 import type { RunningProcess } from './process-list.ts';
-import type { PidStart } from './pid-start.ts';
+import type { ProcessIdentity } from './process-identity.ts';
 
 /** How to recognize a process and all its descendants, also if another process of ours started them earlier. */
 export interface TreeIdentity {
   /** The process that was started. Undefined if it is not known; then only the cookie identifies the tree. */
-  readonly root: PidStart | undefined;
+  readonly root: ProcessIdentity | undefined;
   /** The cookie in its environment, which all its descendants inherit. Undefined if it has none. */
   readonly cookie: string | undefined;
 }

@@ -24,7 +24,7 @@ import {
   SHAPES,
 } from '../../test/servers/shapes/watch.ts';
 import { silentLogger } from '../shared/log.ts';
-import { readStat } from './pid-start.ts';
+import { readStat } from './process-identity.ts';
 import { createReaper } from './reaper.ts';
 import { REAPER_SCRIPT } from './reaper-script.ts';
 

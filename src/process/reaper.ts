@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Logger } from '../shared/log.ts';
-import type { PidStart } from './pid-start.ts';
+import type { ProcessIdentity } from './process-identity.ts';
 import { REAPER_SCRIPT } from './reaper-script.ts';
 
 /**
@@ -13,8 +13,8 @@ export interface Reaper {
   readonly pid: number | undefined;
   /** Starts it if it does not run. Call it before a child is spawned. */
   ready(): void;
-  enlist(root: PidStart): void;
-  release(root: PidStart): void;
+  enlist(root: ProcessIdentity): void;
+  release(root: ProcessIdentity): void;
   /** No child is left: it may exit without checking. */
   dismiss(): void;
 }
@@ -29,13 +29,13 @@ export interface ReaperOptions {
 }
 
 export function createReaper({ log, cookieName, env, shell = '/bin/sh' }: ReaperOptions): Reaper {
-  const enlisted = new Map<number, PidStart>();
+  const enlisted = new Map<number, ProcessIdentity>();
   const possible = process.platform !== 'win32' && existsSync(shell);
   let toldImpossible = false;
   let running: ChildProcess | undefined;
 
   const send = (line: string): void => void running?.stdin?.write(`${line}\n`);
-  const sendRoot = (verb: string, { pid, startTime }: PidStart): void =>
+  const sendRoot = (verb: string, { pid, startTime }: ProcessIdentity): void =>
     send(`${verb} ${pid} ${startTime}`);
 
   const start = (): void => {

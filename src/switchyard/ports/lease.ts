@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessIdentity } from '../../process/index.ts';
+import type { RecordedIdentity } from '../../process/index.ts';
 import { homeNotWritable, type Home } from '../state/home.ts';
 
 /**
@@ -13,7 +13,7 @@ export interface Lease {
   readonly root: string;
   readonly cookie: string;
   /** The command that took it. It stands for the lease until there is a record. */
-  readonly holder: ProcessIdentity;
+  readonly holder: RecordedIdentity;
   /** When it was taken, in milliseconds since the epoch. */
   readonly at: number;
 }

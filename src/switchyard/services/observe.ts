@@ -1,11 +1,10 @@
 import {
   createTreeFinder,
   describeProcess,
-  processStatus,
-  ownIdentity,
+  isProcessAlive,
   SERVICE_COOKIE,
   showsEnvironments,
-  type PidStart,
+  type ProcessIdentity,
   type RunningProcess,
   type TreeIdentity,
   type TreeFinder,
@@ -28,7 +27,7 @@ export interface Observed {
   /** All processes proven to belong to it, oldest first. */
   readonly pids: readonly number[];
   /** Its root process. Also known when the command that started it could not record it. */
-  readonly root: PidStart | undefined;
+  readonly root: ProcessIdentity | undefined;
   /** How to find the proven processes again, to stop them. */
   readonly tree: TreeIdentity;
 }
@@ -65,7 +64,7 @@ export function observeServices(
   });
 }
 
-function observe(record: ServiceRecord, written: PidStart | undefined, snapshot: ProcessSnapshot): Observed {
+function observe(record: ServiceRecord, written: ProcessIdentity | undefined, snapshot: ProcessSnapshot): Observed {
   const counts = written !== undefined && rootCounts(written, record.cookie, snapshot);
   const tree = { root: counts ? written : undefined, cookie: record.cookie };
   const members = snapshot.membersOf(tree);
@@ -77,21 +76,14 @@ function observe(record: ServiceRecord, written: PidStart | undefined, snapshot:
  * A running root must carry the cookie, because the file may contain the pid and start time of another process. A
  * root that is gone still identifies the session it has left.
  */
-function rootCounts(root: PidStart, cookie: string | undefined, snapshot: ProcessSnapshot): boolean {
+function rootCounts(root: ProcessIdentity, cookie: string | undefined, snapshot: ProcessSnapshot): boolean {
   if (!showsEnvironments()) return true;
   const carriers = cookie === undefined ? undefined : snapshot.carriers().get(cookie);
-  return carriers?.some((carrier) => isSame(carrier, root)) === true || !isAlive(root);
+  return carriers?.some((carrier) => isSame(carrier, root)) === true || !isProcessAlive(root);
 }
 
-function isSame(a: PidStart, b: PidStart): boolean {
+function isSame(a: ProcessIdentity, b: ProcessIdentity): boolean {
   return a.pid === b.pid && a.startTime === b.startTime;
-}
-
-function isAlive(identity: PidStart): boolean {
-  return (
-    processStatus({ pid: identity.pid, startTime: identity.startTime, place: ownIdentity().place }) ===
-    'alive'
-  );
 }
 
 /** For a record without a proven process: may its process still run? */
@@ -100,14 +92,14 @@ function mayLive(record: ProcessRecord): boolean {
   if (isElsewhere(record)) return true;
   if (pid === null) return false;
   const written = recordedRoot(record);
-  if (written !== undefined) return isAlive(written);
+  if (written !== undefined) return isProcessAlive(written);
   // Processes of another boot are gone. Without a start time there is nothing to compare.
   if (typeof process_started_at === 'number' || record.cookie !== undefined) return false;
   return describeProcess(pid) !== undefined;
 }
 
 /** The recorded root, if it runs; otherwise the oldest process that leads a session; otherwise the oldest. */
-function rootAmong(members: readonly RunningProcess[], record: ProcessRecord): PidStart | undefined {
+function rootAmong(members: readonly RunningProcess[], record: ProcessRecord): ProcessIdentity | undefined {
   const found =
     members.find(({ pid, startTime }) => pid === record.pid && startTime === record.process_started_at) ??
     members.find(({ pid, session }) => pid === session) ??

@@ -1,8 +1,8 @@
-import { bootId, pidNamespace, type PidStart } from '../../process/index.ts';
+import { bootId, pidNamespace, type ProcessIdentity } from '../../process/index.ts';
 import type { ProcessRecord } from './records.ts';
 
 /** The fields of a record that identify a process. */
-export function identityFields({ pid, startTime }: PidStart) {
+export function identityFields({ pid, startTime }: ProcessIdentity) {
   return { pid, pgid: pid, process_started_at: startTime, ...placeFields() };
 }
 
@@ -12,7 +12,7 @@ export function placeFields() {
 }
 
 /** The recorded process, if its pid and start time are valid: from the same boot and PID namespace. */
-export function recordedRoot(record: ProcessRecord): PidStart | undefined {
+export function recordedRoot(record: ProcessRecord): ProcessIdentity | undefined {
   const { pid, process_started_at: startTime } = record;
   if (pid === null || typeof startTime !== 'number' || isElsewhere(record)) return undefined;
   return isSameBoot(record) ? { pid, startTime } : undefined;
