@@ -230,5 +230,7 @@ function fileUnusable(file: string, what: string, cause?: unknown): SwitchboardE
 function asLine(text: string, limit: number): Buffer {
   const line = Buffer.from(`${new Date().toISOString()} ${text}\n`);
   // A UTF-16 unit takes three bytes at most.
-  return line.length <= limit ? line : Buffer.from(`${line.toString().slice(0, Math.floor(limit / 3) - 2)}…\n`);
+  return line.length <= limit
+    ? line
+    : Buffer.from(`${line.toString().slice(0, Math.floor(limit / 3) - 2)}…\n`);
 }

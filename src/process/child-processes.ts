@@ -139,7 +139,12 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
         }),
       stop: (stages) => stop(member, stages),
     };
-    const member: Member = { child, root, tree: createProcessTree({ root: identity, cookie }), stopping: false };
+    const member: Member = {
+      child,
+      root,
+      tree: createProcessTree({ root: identity, cookie }),
+      stopping: false,
+    };
     if (root.pid === undefined) return child;
     members.add(member);
     root.onExit(() => {

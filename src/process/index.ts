@@ -2,7 +2,12 @@ export { createBackoff, type Backoff } from './backoff.ts';
 export type { RunningProcess } from './process-list.ts';
 export type { ChildEnd } from './root-process.ts';
 export { withDescendants } from './descendants.ts';
-export { describeProcess, environmentOf, showsEnvironments, type ProcessDescription } from './describe-process.ts';
+export {
+  describeProcess,
+  environmentOf,
+  showsEnvironments,
+  type ProcessDescription,
+} from './describe-process.ts';
 export { startDetached, type Detached, type DetachedEnd, type DetachedOptions } from './detached.ts';
 export { readExit, type RecordedExit } from './exit-file.ts';
 export { createChildProcesses, type Child, type ChildProcesses } from './child-processes.ts';

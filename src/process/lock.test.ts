@@ -162,9 +162,9 @@ describe.each(platforms)('a lock as on %s', (platform) => {
     const patient = withLock(name, () => 'done', { platform, onWait: () => (told = true) });
     caller.abort();
     await Promise.all(refused);
-    await expect(
-      withLock(name, () => 'never', { platform, signal: caller.signal }),
-    ).rejects.toMatchObject({ code: 'STOPPED' });
+    await expect(withLock(name, () => 'never', { platform, signal: caller.signal })).rejects.toMatchObject({
+      code: 'STOPPED',
+    });
     expect(await holdsWithin(20_000, () => told)).toBe(true);
     child.stdin!.write('go on\n');
     expect(await patient).toBe('done');

@@ -3,12 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type ListenOptions } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readyShape, shapeArgs } from '../../test/servers/shapes/watch.ts';
-import {
-  heldBy,
-  holdersFromLsof,
-  holdersFromNetstat,
-  portHolders,
-} from './port-holders.ts';
+import { heldBy, holdersFromLsof, holdersFromNetstat, portHolders } from './port-holders.ts';
 
 const hasIpv6 = await listens({ host: '::1' });
 

@@ -35,9 +35,7 @@ export function heldBy(pids: readonly number[]): readonly (PortHolder & { readon
   const sockets = listeningSockets();
   return pids.flatMap((pid) => {
     const own = new Set(socketsOf(pid));
-    return sockets
-      .filter(({ inode }) => own.has(inode))
-      .map(({ port, address }) => ({ port, address, pid }));
+    return sockets.filter(({ inode }) => own.has(inode)).map(({ port, address }) => ({ port, address, pid }));
   });
 }
 
@@ -60,7 +58,9 @@ function listeningSockets(): readonly ListeningSocket[] {
   return lines.flatMap((line) => {
     const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);
     const [address = '', port = ''] = local.split(':');
-    return state === LISTEN ? [{ port: Number.parseInt(port, 16), address: readAddress(address), inode }] : [];
+    return state === LISTEN
+      ? [{ port: Number.parseInt(port, 16), address: readAddress(address), inode }]
+      : [];
   });
 }
 

@@ -16,7 +16,8 @@ export function createProcProcessList(cookieName: string): ProcessList {
         const { pid, parent, session, startTime } = stat;
         const environment = readProcFile(`/proc/${pid}/environ`);
         const cookie = variableIn(environment, cookieName);
-        const outlives = cookie === undefined && OUTLIVING.some((name) => variableIn(environment, name) !== undefined);
+        const outlives =
+          cookie === undefined && OUTLIVING.some((name) => variableIn(environment, name) !== undefined);
         living.push({ pid, parent, session, startTime, cookie, outlives });
       }
       return living;

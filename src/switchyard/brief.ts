@@ -80,9 +80,7 @@ export async function brief(context: YardContext, { branch }: BriefOptions = {})
     scope === undefined ? { branch: null, worktree: context.config.root } : await placeOf(context, branch);
   // Started first, because git takes longer than everything else together.
   const changes =
-    location.worktree === undefined
-      ? []
-      : changedFiles(location.worktree, context.env).catch(() => []);
+    location.worktree === undefined ? [] : changedFiles(location.worktree, context.env).catch(() => []);
 
   const inScope = ({ branch_slug }: { readonly branch_slug: string }): boolean =>
     scope === undefined || branch_slug === scope;

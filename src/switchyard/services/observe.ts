@@ -64,7 +64,11 @@ export function observeServices(
   });
 }
 
-function observe(record: ServiceRecord, written: ProcessIdentity | undefined, snapshot: ProcessSnapshot): Observed {
+function observe(
+  record: ServiceRecord,
+  written: ProcessIdentity | undefined,
+  snapshot: ProcessSnapshot,
+): Observed {
   const counts = written !== undefined && rootCounts(written, record.cookie, snapshot);
   const tree = { root: counts ? written : undefined, cookie: record.cookie };
   const members = snapshot.membersOf(tree);

@@ -66,7 +66,10 @@ export async function awaitReady(
   signal?.addEventListener('abort', onAbort);
   const sleep = (milliseconds: number): Promise<void> =>
     new Promise((resolve) => {
-      const timer = setTimeout(resolve, Math.min(milliseconds, Math.min(deadline, nextLook) - performance.now()));
+      const timer = setTimeout(
+        resolve,
+        Math.min(milliseconds, Math.min(deadline, nextLook) - performance.now()),
+      );
       wake = () => {
         clearTimeout(timer);
         resolve();

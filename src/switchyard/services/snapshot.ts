@@ -50,7 +50,9 @@ function quickSnapshot(
   records: readonly ServiceRecord[],
   needsPort: (record: ServiceRecord) => boolean,
 ): ReadonlyMap<ServiceRecord, ServiceSnapshot> {
-  const trees = new Map(records.filter(isProven).map((record) => [record, [...withDescendants(record.pid!)]]));
+  const trees = new Map(
+    records.filter(isProven).map((record) => [record, [...withDescendants(record.pid!)]]),
+  );
   const held = heldBy([...trees.values()].flat());
   const found = new Map<ServiceRecord, ServiceSnapshot>();
   for (const [record, pids] of trees) {
