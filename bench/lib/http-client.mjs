@@ -7,6 +7,9 @@ export class HttpClient {
   #session;
   #take;
   #parts = [];
+  #received = 0;
+  /** The head of the answer being received, and where the answer ends. */
+  #answer;
 
   static async open(port, token) {
     const socket = connect(port, '127.0.0.1');
@@ -76,19 +79,27 @@ export class HttpClient {
 
   #read(chunk) {
     this.#parts.push(chunk);
-    const whole = this.#parts.length === 1 ? chunk : Buffer.concat(this.#parts);
-    const end = whole.indexOf('\r\n\r\n');
-    if (end < 0) return;
-    const head = whole.latin1Slice(0, end + 4);
-    const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? (head.includes(' 202 ') ? 0 : NaN));
-    if (Number.isNaN(length)) {
-      this.#take?.reject(new Error(`An answer without a length: ${head}`));
-      return;
-    }
-    if (whole.length < end + 4 + length) return;
-    this.#parts = [];
+    this.#received += chunk.length;
+    this.#answer ??= this.#readHead();
+    if (this.#answer === undefined || this.#received < this.#answer.end) return;
+    const { head, end } = this.#answer;
+    const body = Buffer.concat(this.#parts).subarray(head.length, end);
     const take = this.#take;
-    this.#take = undefined;
-    take?.resolve({ head, body: whole.subarray(end + 4, end + 4 + length) });
+    this.#parts = [];
+    this.#received = 0;
+    this.#answer = this.#take = undefined;
+    take?.resolve({ head, body });
+  }
+
+  /** The head of the answer and where the answer ends; undefined until all of the head is here. */
+  #readHead() {
+    const seen = this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts);
+    const headEnd = seen.indexOf('\r\n\r\n');
+    if (headEnd < 0) return undefined;
+    const head = seen.latin1Slice(0, headEnd + 4);
+    const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? (head.includes(' 202 ') ? 0 : NaN));
+    if (!Number.isNaN(length)) return { head, end: head.length + length };
+    this.#take?.reject(new Error(`An answer without a length: ${head}`));
+    return undefined;
   }
 }

@@ -139,6 +139,24 @@ test('both framings, mixed and cut anywhere, give the same messages', () => {
   );
 });
 
+test('once the framing is known to be lines, a header is a line like any other', () => {
+  const messages: string[] = [];
+  const deframer = new Deframer(
+    { messageBytes: 10_000, overrunBytes: 50_000 },
+    {
+      message: (bytes) => messages.push(textOf(bytes, bytes.from, bytes.to)),
+      oversize: () => messages.push('oversize'),
+      badHeader: () => messages.push('bad header'),
+      overrun: () => messages.push('overrun'),
+    },
+  );
+  deframer.push(Buffer.from('{"id":1}\n'));
+  deframer.settle('newline');
+  deframer.push(Buffer.from('Content-Length: 5000\r\n\r\n{"id":2}\nContent-Length: 1\n'));
+  deframer.push(Buffer.from('{"id":3}\n'));
+  expect(messages).toEqual(['{"id":1}', 'Content-Length: 5000', '{"id":2}', 'Content-Length: 1', '{"id":3}']);
+});
+
 describe('limits', () => {
   const limits = { messageBytes: 10_000, overrunBytes: 50_000 };
 

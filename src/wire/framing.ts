@@ -31,14 +31,16 @@ const FRAGMENT_BYTES = 4 * 1024;
 const MAX_PIECES = 2048;
 
 /**
- * Cuts a byte stream into messages. Both framings are understood at every message boundary, so a peer may speak
- * either; `framing` says which one it opened with, which is the one to answer in.
+ * Cuts a byte stream into messages. Both framings are understood at every message boundary until `settle` is called;
+ * `framing` says which one the peer opened with, which is the one to answer in.
  */
 export class Deframer {
   /** The framing of the first message; undefined until something other than blanks has arrived. */
   framing: Framing | undefined;
   readonly #limits: FramingLimits;
   readonly #events: FramingEvents;
+  /** The framing that is known to be the peer's. */
+  #settled: Framing | undefined;
   #mode: 'boundary' | 'line' | 'header' | 'body' | 'rest' = 'boundary';
   #pieces: Buffer[] = [];
   #held = 0;
@@ -53,6 +55,14 @@ export class Deframer {
   constructor(limits: FramingLimits, events: FramingEvents) {
     this.#limits = limits;
     this.#events = events;
+  }
+
+  /**
+   * The peer's framing is known and does not change. A peer that writes lines may also print a dump of an HTTP message:
+   * taken for a header, its Content-Length would swallow the messages that follow.
+   */
+  settle(framing: Framing): void {
+    this.#settled = framing;
   }
 
   push(chunk: Buffer): void {
@@ -90,7 +100,8 @@ export class Deframer {
       at += 3;
     while (at < chunk.length && isBlank(chunk[at]!)) at++;
     if (at === chunk.length) return at;
-    if (mayBeHeader(chunk, at, this.framing === 'content-length')) this.#mode = 'header';
+    if (this.#settled !== 'newline' && mayBeHeader(chunk, at, this.framing === 'content-length'))
+      this.#mode = 'header';
     else {
       this.framing ??= 'newline';
       this.#mode = 'line';

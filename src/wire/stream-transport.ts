@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { Envelope } from './envelope.ts';
 import { Deframer, type Framing, type OutputFraming } from './framing.ts';
 import { Message, readMessage } from './message.ts';
 import type { MessageReceiver, MessageTransport } from './message-transport.ts';
@@ -10,6 +11,8 @@ export interface StreamTransportOptions {
   readonly shape: Shape;
   /** The output framing until the other side has shown its own, which ends `either` in any case. Default newline. */
   readonly framing?: OutputFraming;
+  /** The framing of the input if it is known. Default: that of the first message. */
+  readonly inputFraming?: Framing | undefined;
   /** Write in the framing in which the other side opened. Default true. */
   readonly replyInKind?: boolean;
   /** The largest message taken, in bytes. Default 16 MiB. */
@@ -51,7 +54,11 @@ export class StreamTransport extends Outbox implements MessageTransport {
           const read = readMessage(bytes, this.#shape, framing, this.#readsRareMembers);
           if (!(read instanceof Message)) this.#receiver.receiveUnreadable(read, bytes, framing);
           else {
-            if (this.inputFraming === undefined) this.#learnFraming(framing);
+            // Other JSON may be a log line.
+            if (this.inputFraming === undefined && read.has(Envelope.jsonrpc)) {
+              deframer.settle(framing);
+              this.#learnFraming(framing);
+            }
             this.#receiver.receive(read);
           }
         },
@@ -63,6 +70,7 @@ export class StreamTransport extends Outbox implements MessageTransport {
         overrun: () => this.#receiver.receiveEnd('overrun'),
       },
     );
+    if (options.inputFraming !== undefined) deframer.settle(options.inputFraming);
     input.on('data', (chunk: Buffer) => deframer.push(chunk));
     input.on('end', () => {
       deframer.end();

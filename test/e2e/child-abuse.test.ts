@@ -146,6 +146,16 @@ describe('odd but legal', () => {
 });
 
 describe('noise and pieces', () => {
+  test.each([
+    ['after its first message', {}, []],
+    ['before its first message if "framing" is set', { framing: 'newline' }, ['--http-banner']],
+  ])('a server may print the head of an HTTP response %s', async (_when, settings, flags) => {
+    const server = { ...nodeServer('noisy', '--quiet', ...flags), ...settings };
+    const { call } = await startGateway({ noisy: server });
+    expect(textOf(await call('noisy', 'http_dump'))).toBe('clean');
+    for (const text of ['one', 'two']) expect(textOf(await call('noisy', 'echo', { text }))).toBe(text);
+  });
+
   test.each([[], ['--crlf'], ['--bom', '--quiet'], ['--json-noise']])(
     'a noisy server works %s',
     async (...flags) => {

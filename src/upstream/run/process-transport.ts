@@ -74,6 +74,7 @@ export function openProcessTransport(
     messages: new StreamTransport(child.stdout, child.stdin, {
       shape: SERVER_SHAPE,
       framing,
+      inputFraming: target.framing === 'auto' ? undefined : target.framing,
       replyInKind: false,
       messageBytes: limits.messageBytes,
       takesCopies: true,
