@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PLAIN_CONFIG, yardRepository, type YardRepository } from '../../test/helpers/yard-repository.ts';
 import {
-  ensureProject,
   openContext,
   projectRecord,
   resolveBranch,
@@ -13,6 +12,7 @@ import {
   type YardContext,
 } from './context.ts';
 import { worktreeOf } from './state/home.ts';
+import { ensureProject } from './state/project.ts';
 import type { ServiceRecord } from './state/records.ts';
 import { createWorktree } from './worktrees/create.ts';
 

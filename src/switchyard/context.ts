@@ -7,13 +7,12 @@ import { findYardConfig } from './config/find.ts';
 import { readConfig } from './config/read.ts';
 import { recordedConfig } from './config/recorded.ts';
 import { slug } from './names.ts';
-import { homeOf, type Home } from './state/home.ts';
+import { homeOf, worktreeOf, type Home } from './state/home.ts';
 import { ensureProject } from './state/project.ts';
 import { namedHere } from './state/project-name.ts';
 import { realPath } from './state/real-path.ts';
 import type { ProjectRecord, State } from './state/records.ts';
 import { openRegistry, type Registry } from './state/registry.ts';
-import { defaultWorktreePath } from './worktrees/default-path.ts';
 import { checkoutOf, headOf, prefixOf } from './worktrees/repository.ts';
 import { branchOfRecord, innermost, currentWorktree } from './worktrees/current-worktree.ts';
 
@@ -103,7 +102,7 @@ export interface BranchLocation {
  * the worktree of the branch that is checked out there.
  */
 export async function resolveBranch(context: YardContext, branch?: string): Promise<BranchLocation> {
-  const { config } = context;
+  const { home, config } = context;
   const project = projectRecord(context);
   const here = currentWorktree(context, project);
   const at = (location: { branch: string; path: string }, registered: boolean): BranchLocation => ({
@@ -129,7 +128,7 @@ export async function resolveBranch(context: YardContext, branch?: string): Prom
   if (found !== undefined) return at(found, found.adopted !== true);
   // Using the current directory for another branch would start its code under a false name.
   if (here !== undefined) throw notHere(branch, here.branch);
-  return at({ branch, path: defaultWorktreePath(context, branch) }, false);
+  return at({ branch, path: worktreeOf(home, config, branch) }, false);
 }
 
 /** The slug of the branch that a command is limited to; undefined means all. */
@@ -155,8 +154,6 @@ export async function claimName(context: YardContext): Promise<YardContext> {
       });
   return named === config ? context : { ...context, config: named };
 }
-
-export { ensureProject };
 
 export function projectRecord(context: YardContext): ProjectRecord | undefined {
   return context.registry.read().projects[context.config.root];

@@ -74,8 +74,14 @@ export function logFileOf(home: Home, project: Named, branch: string, file: stri
 }
 
 /** The default path of the worktree of a branch. */
-export function worktreeOf(home: Home, project: Named, branch: string): string {
-  return join(home.worktrees, directoryOf(project), branchDirectory(branch));
+export function worktreeOf(
+  home: Home,
+  project: Named & { readonly worktreeRoot?: string | undefined },
+  branch: string,
+): string {
+  return project.worktreeRoot === undefined
+    ? join(home.worktrees, directoryOf(project), branchDirectory(branch))
+    : realPath(join(project.worktreeRoot, branchDirectory(branch)));
 }
 
 type Named = Pick<ProjectConfig, 'name' | 'writtenName' | 'root'>;
@@ -98,7 +104,7 @@ export function allInsideLogs(home: Home, paths: readonly string[]): readonly st
 }
 
 /** The directory name for a branch. */
-export function branchDirectory(branch: string): string {
+function branchDirectory(branch: string): string {
   return directoryName(slug(branch));
 }
 

@@ -14,7 +14,8 @@ import { describe, expect, test } from 'vitest';
 import { until } from '../../../test/helpers/until.ts';
 import { PLAIN_CONFIG, yardRepository, type YardRepository } from '../../../test/helpers/yard-repository.ts';
 import { describeProcess } from '../../process/index.ts';
-import { ensureProject, openContext, projectRecord, type YardContext } from '../context.ts';
+import { openContext, projectRecord, type YardContext } from '../context.ts';
+import { ensureProject } from '../state/project.ts';
 import { createWorktree } from './create.ts';
 import { listWorktrees } from './list.ts';
 

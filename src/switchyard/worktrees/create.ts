@@ -6,7 +6,7 @@ import { expandHome } from '../config/expand-home.ts';
 import { projectRecord, resolveBranch, type YardContext } from '../context.ts';
 import { gitIn } from '../git.ts';
 import { slug } from '../names.ts';
-import { makeHome } from '../state/home.ts';
+import { makeHome, worktreeOf } from '../state/home.ts';
 import { ensureProject, forgetWorktree } from '../state/project.ts';
 import { isInside, realPath } from '../state/real-path.ts';
 import { withProjectLock } from '../state/registry.ts';
@@ -16,7 +16,6 @@ import { checkBranchName, checkCollision } from './branch-name.ts';
 import { checkEnvSources, syncEnv } from './env.ts';
 import { syncIncluded } from './include.ts';
 import { listWorktrees, type ListedWorktree } from './list.ts';
-import { defaultWorktreePath } from './default-path.ts';
 import { checkoutOf, prefixOf } from './repository.ts';
 import { branchOfCheckout } from './current-worktree.ts';
 
@@ -90,7 +89,7 @@ async function createAlone(context: YardContext, options: CreateOptions): Promis
   }
 
   refuseBusy(branch, worktrees);
-  const path = requested ?? defaultWorktreePath(context, branch);
+  const path = requested ?? worktreeOf(context.home, context.config, branch);
   prepareDirectory(context, path);
   const message = await addWorktree(context, {
     branch,
@@ -120,7 +119,7 @@ async function takeKnown(
   const records = Object.values(projectRecord(context)?.worktrees ?? {});
   if (!records.some((record) => record.path === path)) {
     // A killed command of ours leaves such a worktree too.
-    const adopted = path !== defaultWorktreePath(context, branch);
+    const adopted = path !== worktreeOf(context.home, context.config, branch);
     const env = await registerWorktree(context, { branch, path, forceEnv, adopted });
     return { worktree, env, message: `worktree ${adopted ? 'of another tool ' : ''}registered` };
   }

@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import type { YardContext } from '../context.ts';
 import { isInside } from '../state/real-path.ts';
 import type { ProjectRecord, State, WorktreeRecord } from '../state/records.ts';
 import { checkoutOf, headOf } from './repository.ts';
@@ -17,10 +16,9 @@ export interface CurrentWorktree {
  * needs no record.
  */
 export function currentWorktree(
-  context: Pick<YardContext, 'cwd'> & { readonly config: Pick<YardContext['config'], 'root'> },
+  { cwd, config }: { readonly cwd: string; readonly config: { readonly root: string } },
   project: ProjectRecord | undefined,
 ): CurrentWorktree | undefined {
-  const { cwd, config } = context;
   const record = innermost(Object.values(project?.worktrees ?? {}), cwd);
   if (record !== undefined) {
     return { branch: branchOfRecord(record, project!), path: record.path, registered: true };
