@@ -7,11 +7,11 @@ import { yardRepository, type YardRepository } from '../../test/helpers/yard-rep
 import { bootId, SERVICE_COOKIE, startDetached } from '../process/index.ts';
 import { brief, type Brief } from './brief.ts';
 import { openContext } from './context.ts';
-import { ensureProject } from './state/project.ts';
 import { hostName, serviceKey, slug, urlOf } from './names.ts';
 import { newCookie } from './services/cookie.ts';
 import { logFileOf } from './state/home.ts';
-import { timestamp } from './state/timestamp.ts';
+import { ensureProject } from './state/project.ts';
+import { timestamp } from './state/records.ts';
 import { createWorktree } from './worktrees/create.ts';
 
 const SERVICES = ['web', 'api', 'worker', 'search', 'mailer', 'billing', 'admin', 'docs', 'queue', 'db'];

@@ -4,13 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PLAIN_CONFIG, yardRepository, type YardRepository } from '../../test/helpers/yard-repository.ts';
-import {
-  openContext,
-  projectRecord,
-  resolveBranch,
-  scopeBranch,
-  type YardContext,
-} from './context.ts';
+import { openContext, projectRecord, resolveBranch, scopeBranch, type YardContext } from './context.ts';
 import { worktreeOf } from './state/home.ts';
 import { ensureProject } from './state/project.ts';
 import type { ServiceRecord } from './state/records.ts';

@@ -8,13 +8,13 @@ import { readConfig } from './config/read.ts';
 import { recordedConfig } from './config/recorded.ts';
 import { slug } from './names.ts';
 import { homeOf, worktreeOf, type Home } from './state/home.ts';
-import { ensureProject } from './state/project.ts';
+import { realPath } from './state/paths.ts';
 import { namedHere } from './state/project-name.ts';
-import { realPath } from './state/real-path.ts';
+import { ensureProject } from './state/project.ts';
 import type { ProjectRecord, State } from './state/records.ts';
 import { openRegistry, type Registry } from './state/registry.ts';
-import { checkoutOf, headOf, prefixOf } from './worktrees/repository.ts';
 import { branchOfRecord, innermost, currentWorktree } from './worktrees/current-worktree.ts';
+import { checkoutOf, headOf, prefixOf } from './worktrees/repository.ts';
 
 /** Where a command was called, and for which project. */
 export interface YardContext {

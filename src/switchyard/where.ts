@@ -3,18 +3,18 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { shellWord } from '../shared/shell-word.ts';
 import { projectRecord, resolveBranch, type YardContext } from './context.ts';
-import { listenersOn, describeListener, type Listener } from './ports/listeners.ts';
 import { verify, type Verification } from './forward/verify.ts';
 import { recentErrors } from './logs/recent-errors.ts';
 import { serviceKey, slug, urlOf } from './names.ts';
-import { exitFileOf } from './services/exit-file.ts';
+import { listenersOn, describeListener, type Listener } from './ports/listeners.ts';
 import { observeProxy, type ProxyStatus } from './proxy/observe.ts';
+import { answersInstead } from './proxy/routes.ts';
+import { exitFileOf } from './services/exit.ts';
 import { inspectServices, type Inspected } from './services/inspect.ts';
 import { observeServices, type Observed, type ServiceLiveness } from './services/observe.ts';
 import { hostOfListener, type ServiceState } from './services/state.ts';
-import { answersInstead } from './proxy/routes.ts';
-import { whyNamed } from './state/project-name.ts';
 import { insideLogs } from './state/home.ts';
+import { whyNamed } from './state/project-name.ts';
 import type { ServiceRecord } from './state/records.ts';
 
 /** Where a service of a branch runs, and the proof that it listens there. */

@@ -7,12 +7,11 @@ import { buildSync } from 'esbuild';
 import { afterAll } from 'vitest';
 import { bootId, SERVICE_COOKIE, startDetached } from '../../src/process/index.ts';
 import { openContext, type YardContext } from '../../src/switchyard/context.ts';
-import { ensureProject } from '../../src/switchyard/state/project.ts';
-import { dial } from '../../src/switchyard/sockets/dial.ts';
 import { hostName, serviceKey, slug, urlOf } from '../../src/switchyard/names.ts';
 import { newCookie } from '../../src/switchyard/services/cookie.ts';
-import type { ServiceRecord } from '../../src/switchyard/state/records.ts';
-import { timestamp } from '../../src/switchyard/state/timestamp.ts';
+import { dial } from '../../src/switchyard/sockets/dial.ts';
+import { ensureProject } from '../../src/switchyard/state/project.ts';
+import { timestamp, type ServiceRecord } from '../../src/switchyard/state/records.ts';
 import { atTestEnd } from './cleanup.ts';
 import { until } from './until.ts';
 

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { realPath } from '../state/real-path.ts';
+import { realPath } from '../state/paths.ts';
 import type { State } from '../state/records.ts';
 import { bareRepositoryAt, worktreesOfBare } from '../worktrees/bare.ts';
-import { checkoutOf, mainCheckoutOf, prefixOf } from '../worktrees/repository.ts';
 import { innermost, worktreesWith } from '../worktrees/current-worktree.ts';
+import { checkoutOf, mainCheckoutOf, prefixOf } from '../worktrees/repository.ts';
 
 export const CONFIG_FILE = 'switchyard.toml';
 

@@ -1,8 +1,7 @@
 import { didYouMean } from '../../shared/nearest.ts';
 import { slug } from '../names.ts';
 import type { ProfileDefinition } from './definition.ts';
-import { namedTables } from './named-tables.ts';
-import type { Table } from './table.ts';
+import { namedTables, type Table } from './table.ts';
 
 /** `[profiles.<name>]`: services that start together, and their variables. */
 export function readProfiles(root: Table, services: readonly string[]): readonly ProfileDefinition[] {

@@ -4,9 +4,8 @@ import type { HostHeader, ServiceDefinition } from './definition.ts';
 import { innerPathProblem } from './inner-path.ts';
 import { asLoopback } from './loopback.ts';
 import { quoteValue } from './report.ts';
-import { namedTables } from './named-tables.ts';
 import { shellSyntaxIn } from './shell-syntax.ts';
-import type { Table } from './table.ts';
+import { namedTables, type Table } from './table.ts';
 
 const READY_TIMEOUT = 15;
 const LONGEST_READY_TIMEOUT = 600;

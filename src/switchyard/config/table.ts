@@ -1,4 +1,5 @@
 import { didYouMean, nearest } from '../../shared/nearest.ts';
+import { slug } from '../names.ts';
 import type { YardConfigWarning, LoopbackHost } from './definition.ts';
 import { asLoopback, LOOPBACK_HOSTS } from './loopback.ts';
 import { keyText, quoteValue, type KeyPath, type Report } from './report.ts';
@@ -159,4 +160,24 @@ function variable(report: Report, path: KeyPath, value: unknown): string {
   const found = typeof value === 'string' ? 'has a NUL character' : `is ${quoteValue(value)}`;
   const problem = `${keyText(path)} must be a string, a number or a boolean, but ${found}`;
   throw report.error(path, problem, 'A variable holds one line of text; put it in quotes.');
+}
+
+/** The tables below `[services]` or `[profiles]` by slug, in the order of the file. */
+export function namedTables(parent: Table, kind: 'service' | 'profile'): ReadonlyMap<string, Table> {
+  const tables = new Map<string, Table>();
+  const written = new Map<string, string>();
+  for (const [name, table] of parent.tables()) {
+    const short = slug(name);
+    const other = written.get(short);
+    if (other !== undefined) {
+      throw parent.error(
+        name,
+        `conflicts with "${other}": ${kind} names collide after slugging, both become "${short}"`,
+        'Rename one of them; names may differ only in letters, digits and dashes.',
+      );
+    }
+    written.set(short, name);
+    tables.set(short, table);
+  }
+  return tables;
 }

@@ -13,9 +13,8 @@ import {
 import { newCookie } from '../services/cookie.ts';
 import type { Home } from '../state/home.ts';
 import { identityFields, placeFields, recordedRoot } from '../state/process-record.ts';
-import type { DaemonRecord, State } from '../state/records.ts';
+import { timestamp, type DaemonRecord, type State } from '../state/records.ts';
 import type { Registry } from '../state/registry.ts';
-import { timestamp } from '../state/timestamp.ts';
 import { isOutdated, releaseOf } from './release.ts';
 
 export interface DaemonOptions {

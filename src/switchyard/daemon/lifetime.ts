@@ -1,7 +1,7 @@
 import { existsSync, writeSync } from 'node:fs';
 import { printableLine } from '../../shared/printable.ts';
 import type { Home } from '../state/home.ts';
-import { timestamp } from '../state/timestamp.ts';
+import { timestamp } from '../state/records.ts';
 
 export interface DaemonLifetimeOptions {
   readonly home: Home;

@@ -7,10 +7,9 @@ import type { ServiceRecord } from '../state/records.ts';
 import { withProjectLock } from '../state/registry.ts';
 import type { ForwarderLine } from './control-client.ts';
 import { ensureForwarder } from './ensure.ts';
-import { withForwarder } from './lock.ts';
-import type { Mapping } from './mapping.ts';
-import type { MapAnswer } from './protocol.ts';
 import { RESPONSE_TIMEOUT_MS } from './forwarded-connection.ts';
+import { withForwarder } from './lock.ts';
+import type { Mapping, MapAnswer } from './protocol.ts';
 import { forgetCheckouts, mappingOf, noteCheckouts } from './records.ts';
 import { heldAmong, restoreCheckouts, whoHas } from './restore.ts';
 

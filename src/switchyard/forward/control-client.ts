@@ -1,9 +1,8 @@
 import { connect } from 'node:net';
 import type { Home } from '../state/home.ts';
-import { controlSocket } from './control-socket.ts';
-import { readLines } from './lines.ts';
-import type { Mapping } from './mapping.ts';
+import { controlSocket, readLines } from './control-socket.ts';
 import type {
+  Mapping,
   ForwardAnswer,
   ForwardFailure,
   ForwardRequest,

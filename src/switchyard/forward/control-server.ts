@@ -1,8 +1,7 @@
 import { rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import type { Home } from '../state/home.ts';
-import { controlSocket, makeControlDirectory } from './control-socket.ts';
-import { readLines } from './lines.ts';
+import { controlSocket, makeControlDirectory, readLines } from './control-socket.ts';
 import { parseRequest, type ForwardAnswer, type ForwardRequest } from './protocol.ts';
 
 export interface ControlServer {

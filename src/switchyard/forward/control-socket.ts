@@ -1,4 +1,5 @@
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { sha256 } from '../sha256.ts';
@@ -36,4 +37,19 @@ export function makeControlDirectory(home: Home): void {
 /** Not the temporary directory of the environment, which may differ for the next command. */
 function shortDirectory(): string {
   return `/tmp/switchyard-${process.getuid?.() ?? 0}`;
+}
+
+/** A longer line is not from us, in characters. */
+const LONGEST_LINE = 64 * 1024;
+
+/** Calls back for each line; disconnects a peer whose line never ends. */
+export function readLines(socket: Socket, onLine: (line: string) => void): void {
+  let rest = '';
+  socket.setEncoding('utf8');
+  socket.on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+    if (rest.length > LONGEST_LINE) socket.destroy();
+  });
 }

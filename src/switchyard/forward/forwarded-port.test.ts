@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../../../test/helpers/until.ts';
 import { freePort } from '../../../test/helpers/yard-home.ts';
 import { openForwardedPort, type ForwardedPort } from './forwarded-port.ts';
-import type { Mapping } from './mapping.ts';
+import type { Mapping } from './protocol.ts';
 import { RESPONSE_TIMEOUT_MS } from './forwarded-connection.ts';
 
 async function listen(server: Server): Promise<number> {

@@ -1,8 +1,8 @@
-import { shellWord } from '../../shared/shell-word.ts';
 import { createServer, type Server, type Socket } from 'node:net';
+import { shellWord } from '../../shared/shell-word.ts';
 import { dial } from '../sockets/dial.ts';
-import { sameMapping, type Mapping } from './mapping.ts';
 import { openForwardedConnection, type ForwardedConnection } from './forwarded-connection.ts';
+import { sameMapping, type Mapping } from './protocol.ts';
 import { refuse } from './refuse.ts';
 
 /** An open canonical port. */

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../../../test/helpers/until.ts';
 import { freePort } from '../../../test/helpers/yard-home.ts';
 import { createForwarder, type Forwarder } from './forwarder.ts';
-import type { Mapping } from './mapping.ts';
+import type { Mapping } from './protocol.ts';
 
 function open(): Forwarder {
   const forwarder = createForwarder(() => undefined);

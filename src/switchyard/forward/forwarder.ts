@@ -1,7 +1,6 @@
 import { asLoopback } from '../config/loopback.ts';
 import { openForwardedPort, type ForwardedPort } from './forwarded-port.ts';
-import { sameMapping, type Mapping } from './mapping.ts';
-import { PROTOCOL, type ForwardAnswer, type ForwardRequest } from './protocol.ts';
+import { sameMapping, PROTOCOL, type Mapping, type ForwardAnswer, type ForwardRequest } from './protocol.ts';
 
 /** All canonical ports of one home. */
 export interface Forwarder {

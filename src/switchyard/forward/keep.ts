@@ -6,7 +6,7 @@ import { withProjectLock } from '../state/registry.ts';
 import { callForwarder } from './control-client.ts';
 import { ensureForwarder } from './ensure.ts';
 import { withForwarder } from './lock.ts';
-import { sameMapping } from './mapping.ts';
+import { sameMapping } from './protocol.ts';
 import { observeRecorded, restoreCheckouts } from './restore.ts';
 
 export interface KeepOptions {

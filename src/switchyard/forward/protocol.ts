@@ -1,5 +1,3 @@
-import type { Mapping } from './mapping.ts';
-
 /** The capabilities of a forwarder. Raised when commands rely on new ones; an older forwarder is replaced. */
 export const PROTOCOL = 2;
 
@@ -59,6 +57,29 @@ export interface ForwardFailure {
   /** The system's error code, for example EADDRINUSE, or BAD_REQUEST. */
   readonly code: string;
   readonly error: string;
+}
+
+/** One canonical port and the service behind it, as sent to and from the forwarder. */
+export interface Mapping {
+  readonly listen_port: number;
+  readonly target_host: string;
+  readonly target_port: number;
+  readonly project: string;
+  readonly project_root: string;
+  readonly branch: string;
+  readonly service: string;
+}
+
+/** Whether both point to the same port for the same service. */
+export function sameMapping(a: Mapping, b: Mapping): boolean {
+  return (
+    a.listen_port === b.listen_port &&
+    a.target_host === b.target_host &&
+    a.target_port === b.target_port &&
+    a.project_root === b.project_root &&
+    a.branch === b.branch &&
+    a.service === b.service
+  );
 }
 
 /** Parses a request; throws if it is invalid, so that no port is opened and no connection made by mistake. */

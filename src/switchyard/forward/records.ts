@@ -1,9 +1,8 @@
 import { serviceKey, slug } from '../names.ts';
-import type { CheckoutRecord, ServiceRecord, State } from '../state/records.ts';
+import { timestamp, type CheckoutRecord, type ServiceRecord, type State } from '../state/records.ts';
 import type { Registry } from '../state/registry.ts';
-import { timestamp } from '../state/timestamp.ts';
 import { forwarderLog } from './ensure.ts';
-import type { Mapping } from './mapping.ts';
+import type { Mapping } from './protocol.ts';
 
 /** The mapping of a canonical port to the running service. */
 export function mappingOf(service: ServiceRecord, port: number): Mapping {

@@ -1,10 +1,9 @@
+import { describeListeners, listenersOn } from '../ports/listeners.ts';
 import { observeServices } from '../services/observe.ts';
 import type { CheckoutRecord, ProjectRecord, State } from '../state/records.ts';
 import type { Registry } from '../state/registry.ts';
 import type { ForwarderLine } from './control-client.ts';
-import { describeListeners, listenersOn } from '../ports/listeners.ts';
-import { sameMapping, type Mapping } from './mapping.ts';
-import type { OpenMapping } from './protocol.ts';
+import { sameMapping, type Mapping, type OpenMapping } from './protocol.ts';
 import { allCheckouts, mappingOf, noteCheckouts } from './records.ts';
 
 /**

@@ -7,8 +7,7 @@ import { until } from '../../../test/helpers/until.ts';
 import { freePort, testYard } from '../../../test/helpers/yard-home.ts';
 import { makeHome, type Home } from '../state/home.ts';
 import { callForwarder } from './control-client.ts';
-import { controlSocket } from './control-socket.ts';
-import { readLines } from './lines.ts';
+import { controlSocket, readLines } from './control-socket.ts';
 import { serveForward } from './serve.ts';
 
 async function openHome(home?: string): Promise<Home> {

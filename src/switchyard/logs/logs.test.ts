@@ -6,7 +6,7 @@ import { until } from '../../../test/helpers/until.ts';
 import { testYard } from '../../../test/helpers/yard-home.ts';
 import type { YardContext } from '../context.ts';
 import { logFileOf } from '../state/home.ts';
-import { timestamp } from '../state/timestamp.ts';
+import { timestamp } from '../state/records.ts';
 import { followServices, logs } from './logs.ts';
 
 const SERVICES = `

@@ -1,19 +1,18 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
-import { expandHome } from '../config/expand-home.ts';
 import { CONFIG_FILE, findYardConfig } from '../config/find.ts';
 import { readConfig } from '../config/read.ts';
 import { recordedConfig } from '../config/recorded.ts';
 import type { YardContext } from '../context.ts';
 import { homeOf } from '../state/home.ts';
+import { expandHome, isInside, realPath } from '../state/paths.ts';
 import { namedHere } from '../state/project-name.ts';
-import { isInside, realPath } from '../state/real-path.ts';
 import type { State } from '../state/records.ts';
 import { openRegistry } from '../state/registry.ts';
-import { checkoutOf, prefixOf } from '../worktrees/repository.ts';
 import { innermost, currentWorktree, worktreesWith } from '../worktrees/current-worktree.ts';
-import { isAlias, rootOfAlias } from './alias.ts';
+import { checkoutOf, prefixOf } from '../worktrees/repository.ts';
+import { isAlias, rootOfAlias } from './aliases.ts';
 
 /** The project that a server serves for its lifetime. Paths are absolute and without symbolic links. */
 export interface BoundProject {

@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { run, type RunResult } from '../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { CONFIG_FILE } from '../config/find.ts';
-import { expandHome } from '../config/expand-home.ts';
+import { expandHome } from '../state/paths.ts';
 import { bindProject } from './project-binding.ts';
 
 export interface SmokeOptions {

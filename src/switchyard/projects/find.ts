@@ -3,14 +3,15 @@ import { resolve } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { didYouMean } from '../../shared/nearest.ts';
 import { shellWord } from '../../shared/shell-word.ts';
-import { expandHome } from '../config/expand-home.ts';
+import { readConfig } from '../config/read.ts';
+import { recordedConfig } from '../config/recorded.ts';
 import { projectRecordAt, type YardContext } from '../context.ts';
 import { slug } from '../names.ts';
 import { homeOf } from '../state/home.ts';
-import { realPath } from '../state/real-path.ts';
+import { expandHome, realPath } from '../state/paths.ts';
+import { namedHere } from '../state/project-name.ts';
 import type { ProjectRecord, State } from '../state/records.ts';
-import { openRegistry } from '../state/registry.ts';
-import { contextOf } from './context-of.ts';
+import { openRegistry, type Registry } from '../state/registry.ts';
 
 export interface NamedProject {
   /** The name of a project, or a path in it, relative to `cwd`. A path contains a slash or starts with `.` or `~`. */
@@ -23,6 +24,19 @@ export interface NamedProject {
 export function openProject({ project, cwd, env }: NamedProject): YardContext {
   const registry = openRegistry(homeOf(env));
   return contextOf(findProject(registry.read(), project, cwd), registry, env);
+}
+
+/** The context of a recorded project, as if a command was called at its root. */
+export function contextOf(record: ProjectRecord, registry: Registry, env: NodeJS.ProcessEnv): YardContext {
+  const base = { home: registry.home, registry, cwd: record.root, env };
+  // A missing directory is no problem to report: the caller named this project in spite of it.
+  if (!existsSync(record.root)) return { ...base, config: recordedConfig(record) };
+  try {
+    return { ...base, config: namedHere(registry.read(), readConfig(record.config)) };
+  } catch (problem) {
+    if (!(problem instanceof SwitchboardError)) throw problem;
+    return { ...base, config: recordedConfig(record), problem };
+  }
 }
 
 function findProject(state: State, given: string, cwd: string): ProjectRecord {

@@ -3,7 +3,7 @@ import { shellWord } from '../../shared/shell-word.ts';
 import { observeServices } from '../services/observe.ts';
 import { homeOf } from '../state/home.ts';
 import { openRegistry, withProjectLock, type ProjectLockOptions, type Registry } from '../state/registry.ts';
-import { contextOf } from './context-of.ts';
+import { contextOf } from './find.ts';
 
 export interface PrunedProjects {
   readonly ok: true;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { status, type YardStatus } from '../services/status.ts';
 import { homeOf } from '../state/home.ts';
 import { openRegistry } from '../state/registry.ts';
-import { contextOf } from './context-of.ts';
+import { contextOf } from './find.ts';
 
 export interface ProjectStatus extends YardStatus {
   readonly name: string;

@@ -5,7 +5,7 @@ import { releaseLease } from '../ports/lease.ts';
 import type { ServiceRecord } from '../state/records.ts';
 import { withProjectLock } from '../state/registry.ts';
 import type { OnEvent } from './events.ts';
-import { exitFileOf } from './exit-file.ts';
+import { exitFileOf } from './exit.ts';
 import type { Observed } from './observe.ts';
 import { reconcile } from './reconcile.ts';
 import { stopServices, type Stopped } from './stop.ts';

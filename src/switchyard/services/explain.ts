@@ -1,14 +1,13 @@
 import { heldBy, readExit, type DetachedEnd } from '../../process/index.ts';
-import { describeListeners, reachedByLocalhost } from '../ports/listeners.ts';
 import { tailLog } from '../logs/tail.ts';
+import { describeListeners, reachedByLocalhost } from '../ports/listeners.ts';
 import { insideLogs, type Home } from '../state/home.ts';
 import type { ServiceRecord } from '../state/records.ts';
-import { exitFileOf } from './exit-file.ts';
-import { observeServices, type Observed } from './observe.ts';
+import { exitFileOf, describeExit } from './exit.ts';
 import { missingPackages } from './missing-packages.ts';
+import { observeServices, type Observed } from './observe.ts';
 import { factsOf, notStarted, type ServiceOutcome } from './outcome.ts';
 import type { Readiness } from './ready.ts';
-import { describeExit } from './describe-exit.ts';
 
 /** Number of log lines shown for a service that has ended. */
 const SHOWN_LINES = 20;

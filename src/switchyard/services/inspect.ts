@@ -4,7 +4,7 @@ import type { YardContext } from '../context.ts';
 import { slug } from '../names.ts';
 import { insideLogs } from '../state/home.ts';
 import type { ServiceRecord } from '../state/records.ts';
-import { exitFileOf } from './exit-file.ts';
+import { exitFileOf } from './exit.ts';
 import type { ServiceHealthResult } from './health.ts';
 import { snapshotServices, type ServiceSnapshot } from './snapshot.ts';
 import { hostOfListener, stateOf, type Verdict } from './state.ts';

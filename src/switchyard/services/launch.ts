@@ -9,7 +9,7 @@ import { releaseLease } from '../ports/lease.ts';
 import { identityFields } from '../state/process-record.ts';
 import { ensureProject } from '../state/project.ts';
 import type { ServiceRecord } from '../state/records.ts';
-import { exitFileOf } from './exit-file.ts';
+import { exitFileOf } from './exit.ts';
 import { notStarted, type ServiceOutcome } from './outcome.ts';
 import type { Prepared } from './prepare.ts';
 import type { StartedService } from './ready.ts';

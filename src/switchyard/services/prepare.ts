@@ -3,16 +3,15 @@ import { SERVICE_COOKIE } from '../../process/index.ts';
 import type { ProfileDefinition, ServiceDefinition } from '../config/definition.ts';
 import type { BranchLocation, YardContext } from '../context.ts';
 import { hostName, urlOf } from '../names.ts';
+import { joinWords } from '../shell-words.ts';
 import { logFileOf } from '../state/home.ts';
 import { placeFields } from '../state/process-record.ts';
-import type { ServiceRecord } from '../state/records.ts';
-import { timestamp } from '../state/timestamp.ts';
+import { timestamp, type ServiceRecord } from '../state/records.ts';
 import { composeEnvironment } from './environment.ts';
 import { withInterpreter } from './interpreter.ts';
-import type { Reservation } from './reserve.ts';
 import type { PeerService } from './peers.ts';
+import type { Reservation } from './reserve.ts';
 import { placeholders, renderCommand } from './template.ts';
-import { joinWords } from '../shell-words.ts';
 
 /** A start as recorded before the process exists. */
 export interface StartRecord extends ServiceRecord {

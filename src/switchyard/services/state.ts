@@ -1,8 +1,8 @@
 import type { RecordedExit } from '../../process/index.ts';
 import { reachedByLocalhost } from '../ports/listeners.ts';
+import { describeExit } from './exit.ts';
 import type { ServiceHealthResult } from './health.ts';
 import type { ServiceSnapshot } from './snapshot.ts';
-import { describeExit } from './describe-exit.ts';
 
 /**
  * - `healthy`: it listens on its port, and its health check succeeds.

@@ -11,8 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { installSkill, showSkill } from './skill.ts';
-import { swapIn } from './swap-in.ts';
+import { installSkill, showSkill, swapIn } from './skill.ts';
 
 let target: string;
 

@@ -1,8 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
-import { expandHome } from '../config/expand-home.ts';
-import { isTaken, swapIn } from './swap-in.ts';
+import { expandHome } from '../state/paths.ts';
 import { SKILL_FILES } from './texts.ts';
 
 /** Where Codex looks for skills. */
@@ -64,4 +63,26 @@ export function installSkill({ target, force = false }: SkillInstallOptions = {}
 function discard(stage: string, path: string): void {
   if (!existsSync(path) && existsSync(join(stage, 'old'))) return;
   rmSync(stage, { recursive: true, force: true });
+}
+
+/** Moves a directory to `path`; the existing one goes to `old`, and is restored if the move fails. */
+export function swapIn(path: string, fresh: string, old: string): void {
+  const before = isTaken(path);
+  if (before) renameSync(path, old);
+  try {
+    renameSync(fresh, path);
+  } catch (error) {
+    if (before) renameSync(old, path);
+    throw error;
+  }
+}
+
+/** Whether the path exists, including a dangling link. */
+function isTaken(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }

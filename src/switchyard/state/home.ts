@@ -2,10 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { ProjectConfig } from '../config/definition.ts';
-import { expandHome } from '../config/expand-home.ts';
 import { projectDirectory, slug } from '../names.ts';
 import { sha256 } from '../sha256.ts';
-import { isInside, realPath } from './real-path.ts';
+import { expandHome, isInside, realPath } from './paths.ts';
 
 /** The files and directories of Switchyard. All paths are absolute and without symbolic links. */
 export interface Home {

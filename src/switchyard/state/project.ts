@@ -1,8 +1,7 @@
 import type { ProjectConfig } from '../config/definition.ts';
 import { slug } from '../names.ts';
 import { isProjectGone, localNameIn } from './project-name.ts';
-import type { LocalName, ProjectRecord, State } from './records.ts';
-import { timestamp } from './timestamp.ts';
+import { timestamp, type LocalName, type ProjectRecord, type State } from './records.ts';
 
 type Known = Pick<ProjectConfig, 'name' | 'writtenName' | 'root' | 'file'>;
 

@@ -6,9 +6,8 @@ import { yardRepository, type YardRepository } from '../../../test/helpers/yard-
 import { newCookie } from '../services/cookie.ts';
 import { observeServices } from '../services/observe.ts';
 import { homeOf, makeHome, type Home } from './home.ts';
+import { timestamp, type State } from './records.ts';
 import { openRegistry, type Registry } from './registry.ts';
-import type { State } from './records.ts';
-import { timestamp } from './timestamp.ts';
 
 interface Yard extends YardRepository {
   readonly place: Home;

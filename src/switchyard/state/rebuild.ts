@@ -14,11 +14,10 @@ import { gitIn, worktreeList } from '../git.ts';
 import { serviceKey, slug } from '../names.ts';
 import { checkoutOf } from '../worktrees/repository.ts';
 import { logFileOf, type Home } from './home.ts';
+import { isInside, realPath } from './paths.ts';
 import { identityFields } from './process-record.ts';
 import { ensureProject } from './project.ts';
-import { isInside, realPath } from './real-path.ts';
-import type { ProjectRecord, ServiceRecord, State } from './records.ts';
-import { timestamp } from './timestamp.ts';
+import { timestamp, type ProjectRecord, type ServiceRecord, type State } from './records.ts';
 
 /**
  * Adds what can be recovered without the state: services by the cookies of running processes, whose environment

@@ -4,7 +4,7 @@ import { printable } from '../../shared/printable.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import type { YardContext } from '../context.ts';
 import { gitFailed, gitIn, worktreeList, type Git } from '../git.ts';
-import { realPath } from '../state/real-path.ts';
+import { realPath } from '../state/paths.ts';
 
 export interface AddOptions {
   readonly branch: string;

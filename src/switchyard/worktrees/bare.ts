@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { realPath } from '../state/real-path.ts';
+import { realPath } from '../state/paths.ts';
 import { headOf, isBare, readIfPresent, type Checkout } from './repository.ts';
 
 /** The bare repository at a directory, or that its `.git` points to. */

@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { YardContext } from '../context.ts';
 import { gitIn } from '../git.ts';
-import { realPath } from '../state/real-path.ts';
+import { realPath } from '../state/paths.ts';
 import { prefixOf } from './repository.ts';
 
 /** Files in a worktree that are not committed. Paths are relative to its top. */

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { setImmediate as breath } from 'node:timers/promises';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { draftMark } from '../names.ts';
-import { isInside } from '../state/real-path.ts';
+import { isInside } from '../state/paths.ts';
 
 /** How long to copy before other tasks get their turn, in milliseconds. */
 const GO = 20;

@@ -2,22 +2,21 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
-import { expandHome } from '../config/expand-home.ts';
 import { projectRecord, resolveBranch, type YardContext } from '../context.ts';
 import { gitIn } from '../git.ts';
 import { slug } from '../names.ts';
 import { makeHome, worktreeOf } from '../state/home.ts';
+import { expandHome, isInside, realPath } from '../state/paths.ts';
 import { ensureProject, forgetWorktree } from '../state/project.ts';
-import { isInside, realPath } from '../state/real-path.ts';
+import { timestamp } from '../state/records.ts';
 import { withProjectLock } from '../state/registry.ts';
-import { timestamp } from '../state/timestamp.ts';
 import { addWorktree } from './add.ts';
 import { checkBranchName, checkCollision } from './branch-name.ts';
+import { branchOfCheckout } from './current-worktree.ts';
 import { checkEnvSources, syncEnv } from './env.ts';
 import { syncIncluded } from './include.ts';
 import { listWorktrees, type ListedWorktree } from './list.ts';
 import { checkoutOf, prefixOf } from './repository.ts';
-import { branchOfCheckout } from './current-worktree.ts';
 
 export interface CreateOptions {
   readonly branch: string;

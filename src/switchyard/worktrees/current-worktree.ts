@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { isInside } from '../state/real-path.ts';
+import { isInside } from '../state/paths.ts';
 import type { ProjectRecord, State, WorktreeRecord } from '../state/records.ts';
 import { checkoutOf, headOf } from './repository.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, rmSync, statSync, symlinkSync } from 
 import { basename, dirname, join } from 'node:path';
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { ProjectConfig } from '../config/definition.ts';
-import { isInside, realPath } from '../state/real-path.ts';
+import { isInside, realPath } from '../state/paths.ts';
 import { copyWhole } from './copy.ts';
 
 export interface EnvSync {

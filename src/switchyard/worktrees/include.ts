@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { matchGlob } from '../../shared/glob.ts';
 import { gitIn, type Git } from '../git.ts';
-import { isInside, realPath } from '../state/real-path.ts';
+import { isInside, realPath } from '../state/paths.ts';
 import { copyWhole } from './copy.ts';
 
 const INCLUDE_FILE = '.worktreeinclude';

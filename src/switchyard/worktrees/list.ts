@@ -2,11 +2,10 @@ import { statSync } from 'node:fs';
 import type { YardContext } from '../context.ts';
 import { gitIn, worktreeList, type GitWorktree } from '../git.ts';
 import { slug } from '../names.ts';
-import { realPath } from '../state/real-path.ts';
-import type { WorktreeRecord } from '../state/records.ts';
-import { timestamp } from '../state/timestamp.ts';
-import { checkoutOf } from './repository.ts';
+import { realPath } from '../state/paths.ts';
+import { timestamp, type WorktreeRecord } from '../state/records.ts';
 import { branchOfCheckout, branchOfRecord } from './current-worktree.ts';
+import { checkoutOf } from './repository.ts';
 
 /** A worktree of the project, from our records and git. */
 export interface ListedWorktree {

@@ -3,7 +3,7 @@ import { shellWord } from '../../shared/shell-word.ts';
 import type { YardContext } from '../context.ts';
 import { slug } from '../names.ts';
 import { observeServices } from '../services/observe.ts';
-import { isInside } from '../state/real-path.ts';
+import { isInside } from '../state/paths.ts';
 import { withProjectLock, type ProjectLockOptions } from '../state/registry.ts';
 import { checkoutOf } from './repository.ts';
 

@@ -7,7 +7,7 @@ import { shellWord } from '../../shared/shell-word.ts';
 import { projectRecord, resolveBranch, type YardContext } from '../context.ts';
 import { gitIn } from '../git.ts';
 import { slug } from '../names.ts';
-import { isInside } from '../state/real-path.ts';
+import { isInside } from '../state/paths.ts';
 import { forgetDeletedWorktree } from '../state/project.ts';
 import { changesIn } from './changes.ts';
 import { syncEnv } from './env.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { realPath } from '../state/real-path.ts';
+import { realPath } from '../state/paths.ts';
 
 /** A checkout of a git repository, read from its files, which needs no process and is fast enough for every command. */
 export interface Checkout {

@@ -12,3 +12,8 @@ function signalOf(code: number | undefined): string | undefined {
   if (code === undefined || code <= 128) return undefined;
   return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
 }
+
+/** The file that records how the last run of a service ended, next to its log. */
+export function exitFileOf(logFile: string): string {
+  return `${logFile.replace(/\.log$/, '')}.exit`;
+}

@@ -1,4 +1,5 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, join, basename, relative, resolve, isAbsolute, sep } from 'node:path';
 
 /**
@@ -31,6 +32,12 @@ export function isInside(directory: string, path: string): boolean {
     relativePath === '' ||
     (relativePath !== '..' && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath))
   );
+}
+
+/** Expands `~` and `~/…` as a shell would; leaves everything else unchanged. */
+export function expandHome(path: string): string {
+  if (path === '~') return homedir();
+  return /^~[\\/]/.test(path) ? join(homedir(), path.slice(2)) : path;
 }
 
 function linkTarget(path: string): string | undefined {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { isInside, realPath } from './real-path.ts';
+import { isInside, realPath } from './paths.ts';
 
 /** A folder with links of all kinds in it. */
 function folder(): string {
