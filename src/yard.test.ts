@@ -6,7 +6,7 @@ import { until } from '../test/helpers/until.ts';
 import { yardRepository, type YardRepository } from '../test/helpers/yard-repository.ts';
 import { silentLogger } from './shared/log.ts';
 import { homeOf } from './switchyard/state/home.ts';
-import { withProjectLock } from './switchyard/state/registry.ts';
+import { withProjectLock } from './switchyard/state/project-lock.ts';
 import { openYardServer } from './yard.ts';
 
 /** A server with a client that writes what it likes and reads lines. */
@@ -62,7 +62,7 @@ async function hold(yard: YardRepository): Promise<() => Promise<void>> {
   const free = new Promise<void>((resolve) => (release = resolve));
   let holding: Promise<void> | undefined;
   await new Promise<void>((resolve) => {
-    holding = withProjectLock(homeOf(yard.env), yard.root, 'a test', () => {
+    holding = withProjectLock(homeOf(yard.env), yard.root, { what: 'a test' }, () => {
       resolve();
       return free;
     });

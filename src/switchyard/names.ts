@@ -39,11 +39,6 @@ export function projectDirectory(name: string, root: string): string {
   return `${slug(name)}-${sha256(root).slice(0, 8)}`;
 }
 
-/** The name of the lock for changes to a project. */
-export function projectLock(root: string): string {
-  return `project-${sha256(root).slice(0, 16)}`;
-}
-
 /** Distinguishes a draft from those that other processes make of the same file. Not a secret. */
 export function draftMark(): string {
   return Math.random().toString(16).slice(2, 10).padEnd(8, '0');

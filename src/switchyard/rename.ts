@@ -5,7 +5,7 @@ import { observeServices } from './services/observe.ts';
 import { ensureProject } from './state/project.ts';
 import { othersCalled, whyNamed } from './state/project-name.ts';
 import type { State } from './state/records.ts';
-import { withProjectLock } from './state/registry.ts';
+import { withProjectLock } from './state/project-lock.ts';
 
 export interface RenameOptions {
   /** Undefined: the name in `switchyard.toml`, or the closest free one. */
@@ -27,7 +27,7 @@ export async function renameProject(context: YardContext, { name, onWait }: Rena
   if (name !== undefined) refuseName(name);
   await registry.repair();
   const rename = (): Promise<string> => registry.change((state) => change(state, context, name));
-  const now = await withProjectLock(home, config.root, 'rename', rename, { onWait });
+  const now = await withProjectLock(home, config.root, { what: 'rename', onWait }, rename);
   const reason = whyNamed(registry.read(), config) ?? `this project is called ${now}, as in switchyard.toml`;
   const services = Object.values(projectRecord(context)?.services ?? {});
   const old = observeServices(

@@ -3,12 +3,11 @@ import { asLoopback } from '../config/loopback.ts';
 import { projectRecord, type YardContext } from '../context.ts';
 import { slug } from '../names.ts';
 import { observeServices } from '../services/observe.ts';
+import { withProjectLock } from '../state/project-lock.ts';
 import type { ServiceRecord } from '../state/records.ts';
-import { withProjectLock } from '../state/registry.ts';
 import type { ForwarderLine } from './control-client.ts';
-import { ensureForwarder } from './ensure.ts';
+import { ensureForwarder, withForwarder } from './ensure.ts';
 import { RESPONSE_TIMEOUT_MS } from './forwarded-connection.ts';
-import { withForwarder } from './lock.ts';
 import type { Mapping, MapAnswer } from './protocol.ts';
 import { forgetCheckouts, mappingOf, noteCheckouts } from './records.ts';
 import { heldAmong, restoreCheckouts, whoHas } from './restore.ts';
@@ -46,9 +45,8 @@ export async function checkout(context: YardContext, options: CheckoutOptions): 
   const done = await withProjectLock(
     context.home,
     context.config.root,
-    `checkout ${branch}`,
+    { what: `checkout ${branch}`, onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
     () => takePorts(context, options),
-    { onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
   );
   return { ...done, action: 'checkout', branch, scope: 'branch', services };
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { withLock } from '../../process/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { Home } from '../state/home.ts';
 import type { Registry } from '../state/registry.ts';
@@ -89,4 +90,12 @@ export async function endForwarder(registry: Registry): Promise<boolean> {
       hint: `Stop it yourself; see ${record.log_file}.`,
     },
   );
+}
+
+/**
+ * Commands of several projects share the forwarder of their home. They take turns, so that no command requests a port
+ * while the forwarder exits with its last one. Taken inside the lock of a project, outside that of the state.
+ */
+export function withForwarder<T>(home: Home, what: string, work: () => Promise<T>): Promise<T> {
+  return withLock(home.lockName('forward'), work, { what, timeoutMs: 60_000 });
 }

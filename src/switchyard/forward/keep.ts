@@ -2,10 +2,9 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import { projectRecord, type YardContext } from '../context.ts';
 import { slug } from '../names.ts';
-import { withProjectLock } from '../state/registry.ts';
+import { withProjectLock } from '../state/project-lock.ts';
 import { callForwarder } from './control-client.ts';
-import { ensureForwarder } from './ensure.ts';
-import { withForwarder } from './lock.ts';
+import { ensureForwarder, withForwarder } from './ensure.ts';
 import { sameMapping } from './protocol.ts';
 import { observeRecorded, restoreCheckouts } from './restore.ts';
 
@@ -51,7 +50,7 @@ async function restore(
     return await withProjectLock(
       home,
       config.root,
-      `up ${branch}`,
+      { what: `up ${branch}`, onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
       () =>
         withForwarder(home, `up ${branch}`, async () => {
           const [first] = Object.values(registry.read().projects[config.root]?.checkouts ?? {});
@@ -59,7 +58,6 @@ async function restore(
           const line = await ensureForwarder({ registry, port: first.listen_port, program });
           return restoreCheckouts(registry, line, new Set());
         }),
-      { onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
     );
   } catch (error) {
     // The services run nevertheless.

@@ -1,10 +1,9 @@
 import { projectRecord, scopeBranch, type YardContext } from '../context.ts';
 import { slug } from '../names.ts';
+import { withProjectLock } from '../state/project-lock.ts';
 import type { CheckoutRecord } from '../state/records.ts';
-import { withProjectLock } from '../state/registry.ts';
 import { callForwarder } from './control-client.ts';
-import { endForwarder, ensureForwarder } from './ensure.ts';
-import { withForwarder } from './lock.ts';
+import { endForwarder, ensureForwarder, withForwarder } from './ensure.ts';
 import type { OpenMapping } from './protocol.ts';
 import { allCheckouts, forgetCheckouts } from './records.ts';
 import { noteUnrecorded, restoreCheckouts } from './restore.ts';
@@ -44,7 +43,7 @@ export async function uncheckout(
   const messages = await withProjectLock(
     context.home,
     context.config.root,
-    'uncheckout',
+    { what: 'uncheckout', onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
     () =>
       withForwarder(context.home, 'uncheckout', async () => {
         const open = await callForwarder(context.home).list();
@@ -55,7 +54,6 @@ export async function uncheckout(
           .map(([key]) => key);
         return (await drop(context, keys, open, program)).map(describeDropped);
       }),
-    { onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
   );
   return {
     ok: true,

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { shellWord } from '../../shared/shell-word.ts';
 import { observeServices } from '../services/observe.ts';
 import { homeOf } from '../state/home.ts';
-import { openRegistry, withProjectLock, type ProjectLockOptions, type Registry } from '../state/registry.ts';
+import { withProjectLock, type ProjectLockOptions } from '../state/project-lock.ts';
+import { openRegistry, type Registry } from '../state/registry.ts';
 import { contextOf } from './find.ts';
 
 export interface PrunedProjects {
@@ -27,7 +28,7 @@ export async function pruneProjects(
   const messages: string[] = [];
   for (const root of gone) {
     const forget = (): Promise<string | undefined> => forgetProject(registry, root, env);
-    const obstacle = await withProjectLock(registry.home, root, 'prune', forget, options);
+    const obstacle = await withProjectLock(registry.home, root, { ...options, what: 'prune' }, forget);
     if (obstacle === undefined) pruned.push(root);
     messages.push(obstacle ?? `forgot the project in ${root}, which is gone`);
   }

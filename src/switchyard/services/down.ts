@@ -3,7 +3,7 @@ import { scopeBranch, type YardContext } from '../context.ts';
 import { serviceKey, slug } from '../names.ts';
 import { releaseLease } from '../ports/lease.ts';
 import type { ServiceRecord } from '../state/records.ts';
-import { withProjectLock } from '../state/registry.ts';
+import { withProjectLock } from '../state/project-lock.ts';
 import type { OnEvent } from './events.ts';
 import { exitFileOf } from './exit.ts';
 import type { Observed } from './observe.ts';
@@ -52,9 +52,12 @@ export async function down(context: YardContext, options: DownOptions): Promise<
   const { ok, messages, outcomes } = await withProjectLock(
     context.home,
     context.config.root,
-    `down ${branch ?? 'all'}`,
+    {
+      what: `down ${branch ?? 'all'}`,
+      onWait: (text) => onEvent?.({ kind: 'waiting', text }),
+      signal,
+    },
     () => downUnderLock(context, branch, options),
-    { onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
   );
   return {
     ok,

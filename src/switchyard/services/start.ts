@@ -3,7 +3,7 @@ import { shellWord } from '../../shared/shell-word.ts';
 import type { ProfileDefinition, ServiceDefinition } from '../config/definition.ts';
 import { claimName, type BranchLocation, type YardContext } from '../context.ts';
 import { serviceKey } from '../names.ts';
-import { withProjectLock } from '../state/registry.ts';
+import { withProjectLock } from '../state/project-lock.ts';
 import type { OnEvent, YardEvent } from './events.ts';
 import { explainTrouble, explainUnverified } from './explain.ts';
 import { explainFailure, launchServices, type Launched } from './launch.ts';
@@ -84,7 +84,7 @@ async function startLevel(state: StartState, level: readonly ServiceDefinition[]
   const onWait = (text: string): void => onEvent?.({ kind: 'waiting', text });
   const start = (): Promise<readonly Running[]> => startUnderLock(state, due);
   try {
-    const running = await withProjectLock(context.home, context.config.root, what, start, { onWait, signal });
+    const running = await withProjectLock(context.home, context.config.root, { what, onWait, signal }, start);
     await Promise.all(running.map(async (each) => note(state, await awaitOutcome(state, each))));
   } catch (error) {
     // The outcomes of earlier levels matter more than the error that we were stopped.

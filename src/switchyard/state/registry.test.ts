@@ -21,7 +21,8 @@ import { until } from '../../../test/helpers/until.ts';
 import { homeOf, makeHome, type Home } from './home.ts';
 import { ensureProject } from './project.ts';
 import type { ServiceRecord } from './records.ts';
-import { openRegistry, withProjectLock } from './registry.ts';
+import { withProjectLock } from './project-lock.ts';
+import { openRegistry } from './registry.ts';
 
 let home: Home;
 beforeEach(() => {
@@ -275,13 +276,14 @@ describe('several processes', () => {
       stdin: {
         contents: `
           import { homeOf } from './home.ts';
-          import { openRegistry, withProjectLock } from './registry.ts';
+          import { withProjectLock } from './project-lock.ts';
+          import { openRegistry } from './registry.ts';
           const [name, times] = process.argv.slice(2);
           const home = homeOf(process.env);
           const registry = openRegistry(home);
           if (name === '--hold') {
             setInterval(() => undefined, 1000);
-            await withProjectLock(home, '/shop', 'up main', () => new Promise(() => console.log('held')));
+            await withProjectLock(home, '/shop', { what: 'up main' }, () => new Promise(() => console.log('held')));
           }
           for (let i = 0; i < Number(times); i++) {
             await registry.change((state) => void (state.project_aliases[name + '-' + i] = '/' + 'x'.repeat(2000)));
@@ -345,12 +347,15 @@ describe('several processes', () => {
     const told: string[] = [];
     const order: string[] = [];
     const work = (name: string) => () => Promise.resolve(void order.push(name));
-    const waiting = withProjectLock(home, '/shop', 'down', work('waited'), {
-      onWait: (text) => told.push(text),
-    });
+    const waiting = withProjectLock(
+      home,
+      '/shop',
+      { what: 'down', onWait: (text) => told.push(text) },
+      work('waited'),
+    );
     await until(() => told.length > 0, { what: 'the word who holds it' });
     expect(told).toEqual([`waiting for "up main" (pid ${child.pid})`]);
-    await withProjectLock(home, '/another-project', 'up', work('not concerned'));
+    await withProjectLock(home, '/another-project', { what: 'up' }, work('not concerned'));
     child.kill('SIGKILL');
     await waiting;
     expect(order).toEqual(['not concerned', 'waited']);

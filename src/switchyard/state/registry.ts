@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { withLock } from '../../process/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
-import { projectLock } from '../names.ts';
 import { makeHome, type Home } from './home.ts';
 import type { State } from './records.ts';
 import { loadState, type LoadedState } from './load.ts';
@@ -94,37 +93,6 @@ function isLost({ ports }: Home, text: string | undefined): boolean {
   } catch {
     return false;
   }
-}
-
-export interface ProjectLockOptions {
-  /** Called once if another process holds the lock, with its purpose. */
-  readonly onWait?: ((text: string) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** How long one command waits for another, in milliseconds. A checkout of a large repository takes a while. */
-const LOCK_TIMEOUT_MS = 60_000;
-
-/**
- * Runs the work while no other process changes this project. `what` describes it to those who wait, for example `up
- * feature/x`. Not reentrant, and never called inside `change`.
- */
-export function withProjectLock<T>(
-  home: Home,
-  root: string,
-  what: string,
-  work: () => Promise<T>,
-  options: ProjectLockOptions = {},
-): Promise<T> {
-  const { onWait, signal } = options;
-  return withLock(home.lockName(projectLock(root)), work, {
-    what,
-    timeoutMs: LOCK_TIMEOUT_MS,
-    ...(onWait === undefined
-      ? {}
-      : { onWait: (holder) => onWait(`waiting for "${holder.what}" (pid ${holder.pid})`) }),
-    ...(signal === undefined ? {} : { signal }),
-  });
 }
 
 function newer(file: string, version: number): SwitchboardError {

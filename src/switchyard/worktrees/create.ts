@@ -8,8 +8,8 @@ import { slug } from '../names.ts';
 import { makeHome, worktreeOf } from '../state/home.ts';
 import { expandHome, isInside, realPath } from '../state/paths.ts';
 import { ensureProject, forgetWorktree } from '../state/project.ts';
+import { withProjectLock } from '../state/project-lock.ts';
 import { timestamp } from '../state/records.ts';
-import { withProjectLock } from '../state/registry.ts';
 import { addWorktree } from './add.ts';
 import { checkBranchName, checkCollision } from './branch-name.ts';
 import { branchOfCheckout } from './current-worktree.ts';
@@ -57,10 +57,9 @@ export async function createWorktree(context: YardContext, options: CreateOption
   await checkBranchName(gitIn(config.root, env, signal), branch);
   checkEnvSources(config);
   await context.registry.repair();
-  return withProjectLock(home, config.root, `create ${branch}`, () => createAlone(context, options), {
-    onWait,
-    signal,
-  });
+  return withProjectLock(home, config.root, { what: `create ${branch}`, onWait, signal }, () =>
+    createAlone(context, options),
+  );
 }
 
 async function createAlone(context: YardContext, options: CreateOptions): Promise<CreatedWorktree> {

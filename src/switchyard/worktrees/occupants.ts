@@ -4,7 +4,7 @@ import type { YardContext } from '../context.ts';
 import { slug } from '../names.ts';
 import { observeServices } from '../services/observe.ts';
 import { isInside } from '../state/paths.ts';
-import { withProjectLock, type ProjectLockOptions } from '../state/registry.ts';
+import { withProjectLock, type ProjectLockOptions } from '../state/project-lock.ts';
 import { checkoutOf } from './repository.ts';
 
 /**
@@ -35,9 +35,8 @@ export function refuseOccupied(
 export function withAllLocks<T>(
   { home, config, registry }: YardContext,
   path: string,
-  what: string,
-  work: () => Promise<T>,
   options: ProjectLockOptions,
+  work: () => Promise<T>,
 ): Promise<T> {
   const repository = checkoutOf(config.root)?.commonDirectory;
   const sharing = Object.keys(registry.read().projects).filter(
@@ -45,5 +44,5 @@ export function withAllLocks<T>(
   );
   // Always in the same order, to avoid deadlocks.
   const roots = [...new Set([config.root, ...sharing])].sort();
-  return roots.reduceRight((inner, root) => () => withProjectLock(home, root, what, inner, options), work)();
+  return roots.reduceRight((inner, root) => () => withProjectLock(home, root, options, inner), work)();
 }

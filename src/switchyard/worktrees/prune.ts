@@ -3,7 +3,7 @@ import type { YardContext } from '../context.ts';
 import { gitIn } from '../git.ts';
 import { observeServices } from '../services/observe.ts';
 import { forgetDeletedWorktree } from '../state/project.ts';
-import { withProjectLock } from '../state/registry.ts';
+import { withProjectLock } from '../state/project-lock.ts';
 import { listWorktrees } from './list.ts';
 import { checkoutOf } from './repository.ts';
 
@@ -22,7 +22,7 @@ export async function pruneWorktrees(
 ): Promise<PrunedWorktrees> {
   const { home, config, registry } = context;
   await registry.repair();
-  return withProjectLock(home, config.root, 'prune', () => pruneAlone(context), options);
+  return withProjectLock(home, config.root, { ...options, what: 'prune' }, () => pruneAlone(context));
 }
 
 async function pruneAlone(context: YardContext): Promise<PrunedWorktrees> {

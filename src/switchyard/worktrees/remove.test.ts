@@ -10,7 +10,7 @@ import { ensureProject } from '../state/project.ts';
 import { newCookie } from '../services/cookie.ts';
 import { observeServices } from '../services/observe.ts';
 import { logFileOf } from '../state/home.ts';
-import { withProjectLock } from '../state/registry.ts';
+import { withProjectLock } from '../state/project-lock.ts';
 import { createWorktree } from './create.ts';
 import { listWorktrees } from './list.ts';
 import { pruneWorktrees } from './prune.ts';
@@ -73,7 +73,7 @@ describe('remove', () => {
     await blog.registry.change((state) => ensureProject(state, blog.config));
     let removed: Promise<unknown> | undefined;
     let pid: number | undefined;
-    await withProjectLock(blog.home, blog.config.root, 'up feature', async () => {
+    await withProjectLock(blog.home, blog.config.root, { what: 'up feature' }, async () => {
       removed = removeWorktree(open(shop), { branch: 'feature' });
       removed.catch(() => undefined);
       pid = await runIn(blog, 'feature', blog.cwd);

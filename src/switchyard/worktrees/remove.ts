@@ -48,8 +48,9 @@ export async function removeWorktree(context: YardContext, options: RemoveOption
   refuseOccupied(context, found);
   if (!force && found.missing !== true) await refuseLoss(context, found);
   const stopped = await stopAll(context, branch, onWait);
-  const what = `remove ${branch}`;
-  await withAllLocks(context, path, what, () => removeAlone(context, found, force), { onWait });
+  await withAllLocks(context, path, { what: `remove ${branch}`, onWait }, () =>
+    removeAlone(context, found, force),
+  );
   const messages = [
     ...stopped,
     `removed ${path}`,
