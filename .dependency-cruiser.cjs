@@ -11,7 +11,7 @@ const folders = {
   upstream: ['gateway', 'protocol', 'wire', 'process'],
   management: ['gateway', 'protocol', 'wire', 'config'],
   doors: ['gateway', 'protocol', 'wire'],
-  // Its mcp/ alone knows the core; see below.
+  // In layers; see below. Its features/mcp/ alone knows the core.
   switchyard: ['process', 'gateway', 'protocol', 'wire'],
   hosts: [],
 };
@@ -23,7 +23,49 @@ const pure = ['wire', 'protocol', 'gateway', 'exposure'];
 // The folders of upstream, in layers: each may import those before it. The root holds what all of them share.
 const upstreamLayers = ['handshake', 'lists', 'modern', 'http', 'run', 'connection'];
 
+/**
+ * The layers of switchyard: each may import those before it. A folder may also import the root of its own layer, which
+ * holds what all its folders share, and the folders that its row names. A row names only rows before it, so no two
+ * folders import each other.
+ */
+const yardLayers = {
+  records: {
+    git: [],
+    config: ['git'],
+    state: ['git', 'config'],
+    project: ['git', 'config', 'state'],
+  },
+  runtime: {
+    ports: [],
+    sockets: [],
+    logs: [],
+    processes: [],
+    daemon: ['processes'],
+    readiness: ['sockets', 'processes'],
+    services: ['ports', 'processes', 'readiness'],
+    start: ['ports', 'sockets', 'logs', 'processes', 'readiness', 'services'],
+  },
+  features: {
+    init: [],
+    skill: [],
+    logs: [],
+    proxy: [],
+    forwarder: [],
+    checkout: ['forwarder'],
+    down: ['checkout'],
+    worktrees: ['checkout', 'down'],
+    up: ['proxy', 'checkout', 'worktrees'],
+    projects: ['checkout'],
+    status: ['proxy', 'checkout'],
+    where: ['proxy', 'checkout'],
+    brief: ['proxy', 'checkout', 'worktrees'],
+    doctor: ['proxy', 'checkout', 'worktrees'],
+    mcp: ['logs', 'checkout', 'down', 'worktrees', 'up', 'status', 'where', 'brief', 'doctor'],
+  },
+};
+
 const rules = [
+  ...yardRules(),
   ...upstreamLayers.slice(0, -1).map((layer, index) => ({
     name: `upstream-${layer}-is-below`,
     severity: 'error',
@@ -63,7 +105,7 @@ const rules = [
         '^src/$1/',
         '^src/shared/',
         '^src/[^/]+/index\\.ts$',
-        '^src/(switchyard/mcp|language/wrap)/index\\.ts$',
+        '^src/(switchyard/features/mcp|language/wrap)/index\\.ts$',
       ],
     },
   },
@@ -73,13 +115,13 @@ const rules = [
     from: { path: '^src/(app(/|\\.ts$)|yard\\.ts$)' },
     to: {
       path: '^src/[^/]+/.+',
-      pathNot: ['^src/(shared|app)/', '^src/[^/]+/index\\.ts$', '^src/switchyard/mcp/index\\.ts$'],
+      pathNot: ['^src/(shared|app)/', '^src/[^/]+/index\\.ts$', '^src/switchyard/features/mcp/index\\.ts$'],
     },
   },
   {
     name: 'switchyard-meets-the-core-in-mcp',
     severity: 'error',
-    from: { path: '^src/switchyard/', pathNot: ['^src/switchyard/mcp/', '\\.test\\.ts$'] },
+    from: { path: '^src/switchyard/', pathNot: ['^src/switchyard/features/mcp/', '\\.test\\.ts$'] },
     to: { path: '^src/(gateway|protocol|wire)/' },
   },
   {
@@ -117,7 +159,7 @@ const rules = [
     severity: 'error',
     from: {
       path: '^src',
-      pathNot: ['^src/(switchyard/config|hosts)/', '^src/shared/toml-', '\\.test\\.ts$'],
+      pathNot: ['^src/(switchyard/records/config|hosts)/', '^src/shared/toml-', '\\.test\\.ts$'],
     },
     to: { path: '(^|/)node_modules/smol-toml/' },
   },
@@ -191,6 +233,47 @@ rules.push({
   from: { path: '^src/[^/]+/', pathNot: `^src/(${listed})/` },
   to: {},
 });
+
+function yardRules() {
+  const yard = '^src/switchyard/';
+  const noTest = '\\.(test|cases)\\.ts$';
+  const layers = Object.keys(yardLayers);
+  const listed = [];
+  const found = [];
+  const allow = (name, from, allowed) => {
+    listed.push(from);
+    found.push({
+      name: `switchyard-${name}-imports-only-what-it-may`,
+      severity: 'error',
+      from: { path: from, pathNot: noTest },
+      to: { path: yard, pathNot: allowed },
+    });
+  };
+  layers.forEach((layer, index) => {
+    const below = layers.slice(0, index).map((each) => `${yard}${each}/`);
+    const root = `${yard}${layer}/[^/]+\\.ts$`;
+    allow(layer, root, [root, ...below]);
+    const known = [];
+    for (const [folder, allowed] of Object.entries(yardLayers[layer])) {
+      const later = allowed.filter((each) => !known.includes(each));
+      if (later.length > 0) throw new Error(`${layer}/${folder} may import ${later}, which come after it`);
+      known.push(folder);
+      const own = [folder, ...allowed].join('|');
+      allow(`${layer}-${folder}`, `${yard}${layer}/${folder}/[^/]+\\.ts$`, [
+        `${yard}${layer}/(${own})/`,
+        root,
+        ...below,
+      ]);
+    }
+  });
+  found.push({
+    name: 'every-folder-of-switchyard-has-a-row',
+    severity: 'error',
+    from: { path: yard, pathNot: [...listed, `${yard}index\\.ts$`] },
+    to: {},
+  });
+  return found;
+}
 
 module.exports = {
   forbidden: rules,

@@ -5,8 +5,8 @@ import { envelope } from '../test/helpers/eras.ts';
 import { until } from '../test/helpers/until.ts';
 import { yardRepository, type YardRepository } from '../test/helpers/yard-repository.ts';
 import { silentLogger } from './shared/log.ts';
-import { homeOf } from './switchyard/state/home.ts';
-import { withProjectLock } from './switchyard/state/project-lock.ts';
+import { homeOf } from './switchyard/records/state/home.ts';
+import { withProjectLock } from './switchyard/records/state/project-lock.ts';
 import { openYardServer } from './yard.ts';
 
 /** A server with a client that writes what it likes and reads lines. */

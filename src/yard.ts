@@ -4,7 +4,7 @@ import { flat } from './exposure/index.ts';
 import { Gateway } from './gateway/index.ts';
 import type { Logger } from './shared/log.ts';
 import { VERSION } from './shared/version.ts';
-import { createYardSource, YARD_SOURCE_INFO, type ProjectSelector } from './switchyard/mcp/index.ts';
+import { createYardSource, YARD_SOURCE_INFO, type ProjectSelector } from './switchyard/features/mcp/index.ts';
 
 export interface YardServerOptions {
   /** The project it serves. */

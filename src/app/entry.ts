@@ -20,7 +20,7 @@ import {
 import type { CatalogKind } from '../protocol/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { isSecretName } from '../shared/secrets.ts';
-import { createYardSource } from '../switchyard/mcp/index.ts';
+import { createYardSource } from '../switchyard/features/mcp/index.ts';
 import { laterLogin, type ProcessTarget, type RemoteTarget, type UpstreamServer } from '../upstream/index.ts';
 
 export interface ServerContext {

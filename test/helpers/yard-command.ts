@@ -1,6 +1,6 @@
 /** `up` in a process of its own, for tests that kill it: its options as JSON, then its result as JSON on stdout. */
-import { openContext } from '../../src/switchyard/context.ts';
-import { up, type UpOptions } from '../../src/switchyard/services/up.ts';
+import { openContext } from '../../src/switchyard/records/project/context.ts';
+import { up, type UpOptions } from '../../src/switchyard/features/up/up.ts';
 
 const options = JSON.parse(process.argv[2] ?? '{}') as Partial<UpOptions>;
 const context = openContext({ cwd: process.cwd(), env: process.env });

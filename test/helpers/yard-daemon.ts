@@ -1,10 +1,10 @@
 /** `proxy serve`, `forward serve` and `checkout BRANCH` in a process of their own, without the rest of the command line. */
 import { parseArgs } from 'node:util';
-import { openContext } from '../../src/switchyard/context.ts';
-import { checkout } from '../../src/switchyard/forward/checkout.ts';
-import { serveForward } from '../../src/switchyard/forward/serve.ts';
-import { serveProxy } from '../../src/switchyard/proxy/serve.ts';
-import { homeOf } from '../../src/switchyard/state/home.ts';
+import { openContext } from '../../src/switchyard/records/project/context.ts';
+import { checkout } from '../../src/switchyard/features/checkout/checkout.ts';
+import { serveForward } from '../../src/switchyard/features/forwarder/serve.ts';
+import { serveProxy } from '../../src/switchyard/features/proxy/serve.ts';
+import { homeOf } from '../../src/switchyard/records/state/home.ts';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { afterAll } from 'vitest';
 import { bootId, SERVICE_COOKIE, startDetached } from '../../src/process/index.ts';
-import { openContext, type YardContext } from '../../src/switchyard/context.ts';
-import { hostName, serviceKey, slug, urlOf } from '../../src/switchyard/names.ts';
-import { newCookie } from '../../src/switchyard/services/cookie.ts';
-import { dial } from '../../src/switchyard/sockets/dial.ts';
-import { ensureProject } from '../../src/switchyard/state/project.ts';
-import { timestamp, type ServiceRecord } from '../../src/switchyard/state/records.ts';
+import { hostName, serviceKey, slug, urlOf } from '../../src/switchyard/records/names.ts';
+import { openContext, type YardContext } from '../../src/switchyard/records/project/context.ts';
+import { ensureProject } from '../../src/switchyard/records/state/project-record.ts';
+import { timestamp, type ServiceRecord } from '../../src/switchyard/records/state/records.ts';
+import { newCookie } from '../../src/switchyard/runtime/processes/cookie.ts';
+import { dial } from '../../src/switchyard/runtime/sockets/dial.ts';
 import { atTestEnd } from './cleanup.ts';
 import { until } from './until.ts';
 

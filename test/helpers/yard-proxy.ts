@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { openRoutes } from '../../src/switchyard/proxy/routes.ts';
-import { createProxyServer } from '../../src/switchyard/proxy/server.ts';
+import { openRoutes } from '../../src/switchyard/features/proxy/routes.ts';
+import { createProxyServer } from '../../src/switchyard/features/proxy/server.ts';
 import { testYard, type TestYard } from './yard-home.ts';
 
 /** A proxy in this process, for a project whose services are recorded by the test. */

@@ -10,8 +10,8 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkout } from '../../src/switchyard/forward/checkout.ts';
-import { ensureProxy } from '../../src/switchyard/proxy/ensure.ts';
+import { checkout } from '../../src/switchyard/features/checkout/checkout.ts';
+import { ensureProxy } from '../../src/switchyard/features/proxy/ensure.ts';
 import { daemonProgram, endProcess, freePort, testYard } from '../helpers/yard-home.ts';
 
 const SIZE = 1 << 30;

@@ -1,0 +1,65 @@
+import { portHolders } from '../../../process/index.ts';
+import { connectHost } from '../../records/config/loopback.ts';
+import { projectRecord, type YardContext } from '../../records/project/context.ts';
+import { isDaemonAlive, isDaemonOf } from '../../runtime/daemon/daemon.ts';
+import { listenersOn, describeListener } from '../../runtime/ports/listeners.ts';
+
+export interface ProxyStatus {
+  /** `taken`: another process listens on its port. Named addresses work only while it is `running`. */
+  readonly status: 'running' | 'not-running' | 'not-answering' | 'taken';
+  readonly host: string;
+  readonly port: number;
+  /** What is wrong, as a sentence, with the next step. Missing if it runs. */
+  readonly note?: string;
+}
+
+/** Response timeout, in milliseconds. */
+const TIMEOUT_MS = 1000;
+
+/** Checks whether the proxy of this project responds. */
+export async function observeProxy(context: YardContext): Promise<ProxyStatus> {
+  const { home, config } = context;
+  const host = connectHost(config.proxy.host);
+  const { port } = config.proxy;
+  const { checkProxyHealth } = await import('./health.ts');
+  const endpoint = { host, port };
+  switch (await checkProxyHealth(host, port, home, TIMEOUT_MS)) {
+    case 'ours':
+      return { status: 'running', ...endpoint };
+    case 'nobody':
+      return {
+        status: 'not-running',
+        ...endpoint,
+        note: 'The proxy is not running, so named addresses do not work. `switchyard up` starts it.',
+      };
+    case 'another home':
+      return { status: 'taken', ...endpoint, note: taken(port, 'the proxy of another state home') };
+    case 'stranger':
+      if (!isProxyAlive(context)) return { status: 'taken', ...endpoint, note: taken(port) };
+      return {
+        status: 'not-answering',
+        ...endpoint,
+        note: 'The proxy runs but does not respond. `switchyard up` replaces it.',
+      };
+  }
+}
+
+/** The same without a request: whether a process of this home listens. */
+export function isProxyAlive(context: YardContext): boolean {
+  const { home, registry, config } = context;
+  const { port } = config.proxy;
+  const record = registry.read().proxies[String(port)];
+  if (record !== undefined && isDaemonAlive(record)) return true;
+  if (record === undefined && projectRecord(context) === undefined) return false;
+  // The record may have been lost while it runs.
+  return portHolders([port]).some(({ pid }) => pid !== undefined && isDaemonOf(home, pid, record));
+}
+
+function taken(port: number, by?: string): string {
+  const found = [...new Set((listenersOn([port]).get(port) ?? []).map(describeListener))];
+  const who = [by, ...found].filter((each) => each !== undefined).join(', ') || 'an unknown process';
+  return (
+    `The proxy port ${port} is already in use by ${who}, so named addresses do not work. ` +
+    'End that process, or choose another [proxy].port in switchyard.toml.'
+  );
+}
