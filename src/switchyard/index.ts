@@ -1,12 +1,7 @@
 // Frequently used functions are loaded with the program.
 export { brief, type Brief } from './features/brief/brief.ts';
-export {
-  openContext,
-  projectRecord,
-  resolveBranch,
-  scopeBranch,
-  type YardContext,
-} from './records/project/context.ts';
+export { resolveBranch, scopeBranch } from './records/project/branch.ts';
+export { openContext, projectRecord, type YardContext } from './records/project/context.ts';
 export { gitIn } from './records/git/git.ts';
 export {
   AGENT_BYTES,

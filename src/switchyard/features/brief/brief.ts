@@ -1,11 +1,7 @@
 import { changedFiles } from '../../records/git/git.ts';
 import { slug } from '../../records/names.ts';
-import {
-  projectRecord,
-  resolveBranch,
-  scopeBranch,
-  type YardContext,
-} from '../../records/project/context.ts';
+import { resolveBranch, scopeBranch } from '../../records/project/branch.ts';
+import { projectRecord, type YardContext } from '../../records/project/context.ts';
 import { allInsideLogs } from '../../records/state/home.ts';
 import { recentErrors } from '../../runtime/logs/recent-errors.ts';
 import type { ServiceLiveness } from '../../runtime/processes/observe.ts';

@@ -1,5 +1,6 @@
 import { slug } from '../../records/names.ts';
-import { projectRecord, scopeBranch, type YardContext } from '../../records/project/context.ts';
+import { scopeBranch } from '../../records/project/branch.ts';
+import { projectRecord, type YardContext } from '../../records/project/context.ts';
 import { withProjectLock } from '../../records/state/project-lock.ts';
 import type { CheckoutRecord } from '../../records/state/records.ts';
 import { callForwarder } from '../forwarder/control-client.ts';

@@ -1,7 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hostName } from '../../records/names.ts';
-import { resolveBranch, type YardContext } from '../../records/project/context.ts';
+import { resolveBranch } from '../../records/project/branch.ts';
+import type { YardContext } from '../../records/project/context.ts';
 import type { Finding } from './finding.ts';
 
 /** Without a network, some resolvers wait for many seconds. In milliseconds. */

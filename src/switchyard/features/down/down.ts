@@ -1,6 +1,7 @@
 import { describeProcess, readExit } from '../../../process/index.ts';
 import { serviceKey, slug } from '../../records/names.ts';
-import { scopeBranch, type YardContext } from '../../records/project/context.ts';
+import { scopeBranch } from '../../records/project/branch.ts';
+import type { YardContext } from '../../records/project/context.ts';
 import { withProjectLock } from '../../records/state/project-lock.ts';
 import type { ServiceRecord } from '../../records/state/records.ts';
 import type { OnEvent } from '../../runtime/events.ts';

@@ -1,6 +1,7 @@
 import type { RecordedExit } from '../../../process/index.ts';
 import { serviceKey, slug } from '../../records/names.ts';
-import { projectRecord, scopeBranch, type YardContext } from '../../records/project/context.ts';
+import { scopeBranch } from '../../records/project/branch.ts';
+import { projectRecord, type YardContext } from '../../records/project/context.ts';
 import { insideLogs } from '../../records/state/home.ts';
 import type { ServiceRecord } from '../../records/state/records.ts';
 import { recentErrors } from '../../runtime/logs/recent-errors.ts';

@@ -1,11 +1,7 @@
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { slug } from '../../records/names.ts';
-import {
-  projectRecord,
-  resolveBranch,
-  type BranchLocation,
-  type YardContext,
-} from '../../records/project/context.ts';
+import { resolveBranch, type BranchLocation } from '../../records/project/branch.ts';
+import { projectRecord, type YardContext } from '../../records/project/context.ts';
 import type { ServiceRecord } from '../../records/state/records.ts';
 import { stopServices } from '../../runtime/processes/stop.ts';
 import { reconcile } from '../../runtime/services/reconcile.ts';

@@ -3,12 +3,8 @@ import { SwitchboardError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import type { ServiceDefinition } from '../../records/config/definition.ts';
 import { isInside, realPath } from '../../records/paths.ts';
-import {
-  projectRecord,
-  resolveBranch,
-  type BranchLocation,
-  type YardContext,
-} from '../../records/project/context.ts';
+import { resolveBranch, type BranchLocation } from '../../records/project/branch.ts';
+import { projectRecord, type YardContext } from '../../records/project/context.ts';
 import { localNameIn, whyNamed } from '../../records/state/project-name.ts';
 import type { OnEvent } from '../../runtime/events.ts';
 import { isGood, tellOutcomes, type ServiceOutcome } from '../../runtime/start/outcome.ts';

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { shellWord } from '../../../shared/shell-word.ts';
 import type { ProjectConfig } from '../../records/config/definition.ts';
-import type { BranchLocation } from '../../records/project/context.ts';
+import type { BranchLocation } from '../../records/project/branch.ts';
 import { lackingEnv } from '../worktrees/env.ts';
 
 /** Maximum number of warnings listed one by one. */

@@ -20,7 +20,8 @@ import { createWorktree } from '../../features/worktrees/create.ts';
 import { worktreeOf } from '../state/home.ts';
 import { ensureProject } from '../state/project-record.ts';
 import type { ServiceRecord } from '../state/records.ts';
-import { openContext, projectRecord, resolveBranch, scopeBranch, type YardContext } from './context.ts';
+import { resolveBranch, scopeBranch } from './branch.ts';
+import { openContext, projectRecord, type YardContext } from './context.ts';
 
 const open = ({ env, root }: YardRepository, cwd: string = root): YardContext => openContext({ cwd, env });
 

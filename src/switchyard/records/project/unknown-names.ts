@@ -3,7 +3,8 @@ import { didYouMean } from '../../../shared/nearest.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { checkoutOf } from '../git/repository.ts';
 import { slug } from '../names.ts';
-import { projectRecord, resolveBranch, type YardContext } from './context.ts';
+import { resolveBranch } from './branch.ts';
+import { projectRecord, type YardContext } from './context.ts';
 import { listWorktrees } from './list-worktrees.ts';
 
 export interface RequestedNames {
