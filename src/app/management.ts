@@ -67,7 +67,7 @@ export function createManagementTools(options: {
   });
 }
 
-/** A relative directory was meant from the project; the user's own file counts from another place. */
+/** A relative directory was meant from the project; the user file counts from another place. */
 function inItsDirectory(entry: RuntimeEntry, { file, directory }: LoadedConfig): RuntimeEntry {
   const { cwd = '' } = entry;
   if (cwd.trim() === '' || file === undefined || dirname(file) === directory) return entry;

@@ -99,7 +99,7 @@ export function backupText({ backup, schema }: ConfigChange): string {
 /** Says that a change is one for every project, to a person who did not ask for that. */
 export function everywhereText({ scope }: ConfigChange, { flags }: ParsedArguments, instead = ''): string {
   if (scope !== 'user' || flags.has('user')) return '';
-  return `This is your own file, so it applies to all your projects.${instead}\n`;
+  return `This is your user file, so it applies to all your projects.${instead}\n`;
 }
 
 function previewOf({ file, before, after }: EditedConfig, style: Style): string {

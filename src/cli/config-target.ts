@@ -14,11 +14,11 @@ export interface ConfigTarget {
 }
 
 export const TARGET_FLAGS: readonly Flag[] = [
-  { name: 'user', forLayers: true, summary: 'change your own configuration, which applies to every project' },
+  { name: 'user', forLayers: true, summary: 'change your user file, which applies to every project' },
   {
     name: 'project',
     forLayers: true,
-    summary: "change the project's configuration (default if it exists)",
+    summary: 'change the project file (default if it exists)',
   },
 ];
 
@@ -40,7 +40,7 @@ export function configTarget(
   const { file, directory } = locateConfig(scope, { cwd, userDirectory: userConfigDirectory(env) });
   if (asked === undefined && config.notAllowed?.files.some(({ path }) => path === file))
     throw new SwitchboardError('PROJECT_NOT_ALLOWED', `${file!} is not allowed yet, so it was not changed.`, {
-      hint: `Review it with \`${variant.program} allow\` first, or change your own file with --user.`,
+      hint: `Review it with \`${variant.program} allow\` first, or change your user file with --user.`,
     });
   return { scope, file, directory };
 }

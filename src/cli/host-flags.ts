@@ -7,13 +7,13 @@ const USUAL_NAME = 'switchboard';
 export const SCOPE_FLAG: Flag = {
   name: 'scope',
   value: 'user|project',
-  summary: "your own file (default), or this project's",
+  summary: "the host's user file (default), or its file in this project",
 };
 
 export const NAME_FLAG: Flag = {
   name: 'name',
   value: 'NAME',
-  summary: `name of our entry in the host (default ${USUAL_NAME})`,
+  summary: `name of the entry in the host (default ${USUAL_NAME})`,
 };
 
 /** All hosts, for a help text. */

@@ -182,7 +182,7 @@ export function levelIn({ flags }: ParsedArguments): Level | undefined {
 export const SECRETS_FLAG: Flag = {
   name: 'secrets',
   value: 'keep|env',
-  summary: 'secrets in your own file: keep (default), or replace with references',
+  summary: 'secrets in your user file: keep (default), or replace with references',
 };
 
 export function hidesSecrets({ flags }: ParsedArguments): boolean {

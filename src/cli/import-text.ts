@@ -84,8 +84,8 @@ function takenText(
   const { host, file, scope } = parts[0].location;
   const where = printableLine(file);
   const what = parts.some(({ entry }) => entry !== undefined)
-    ? `Replaced ${countedServers(removed.length)} of ${host.title} with our entry in ${where}.\n`
-    : `Removed ${countedServers(removed.length)} of ${host.title} from ${where}; our entry already existed.\n`;
+    ? `Replaced ${countedServers(removed.length)} of ${host.title} with an entry for Switchboard in ${where}.\n`
+    : `Removed ${countedServers(removed.length)} of ${host.title} from ${where}; the entry for Switchboard already existed.\n`;
   const next = (scope === 'project' ? host.next.project : undefined) ?? host.next.user;
   return [
     what,

@@ -77,7 +77,7 @@ export function expandPlaceholders(variant: CliVariant, text: string): string {
 
 function defaultConfig(variant: CliVariant): string {
   if (requiresConfigFlag(variant)) return 'none';
-  return variant.configVariant?.configFile === undefined ? "your own and the project's" : './$CONFIG';
+  return variant.configVariant?.configFile === undefined ? 'user file and project file' : './$CONFIG';
 }
 
 const USUAL_CONFIG = 'switchboard.config.json';
@@ -92,7 +92,7 @@ export const switchboard: CliVariant = {
     ['SWITCHBOARD_HTTP_TOKEN', 'with --http: the token clients must send, if http.token is not set'],
     [
       'XDG_CONFIG_HOME',
-      'contains switchboard/, with your own configuration; default ~/.config, on Windows %APPDATA%',
+      'contains switchboard/, with your user file; default ~/.config, on Windows %APPDATA%',
     ],
     ALLOW_ROW,
     STATE_ROW,

@@ -54,7 +54,7 @@ export function secretWarning(secret: ProjectSecret, program: string): string {
 function adviceFor({ server, variable }: ProjectSecret, program: string): string {
   return (
     'looks like a secret, and everyone who has this project can read it. ' +
-    `Replace it with "\${${variable}}" and set ${variable} in your environment, or keep the server in your own file: ` +
+    `Replace it with "\${${variable}}" and set ${variable} in your environment, or keep the server in your user file: ` +
     `${program} remove ${server} --project, then ${program} add ${server} --user …`
   );
 }

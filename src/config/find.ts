@@ -28,7 +28,7 @@ export interface FindConfigOptions {
   readonly configPath?: string | undefined;
   /** The program we are started as. Default `switchboard`. */
   readonly variant?: ProgramVariant | undefined;
-  /** Where the user's own file is. Default userConfigDirectory(). */
+  /** Where the user file is. Default userConfigDirectory(). */
   readonly userDirectory?: string | undefined;
   /** The home directory, which is no project. Default that of the user. */
   readonly home?: string | undefined;
@@ -39,7 +39,7 @@ export interface FoundConfig {
   readonly files: readonly ConfigFile[];
   /** Further configuration files beside them, which are not used. */
   readonly unused: readonly { readonly path: string; readonly usedInstead: string }[];
-  /** Where a user's own file is read, now or once there is one; undefined where none is. */
+  /** Where a user file is read, now or once there is one; undefined where none is. */
   readonly userDirectory: string | undefined;
 }
 

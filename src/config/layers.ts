@@ -161,8 +161,8 @@ function warnAboutForeignKeys(
 ): void {
   const why =
     scope === 'user'
-      ? "only a project's file can exclude the user's own file"
-      : "only the user's own file can allow projects";
+      ? 'only a project file can exclude the user file'
+      : 'only the user file can allow projects';
   for (const key of keys)
     if (config[key] !== undefined && file !== undefined && scope !== 'explicit')
       warn({ file, key, message: `is ignored here: ${why}`, level: 'warn' });

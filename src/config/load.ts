@@ -24,7 +24,7 @@ export interface LoadConfigOptions {
   readonly configPath?: string | undefined;
   /** What `${NAME}` is filled in from. */
   readonly env: Environment;
-  /** Where the user's own file is. Default: userConfigDirectory(), by the environment of this process. */
+  /** Where the user file is. Default: userConfigDirectory(), by the environment of this process. */
   readonly userDirectory?: string | undefined;
   /** Whether every file must be usable, even where others are. Default false. */
   readonly strict?: boolean | undefined;
@@ -84,7 +84,7 @@ export interface NotAllowed {
 
 export interface ConfigSearch {
   readonly cwd: string;
-  /** Where a user's own file is read, now or once there is one; undefined where the project leaves it out. */
+  /** Where a user file is read, now or once there is one; undefined where the project leaves it out. */
   readonly userDirectory: string | undefined;
 }
 

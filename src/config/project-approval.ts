@@ -25,7 +25,7 @@ export const ALLOW_VARIABLE = 'SWITCHBOARD_ALLOW_PROJECT';
 export interface ApprovalOptions {
   /** Whether every file is allowed. Default: where ALLOW_VARIABLE is 1. */
   readonly allowProject?: boolean | undefined;
-  /** Directories whose files are allowed, as in `allowProjects` of the user's own file. */
+  /** Directories whose files are allowed, as in `allowProjects` of the user file. */
   readonly patterns: readonly string[];
 }
 

@@ -11,7 +11,7 @@ const FOLDER = '.switchboard';
 /**
  * What a new configuration file says as `$schema`. A path into our own installation would not do: the next clean-up of
  * npx removes it, and a colleague has another one. So it is the package in the project's own node_modules, where it is a
- * dependency, or else a copy: beside the user's own file, in `.switchboard` of a project.
+ * dependency, or else a copy: beside the user file, in `.switchboard` of a project.
  */
 export function schemaReference(scope: 'user' | 'project', directory: string): string | undefined {
   if (scope === 'user') return ownSchema() === undefined ? undefined : `./${SCHEMA_NAME}`;

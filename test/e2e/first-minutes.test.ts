@@ -116,7 +116,7 @@ test('the help of a program with one configuration names no flag for two', async
   const project = createProject({ 'config.json': { mcpServers: {} } });
   for (const command of ['add', 'remove', 'enable', 'disable', 'list', 'doctor']) {
     const { stdout } = await runProgram(project, ['help', command], { program: 'mcp-proxy-server' });
-    expect(stdout, command).not.toMatch(/\s--(?:user|project)\b|your own|\$LAYERS/);
+    expect(stdout, command).not.toMatch(/\s--(?:user|project)\b|your own|user file|\$LAYERS/);
   }
   expect((await runProgram(project, ['help', 'add'])).stdout).toMatch(/Add --project or --user to choose\. /);
 });
@@ -126,7 +126,7 @@ test('a change to the own file from within a project says that it applies everyw
     '.config/switchboard/switchboard.config.json': { mcpServers: { echo: nodeServer('echo') } },
     'work/.git/HEAD': '',
   });
-  const everywhere = 'This is your own file, so it applies to all your projects.';
+  const everywhere = 'This is your user file, so it applies to all your projects.';
   const file = at.home.path('.config/switchboard/switchboard.config.json');
   const off = await at.run(['disable', 'echo']);
   expect(off.stdout).toContain(file);
@@ -179,17 +179,13 @@ test('a variable that is not set is reported once per server', async () => {
 test('doctor names the own configuration, whether it is there or not', async () => {
   const project = createProject({ [CONFIG]: { mcpServers: { echo: nodeServer('echo') } } });
   const own = project.path('.user/switchboard', CONFIG);
-  expect((await runProgram(project, ['doctor'])).stdout).toContain(
-    `- no user configuration (would be ${own})`,
-  );
+  expect((await runProgram(project, ['doctor'])).stdout).toContain(`- no user file (would be ${own})`);
   const { json } = await runProgram(project, ['doctor', '--json']);
   expect(json.config.own).toEqual({ path: own, exists: false });
   project.write(`.user/switchboard/${CONFIG}`, {});
-  expect((await runProgram(project, ['doctor'])).stdout).toContain(`configuration ${own} (your own)`);
+  expect((await runProgram(project, ['doctor'])).stdout).toContain(`configuration ${own} (user file)`);
   project.write(CONFIG, { extends: false, mcpServers: { echo: nodeServer('echo') } });
-  expect((await runProgram(project, ['doctor'])).stdout).toContain(
-    `your user configuration ${own} is not used`,
-  );
+  expect((await runProgram(project, ['doctor'])).stdout).toContain(`your user file ${own} is not used`);
 });
 
 test('add writes nothing through a link of the repository', async () => {

@@ -116,13 +116,13 @@ describe('a takeover', () => {
     for (const file of ['work/.mcp.json', 'work/.cursor/mcp.json']) {
       expect(at.read(file)).toBe(team);
       expect(all.stdout).toContain(`${at.home.path(file)} was not changed`);
-      expect(all.stdout).not.toContain(`our entry in ${at.home.path(file)}`);
+      expect(all.stdout).not.toContain(`an entry for Switchboard in ${at.home.path(file)}`);
     }
     // What is read from there anyway is not copied.
     expect(all.stdout).toMatch(/claude-code \(project\)\s+team\s+same/);
     const asked = await at.run(['import', 'claude-code', '--scope', 'project', '--takeover', '--yes']);
     expect(asked.stdout).toContain(
-      `Replaced 1 server of Claude Code with our entry in ${at.home.path('work/.mcp.json')}`,
+      `Replaced 1 server of Claude Code with an entry for Switchboard in ${at.home.path('work/.mcp.json')}`,
     );
     expect(at.read('work/.cursor/mcp.json')).toBe(team);
     expect(JSON.parse(at.read('work/.mcp.json')).mcpServers).toEqual({

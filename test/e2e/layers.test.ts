@@ -129,7 +129,7 @@ test('list says which file each server is from, in two projects, below them and 
   const text = (await run('a', 'list')).stdout;
   expect(text).toMatch(new RegExp(`^ours .* ${NAME}$`, 'm'));
   expect(text).toMatch(new RegExp(`^mine .*\\.config/switchboard/${NAME}$`, 'm'));
-  expect((await run('a', 'doctor')).stdout).toContain(`✓ configuration ${user} (your own)`);
+  expect((await run('a', 'doctor')).stdout).toContain(`✓ configuration ${user} (user file)`);
   const dry = (await run('a', '--dry-run', '--json')).json;
   expect(dry.servers.map(({ name, source }: Json) => [name, source.file])).toEqual([
     ['ours', a],
@@ -302,7 +302,7 @@ test.skipIf(process.platform === 'win32')(
     expect(listed.stderr).toContain('is ignored until it is corrected');
     const doctor = await run('a', 'doctor');
     expect(doctor.code).toBe(1);
-    expect(doctor.stdout).toContain(`✗ configuration ${place.path(USER)} (your own): ignored`);
+    expect(doctor.stdout).toContain(`✗ configuration ${place.path(USER)} (user file): ignored`);
     expect(await suites(await gateway('a'))).toEqual(['both', 'ours']);
     const reloaded = await run('a', 'reload');
     expect(reloaded.code).not.toBe(0);

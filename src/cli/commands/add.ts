@@ -31,10 +31,10 @@ export const addCommand: CliCommand = {
   words: '<name> [flags] -- <command> [args…] | <name> --url URL [flags] | <package>',
   commandAt: 1,
   about: [
-    'Adds a server to "mcpServers" in the configuration file$LAYERS[: the project\'s file if it exists, ' +
-      'otherwise your own, which applies to every project. Add --project or --user to choose]. The file is ' +
-      'created if it does not exist, unless --config names it. Comments, order and layout are kept, and a ' +
-      'backup is written to the state directory. Running gateways with this configuration reload it.',
+    'Adds a server to "mcpServers" in the configuration file$LAYERS[: the project file if it exists, ' +
+      'otherwise your user file, which applies to every project. Add --project or --user to choose]. The ' +
+      'file is created if it does not exist, unless --config names it. Comments, order and layout are kept, ' +
+      'and a backup is written to the state directory. Running gateways with this configuration reload it.',
     'The words after -- are the command that starts the server, as you would type it. You can omit -- if ' +
       'no argument starts with a dash. The command is taken literally: ${NAME} is not replaced.',
     '--url adds a remote server, reached over HTTP. A server with a login needs no header: see `$0 help ' +

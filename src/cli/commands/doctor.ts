@@ -218,8 +218,8 @@ function ownPlace({ cwd, env }: Context): { readonly path: string; readonly exis
 function ownConfig({ files, search, file }: LoadedConfig, context: Context): string | undefined {
   if (search === undefined || files.some(({ scope }) => scope === 'user')) return undefined;
   const { path, exists } = ownPlace(context);
-  if (!exists) return `no user configuration (would be ${path})`;
-  return `your user configuration ${path} is not used: ${file ?? 'the project'} has "extends": false`;
+  if (!exists) return `no user file (would be ${path})`;
+  return `your user file ${path} is not used: ${file ?? 'the project'} has "extends": false`;
 }
 
 function configText(config: LoadedConfig, context: Context, style: Style): string {
@@ -233,7 +233,7 @@ function configText(config: LoadedConfig, context: Context, style: Style): strin
         ]
       : []),
     ...files.map(({ path, scope, leftOut }) => {
-      const whose = scope === 'user' ? ' (your own)' : '';
+      const whose = scope === 'user' ? ' (user file)' : '';
       const mark = leftOut === true ? style.bad('✗') : style.good('✓');
       return `${mark} configuration ${printableLine(path)}${whose}${leftOut === true ? ': ignored' : ''}\n`;
     }),

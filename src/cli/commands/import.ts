@@ -17,31 +17,31 @@ import { notifiedText } from '../notify-gateways.ts';
 /** The word is one of the language, so the command goes by another name in here. */
 export const importCommand: CliCommand = {
   about: [
-    `Copies the MCP servers of your hosts (all, or the named ones: ${HOST_NAMES}) into our configuration: ` +
-      'your own servers into your own file, those of a project into the file of the project. --user, ' +
-      '--project or --config choose one file for all of them. References to environment variables become ' +
+    `Copies the MCP servers of your hosts (all, or the named ones: ${HOST_NAMES}) into Switchboard's configuration: ` +
+      'your own servers into your user file, those of a project into the project file. --user, --project ' +
+      'or --config writes all of them to one file. References to environment variables become ' +
       '${NAME}. A server that already exists is skipped, even if its settings differ; if only its name is ' +
-      'taken, it gets another name. Our own entry is never imported.',
+      'taken, it gets another name. The entry for Switchboard itself is never imported.',
     'Shows what was found and what would change, then asks. --yes skips the question; without --yes and ' +
       'without a terminal, nothing is written and the exit code is 2.',
-    'Secrets are copied into your own file, which only you can read. In the file of a project, and with ' +
+    'Secrets are copied into your user file, which only you can read. In the project file, and with ' +
       '--secrets env, they become references, and the variables to set are listed. Values are never ' +
       'printed.',
-    'With --takeover, our entry also replaces the servers in the host. `$0 eject` restores them, byte for ' +
-      'byte if the file is unchanged since. Files shared with a team (.mcp.json, .vscode/mcp.json, ' +
-      '.cursor/mcp.json …) are taken over only with --scope project.',
+    'With --takeover, an entry for Switchboard also replaces the servers in the host. `$0 eject` restores ' +
+      'them, byte for byte if the file is unchanged since. Files shared with a team (.mcp.json, ' +
+      '.vscode/mcp.json, .cursor/mcp.json …) are taken over only with --scope project.',
   ],
   flags: [
     {
       name: 'scope',
       value: 'user|project',
-      summary: 'read only your own files, or only those of this project',
+      summary: "read only the hosts' user files, or only their files in this project",
     },
     { name: 'only', value: 'NAME', many: true, summary: 'import only this server' },
-    { name: 'user', summary: 'write to your own file' },
-    { name: 'project', summary: "write to the project's file" },
+    { name: 'user', summary: 'write to your user file' },
+    { name: 'project', summary: 'write to the project file' },
     SECRETS_FLAG,
-    { name: 'takeover', summary: 'replace the servers in the host with our entry' },
+    { name: 'takeover', summary: 'replace the servers in the host with Switchboard' },
     NAME_FLAG,
     { name: 'yes', short: 'y', summary: 'do it without asking' },
     { name: 'no-reload', summary: 'do not reload running gateways' },

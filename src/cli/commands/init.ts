@@ -35,12 +35,12 @@ export const initCommand: CliCommand = {
   summary: 'move the servers of your hosts behind Switchboard',
   about: [
     'Finds the MCP servers of your hosts and lets you choose which of them Switchboard runs, and which ' +
-      'hosts use it. A server that several hosts have is offered once. Your own servers go into your own ' +
-      'file (~/.config/switchboard), which only you can read; servers of a project go into the file of the ' +
-      'project, with secrets replaced by references to environment variables.',
-    'In the chosen hosts, our entry replaces the chosen servers. `$0 eject` restores them. With --beside ' +
-      'they stay, and the host loads both. Files shared with a team (.mcp.json, .vscode/mcp.json, ' +
-      '.cursor/mcp.json) change only if you name them.',
+      'hosts use it. A server that several hosts have is offered once. Your own servers go into your user ' +
+      'file (in ~/.config/switchboard), which only you can read; servers of a project go into the project ' +
+      'file, with secrets replaced by references to environment variables.',
+    'In the chosen hosts, an entry for Switchboard replaces the chosen servers. `$0 eject` restores them. ' +
+      'With --beside they stay, and the host loads both. Files shared with a team (.mcp.json, ' +
+      '.vscode/mcp.json, .cursor/mcp.json) change only if you name them.',
     'Nothing is written or started before you have confirmed the plan. Ctrl-C at any question changes ' +
       'nothing. At the end, it can start the servers once to count what each host loads.',
     'For scripts, --yes accepts the default of every question that no flag answers: all your own servers, ' +
@@ -61,8 +61,8 @@ export const initCommand: CliCommand = {
       value: 'HOST',
       summary: "if a server's settings differ, use those of this host, even over existing ones",
     },
-    { name: 'user', summary: 'write all servers to your own file' },
-    { name: 'project', summary: "write all servers to the project's file" },
+    { name: 'user', summary: 'write all servers to your user file' },
+    { name: 'project', summary: 'write all servers to the project file' },
     SECRETS_FLAG,
     { name: 'start', summary: 'start the servers once at the end and count what hosts load' },
     { name: 'no-start', summary: 'start nothing' },

@@ -31,10 +31,10 @@ export const installCommand: CliCommand = {
       'eject --list` shows it). A file with a syntax error is not changed, and no file is created for a ' +
       'host that is not installed. `$0 uninstall` removes the entry, byte for byte if the file is unchanged ' +
       'since.',
-    'The gateway reads your own configuration and that of the project in which the host starts it; ' +
-      '--config names one file to read instead. In your own file, the entry has the full path of this ' +
-      'program, because desktop applications do not know the PATH of your shell; in the file of a project ' +
-      'it has no path of your machine.',
+    'The gateway reads your user file and the file of the project in which the host starts it; --config ' +
+      'names one file to read instead. With --scope user, the entry has the full path of this program, ' +
+      'because desktop applications do not know the PATH of your shell; with --scope project, it has no ' +
+      'path of your machine.',
     'With --http, the host connects to a gateway that you run with `$0 --http`, and sends the token in ' +
       `the environment variable ${TOKEN_VARIABLE}.`,
   ],
@@ -44,7 +44,7 @@ export const installCommand: CliCommand = {
     { name: 'http', value: 'URL', summary: 'connect to a gateway that runs at this address' },
     {
       name: 'force',
-      summary: 'install even if the host is not found, or replace an entry that is not ours',
+      summary: 'install even if the host is not found, or replace an entry that is not for Switchboard',
     },
     HOST_DRY_RUN,
   ],

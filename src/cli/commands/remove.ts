@@ -11,10 +11,10 @@ import { oneServerIn } from '../select-servers.ts';
 
 export const removeCommand: CliCommand = {
   about: [
-    'Removes a server from "mcpServers" in the configuration file$LAYERS[ (the project\'s file if it ' +
-      'exists, otherwise your own; add --project or --user to choose)], with the comments directly above ' +
-      'it. The rest of the file is kept. Running gateways reload and stop the server; running calls get a ' +
-      'moment to finish.',
+    'Removes a server from "mcpServers" in the configuration file$LAYERS[ (the project file if it ' +
+      'exists, otherwise your user file; add --project or --user to choose)], with the comments directly ' +
+      'above it. The rest of the file is kept. Running gateways reload and stop the server; running calls ' +
+      'get a moment to finish.',
     'A server that another file defines, such as mcps/NAME/.mcp.json, is not removed; the command names ' +
       'that file. To keep the entry for later, use `$0 disable`.',
   ],

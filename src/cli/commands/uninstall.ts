@@ -28,18 +28,18 @@ export const uninstallCommand: CliCommand = {
     'To restore servers that `$0 init` or `$0 import --takeover` moved out of the host, use `$0 eject`.',
   ],
   flags: [
-    { name: 'all', summary: 'every entry of ours, in your own files for all hosts' },
+    { name: 'all', summary: 'every entry for Switchboard, in the user files of all hosts' },
     SCOPE_FLAG,
     NAME_FLAG,
     HOST_DRY_RUN,
   ],
   examples: [
-    ['$0 uninstall cursor', 'from your own file'],
-    ['$0 uninstall vscode --scope project', "from this project's file"],
+    ['$0 uninstall cursor', 'from its user file'],
+    ['$0 uninstall vscode --scope project', 'from its file in this project'],
     ['$0 uninstall --all', 'from every host'],
     ['$0 uninstall codex --dry-run', 'preview'],
   ],
-  exits: [[Exit.failed, 'a file cannot be read or written, or the entry is not ours']],
+  exits: [[Exit.failed, 'a file cannot be read or written, or the entry is not for Switchboard']],
   async run(given, context) {
     const { program } = context.variant;
     const dryRun = given.flags.has('dry-run');
@@ -134,7 +134,7 @@ function targetsOf(given: ParsedArguments, context: Context): Targets {
 function notOurs({ host, file }: HostLocation, name: string, entry: unknown): SwitchboardError {
   return new SwitchboardError(
     'HOST_ENTRY_TAKEN',
-    `The entry ${JSON.stringify(name)} of ${host.title} is not ours, in ${file}: ${entryText(entry)}`,
-    { hint: 'It was not removed. If our entry has another name, pass it with --name.' },
+    `The entry ${JSON.stringify(name)} of ${host.title} in ${file} is not for Switchboard: ${entryText(entry)}`,
+    { hint: 'It was not removed. If the entry for Switchboard has another name, pass it with --name.' },
   );
 }

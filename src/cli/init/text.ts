@@ -71,8 +71,8 @@ function hostPlanText({ file, moves, stays, name, change }: HostPlan, program: s
   const { host } = file.location;
   const what =
     file.ours !== undefined
-      ? `already has our entry ${JSON.stringify(name)}`
-      : `gets our entry ${JSON.stringify(name)}`;
+      ? `already has the entry ${JSON.stringify(name)}`
+      : `gets the entry ${JSON.stringify(name)}`;
   const lines = [
     what,
     ...(moves.length === 0
@@ -107,7 +107,9 @@ export function initDoneText(done: InitDone, program: string, style: Style): str
     const file = printableLine(change.file);
     if (change.before === change.after) return [`${title} is already up to date: ${file}\n`];
     const entry =
-      plan.file.ours === undefined ? `Added ${JSON.stringify(plan.name)} to` : 'Updated our entry in';
+      plan.file.ours === undefined
+        ? `Added ${JSON.stringify(plan.name)} to`
+        : `Updated ${JSON.stringify(plan.name)} in`;
     const moved = plan.moves.length === 0 ? '' : ` Moved behind it: ${names(plan.moves)}.`;
     return [`${entry} ${title}, ${file}.${moved}\n`];
   });
@@ -142,12 +144,12 @@ function undoText({ hosts }: InitDone, program: string, style: Style): string {
     [
       `${program} uninstall`,
       namesOf(added.filter(({ file }) => file.location.scope !== 'project')),
-      'removes our entry',
+      'removes the entry',
     ],
     [
       `${program} uninstall --scope project`,
       namesOf(added.filter(({ file }) => file.location.scope === 'project')),
-      'removes our entry',
+      'removes the entry',
     ],
   ].filter(([, named]) => named !== '');
   if (lines.length === 0) return '';

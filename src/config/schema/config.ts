@@ -133,14 +133,12 @@ export const config = z
       .string({ error: 'must be a string' })
       .optional()
       .describe('Location of the JSON schema for editors.'),
-    extends: yesOrNo
-      .optional()
-      .describe("In a project's file: false ignores the user's own configuration. Default true."),
+    extends: yesOrNo.optional().describe('In a project file: false ignores the user file. Default true.'),
     allowProjects: z
       .array(nonEmptyText(), { error: 'must be a list of directories' })
       .optional()
       .describe(
-        'In the user\'s own file: directories whose projects are allowed without asking, for example "~/src/**". Default none.',
+        'In the user file: directories whose projects are allowed without asking, for example "~/src/**". Default none.',
       ),
     discoverGlobs: z
       .array(nonEmptyText(), { error: 'must be a list of patterns' })

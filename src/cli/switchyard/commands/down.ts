@@ -19,7 +19,7 @@ export const yardDownCommand: YardCommand = {
     {
       name: 'force',
       short: 'f',
-      summary: 'forget services that are not provably ours, without touching them',
+      summary: 'forget unverified services, without touching their processes',
     },
   ],
   examples: [
