@@ -28,7 +28,7 @@ const ALL = [
 
 /**
  * What a model reads and writes with four real servers, without a gateway and as suites, in tokens: at the beginning of
- * every conversation, after it has looked into the one suite it needs, and for a whole workflow with calls and results.
+ * every conversation, after it has opened the one suite it needs, and for a whole workflow with calls and results.
  */
 export async function measureTokens({ entry }) {
   const flat = await measured(async (servers, connect) => {
@@ -57,7 +57,7 @@ export async function measureTokens({ entry }) {
     tools: flat.tools,
     rows: [
       ['start', 'every conversation starts with'],
-      ['opened', 'after looking into one suite'],
+      ['opened', 'after opening one suite'],
       ['one', 'a workflow with one server, 2 calls'],
       ['all', 'a workflow with all four, 6 calls'],
     ].map(([key, name]) => ({ key, name, flat: flat[key], suite: suite[key], savedPercent: saved(key) })),
@@ -77,14 +77,13 @@ async function measured(open) {
   };
   try {
     const { clients, call, introspect } = await open(serversIn(cwd), connect, cwd);
-    const tools = (await Promise.all(clients.map((client) => client.listTools()))).flatMap(
-      (listed) => listed.tools,
+    const lists = await Promise.all(
+      clients.map(async (client) => ({
+        ...(await client.listTools()),
+        says: client.getInstructions() ?? '',
+      })),
     );
-    const texts = tools.map(({ name, description, inputSchema }) =>
-      JSON.stringify({ name, description, inputSchema }),
-    );
-    const start =
-      count(texts.join('\n')) + sum(clients.map((client) => count(client.getInstructions() ?? '')));
+    const start = sum(lists.map(({ tools, says }) => count(definitions(tools)) + count(says)));
     const opening = {};
     for (const server of introspect === undefined ? [] : new Set(ALL.map(([name]) => name)))
       opening[server] = await ask(introspect(server));
@@ -92,7 +91,7 @@ async function measured(open) {
     for (const each of ALL) calls.push(await ask(call(each)));
     const one = start + (opening.filesystem ?? 0);
     return {
-      tools: tools.length,
+      tools: sum(lists.map(({ tools }) => tools.length)),
       start,
       opened: one,
       one: one + sum(calls.slice(0, ONE.length)),
@@ -130,6 +129,13 @@ function official(name, ...args) {
   );
   const { bin } = JSON.parse(readFileSync(manifest, 'utf8'));
   return { command: process.execPath, args: [join(dirname(manifest), bin[`mcp-server-${name}`]), ...args] };
+}
+
+/** What a model reads of a list of tools. */
+function definitions(tools) {
+  return tools
+    .map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }))
+    .join('\n');
 }
 
 function count(text) {

@@ -54,7 +54,7 @@ async function demo(servers) {
     `A project with ${Object.keys(servers).length} MCP servers: ${Object.keys(servers).map(cyan).join(', ')}.`,
   );
 
-  step(1, 'Without Switchboard: every tool and the instructions of every server go before the model');
+  step(1, 'Without Switchboard, the model gets every tool and the instructions of every server');
   const flat = await Promise.all(
     Object.entries(servers).map(async ([name, server]) => {
       const client = await connect(server);
@@ -67,9 +67,9 @@ async function demo(servers) {
   for (const { name, tools, tokens } of flat) row(name, `${count(tools)} tools`, `${count(tokens)} tokens`);
   const flatTools = flat.reduce((sum, each) => sum + each.tools, 0);
   const flatTokens = flat.reduce((sum, each) => sum + each.tokens, 0);
-  row(bold('together'), `${count(flatTools)} tools`, bold(`${count(flatTokens)} tokens`));
+  row(bold('total'), `${count(flatTools)} tools`, bold(`${count(flatTokens)} tokens`));
 
-  step(2, 'With Switchboard: one tool for each server, and one line of instructions');
+  step(2, 'With Switchboard, it gets one tool per server and one line of instructions');
   const since = performance.now();
   const host = await connect({
     command: process.execPath,
@@ -81,20 +81,20 @@ async function demo(servers) {
   for (const suite of suites) say(`  ${green(suite.name.padEnd(17))} ${suite.description}`);
   const suiteTokens = tokensOf(suites, host.getInstructions());
   say(`  ${green('instructions'.padEnd(17))} ${host.getInstructions()}`);
-  row(bold('together'), `${count(suites.length)} tools`, bold(`${count(suiteTokens)} tokens`));
-  say(dim(`  Answered ${ms} ms after the gateway was started. No server is running yet.`));
+  row(bold('total'), `${count(suites.length)} tools`, bold(`${count(suiteTokens)} tokens`));
+  say(dim(`  The gateway responded ${ms} ms after it was started. No server is running yet.`));
 
-  step(3, 'The model looks into a suite when it needs one');
-  const looked = await ask(host, 'filesystem_suite', { action: 'introspect' });
-  const subtools = looked.structuredContent.tools;
+  step(3, 'The model opens a suite when it needs one');
+  const opened = await ask(host, 'filesystem_suite', { action: 'introspect' });
+  const subtools = opened.structuredContent.tools;
   for (const { name, input } of subtools.slice(0, 4)) say(`  ${green(name)} ${dim(cut(input, 80))}`);
   say(
     dim(
-      `  … and ${subtools.length - 4} more; ${count(encode(looked.content[0].text).length)} tokens, once, in this conversation only.`,
+      `  … and ${subtools.length - 4} more; ${count(encode(opened.content[0].text).length)} tokens, once, in this conversation only.`,
     ),
   );
 
-  step(4, 'It calls subtools, of whichever server');
+  step(4, 'It calls the tools of any server');
   const note = join(project, 'files', 'note.txt');
   const called = [
     ['filesystem_suite', 'write_file', { path: note, content: 'Switchboard was here.' }],
@@ -115,7 +115,7 @@ async function demo(servers) {
   await disconnect(host);
 
   const saved = Math.floor((1 - suiteTokens / flatTokens) * 1000) / 10;
-  say(bold('\nWhat that saves, in every conversation\n'));
+  say(bold('\nTokens saved in every conversation\n'));
   bar('flat', flatTokens, flatTokens);
   bar('suites', suiteTokens, flatTokens);
   say(
@@ -181,7 +181,7 @@ async function ask(host, suite, args) {
   return result;
 }
 
-/** What a host puts before its model in every conversation: each tool, and the instructions. */
+/** What a model reads in every conversation: each tool, and the instructions. */
 function tokensOf(tools, instructions = '') {
   const texts = tools.map(({ name, description, inputSchema }) =>
     JSON.stringify({ name, description, inputSchema }),

@@ -25,7 +25,7 @@ console.log(`wrote ${picture}`);
 function shortened(text) {
   const lines = text.trim().split('\n');
   const from = lines.findIndex((line) => plain(line).startsWith('3. '));
-  const to = lines.findIndex((line) => plain(line).startsWith('What that saves'));
+  const to = lines.findIndex((line) => plain(line).startsWith('Tokens saved'));
   if (from < 0 || to < from) throw new Error('The demo prints something else now: adapt this script.');
   // The last lines only say what to run next.
   const end = lines.findLastIndex((line) => plain(line).includes('fewer tokens'));
@@ -38,7 +38,7 @@ function svg(lines) {
   const rows = lines.map(
     (line, at) => `<text x="${LEFT}" y="${TOP + (at + 1) * ROW - 5}">${spans(line)}</text>`,
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="npm run demo: the tools of four servers cost 4,092 tokens directly and 347 as suites">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="npm run demo: the tools of four servers cost ${tokens(lines, 'flat')} tokens directly and ${tokens(lines, 'suites')} as suites">
 <style>
   rect { fill: #f6f8fa; stroke: #d0d7de }
   text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #1f2328; white-space: pre }
@@ -53,6 +53,12 @@ function svg(lines) {
 ${rows.join('\n')}
 </svg>
 `;
+}
+
+/** The number at the end of a bar. */
+function tokens(lines, name) {
+  const bar = lines.map(plain).find((line) => line.startsWith(`  ${name} `));
+  return bar.split(' ').at(-1);
 }
 
 /** The colours of one line as elements, cut where the picture ends. */
