@@ -100,6 +100,10 @@ test('every flag that a page shows with switchyard is in its help', async () => 
   expect(shown.filter((flag) => !known.has(flag))).toEqual([]);
 });
 
+test('the list of commands is what the programs print', async () => {
+  await run(process.execPath, [join(ROOT, 'scripts/command-guide.mjs'), '--check']);
+});
+
 test('the switchyard.toml that the guide shows is accepted, and means what it says', async () => {
   const [, toml] = /```toml\n([\s\S]*?)```/.exec(text('docs/guide/switchyard.md'))!;
   const project = createProject({ 'switchyard.toml': toml!, '.env': '', 'config/local.json': '{}' });
