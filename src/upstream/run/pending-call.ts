@@ -4,6 +4,7 @@ import type { Call, Runner } from '../../gateway/index.ts';
 import { Client, Server } from '../../protocol/index.ts';
 import { addEdit, type AnswerListener, type Edit, type Message, type Unanswered } from '../../wire/index.ts';
 import { Task } from './background-work.ts';
+import { optimizeEarly } from './optimize-early.ts';
 import type { ServerRun } from './server-run.ts';
 
 /** Sends calls to a server, over all its runs. */
@@ -62,6 +63,7 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
       this.#progress = new ProgressThrottle();
     }
     this.#run.inFlight++;
+    optimizeEarly();
     this.#id = peer.relay(request, ready, this);
     setup.deadlines.add(this);
     this.call.runBy(this);
