@@ -16,7 +16,7 @@ import {
 } from '../protocol/index.ts';
 import { RpcCode } from '../wire/index.ts';
 import { Connection, type ConnectionEvent } from './connection/connection.ts';
-import { asStartError } from './connection/server-start.ts';
+import { asStartError } from './connection/start-errors.ts';
 import type { UpstreamContext } from './context.ts';
 import { listAll } from './lists/list.ts';
 import type { UpstreamServer } from './server.ts';
@@ -83,8 +83,8 @@ export function createServerSource(
   const fetch = async (kind: ListKind): Promise<Listing> => {
     // Nothing is asked of a server that says it has none; tools are asked for all the same, for servers forget to say.
     if (kind !== 'tools') {
-      const { about } = await connect().started();
-      if (about!.capabilities[LIST_KINDS[kind].capability] === undefined) return EMPTY_LISTING;
+      const { agreement } = await connect().started();
+      if (agreement!.info.capabilities[LIST_KINDS[kind].capability] === undefined) return EMPTY_LISTING;
     }
     const screened = kind === 'tools' && server.target.kind === 'remote' ? screen : undefined;
     const listing = await listAll(connect(), kind, server.name, context.log, screened);

@@ -7,7 +7,8 @@ import type { Message } from '../../wire/index.ts';
 import type { ServerSetup } from '../context.ts';
 import { returnHint, type RunEvent, type ServerRun } from '../run/server-run.ts';
 import { ServerCalls } from './server-calls.ts';
-import { asStartError, ServerStart, StartPostponed } from './server-start.ts';
+import { ServerStart } from './server-start.ts';
+import { asStartError, StartPostponed } from './start-errors.ts';
 import type { ConnectionState, CrashedState, IdleState, RunningState } from './state.ts';
 
 /** What a connection tells its listener: what a run tells, and how the runs begin and end. */
@@ -229,7 +230,7 @@ export class Connection {
   }
 
   #running(run: ServerRun): void {
-    this.#setup.learned.about = run.about;
+    this.#setup.learned.about = run.agreement!.info;
     this.problem = undefined;
     const { pid } = run.transport;
     const state: RunningState = { kind: 'running', run, pid, since: Date.now(), idleTimer: undefined };

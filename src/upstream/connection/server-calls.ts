@@ -11,7 +11,7 @@ import { PendingCall, type CallSender } from '../run/pending-call.ts';
 import type { ServerRun } from '../run/server-run.ts';
 import { CallQueue } from './call-queue.ts';
 import type { Connection } from './connection.ts';
-import { asStartError } from './server-start.ts';
+import { asStartError } from './start-errors.ts';
 
 /** The calls to one server: sent as soon as there is room, kept until then, also over the runs of the server. */
 export class ServerCalls implements CallSender {

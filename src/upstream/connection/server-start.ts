@@ -1,4 +1,4 @@
-import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { SwitchboardError } from '../../shared/errors.ts';
 import type { SourceInfo } from '../../gateway/index.ts';
 import {
   eraOfVersion,
@@ -9,8 +9,10 @@ import {
 } from '../../protocol/index.ts';
 import type { OutputFraming } from '../../wire/index.ts';
 import type { ServerSetup } from '../context.ts';
-import { inSeconds, ServerRun, StartTimeout, type RunListener, type StartTime } from '../run/server-run.ts';
+import { erasOf, type Agreement } from '../handshake/negotiate.ts';
+import { ServerRun, type RunListener } from '../run/server-run.ts';
 import type { ProcessTarget } from '../server.ts';
+import { inSeconds, StartPostponed, StartTimeout } from './start-errors.ts';
 
 export interface ServerStartOptions {
   /** Hears of the run. */
@@ -59,8 +61,12 @@ export class ServerStart {
     const { target } = server;
     if (target.kind === 'remote') {
       admitted();
-      const limit = server.timeouts.childSpawnMs;
-      return this.#startInClientEra(() => this.#startIn('newline', { began: performance.now(), limit }));
+      return this.#startInClientEra(() =>
+        this.#startIn(
+          'newline',
+          this.#time(() => undefined),
+        ),
+      );
     }
     this.#awaitsTurn = true;
     return context.inTurn({
@@ -101,11 +107,10 @@ export class ServerStart {
   async #startInClientEra(start: () => Promise<ServerRun>): Promise<ServerRun> {
     const { context, server } = this.#setup;
     const wanted = context.era();
-    const suits = ({ about }: ServerRun): boolean =>
-      wanted === undefined || eraOfVersion(about!.protocolVersion) === wanted;
+    const suits = ({ agreement }: ServerRun): boolean => wanted === undefined || agreement!.era === wanted;
     let run = await this.#startAlsoWithoutDiscover(start);
     // It was given up on in that era while it was still starting, and has responded since.
-    if (!suits(run) && run.support[wanted!] === true) {
+    if (!suits(run) && run.agreement!.support[wanted!] === true) {
       await run.stop();
       run = await start();
     }
@@ -140,12 +145,15 @@ export class ServerStart {
     }
   }
 
+  #time(looked: StartTime['looked']): StartTime {
+    return { began: performance.now(), limit: this.#setup.server.timeouts.childSpawnMs, looked };
+  }
+
   #startProgram({ framing }: ProcessTarget, leave: () => void): Promise<ServerRun> {
-    const { server, learned, context } = this.#setup;
-    const looked = (idleMs: number): void => {
+    const { learned, context } = this.#setup;
+    const time = this.#time((idleMs) => {
       if (idleMs >= MAKES_ROOM) leave();
-    };
-    const time = { began: performance.now(), limit: server.timeouts.childSpawnMs, looked };
+    });
     if (framing !== 'auto') return this.#startIn(framing, time);
     const known = learned.framing ?? context.cache.framing;
     if (known === undefined) return this.#search(time);
@@ -165,7 +173,7 @@ export class ServerStart {
     const startAfter = Math.min(STARTED_AGAIN, time.limit * STARTED_AGAIN_PART);
     let askedAt: number | undefined;
     const watch: Watch = (idleMs, run, giveUp) => {
-      time.looked?.(idleMs);
+      time.looked(idleMs);
       if (idleMs < askAfter || run.peer.transport.inputFraming !== undefined) return;
       if (askedAt === undefined) {
         askedAt = performance.now();
@@ -195,16 +203,13 @@ export class ServerStart {
     }
   }
 
-  async #startIn(framing: OutputFraming, time: StartTime, watch?: Watch): Promise<ServerRun> {
+  async #startIn(framing: OutputFraming, time: StartTime, watch: Watch = time.looked): Promise<ServerRun> {
     const { server } = this.#setup;
     const run = await ServerRun.begin(this.#setup, framing, this.#options.listener);
     this.#pending = run;
-    let about: SourceInfo;
+    let agreement: Agreement;
     try {
-      about = await new Promise((resolve, reject) => {
-        const looked = watch ? (idleMs: number) => watch(idleMs, run, reject) : time.looked;
-        run.initialize({ ...time, looked }).then(resolve, reject);
-      });
+      agreement = await this.#initialize(run, time, watch);
       // It may have been lost in the same breath in which it answered.
       if (run.end)
         throw new SwitchboardError('START_FAILED', `Server '${server.name}' lost the session immediately.`);
@@ -216,13 +221,40 @@ export class ServerStart {
       throw run.end?.error ?? error;
     } finally {
       this.#pending = undefined;
-      this.#firstEra = run.eras[0];
     }
-    this.#learn(run, about);
+    this.#learn(run, agreement);
     return run;
   }
 
-  #learn({ peer, transport, support }: ServerRun, about: SourceInfo): void {
+  /** Rejects when the server fails or is silent to the end of its time, or when `watch` gives it up. */
+  async #initialize(run: ServerRun, { began, limit }: StartTime, watch: Watch): Promise<Agreement> {
+    const { server, context, learned } = this.#setup;
+    const { about, support: known } = context.cache;
+    const support = learned.endsOnDiscover === true ? { ...known, modern: false } : known;
+    const eras = erasOf(server, {
+      wanted: context.era(),
+      last: about && eraOfVersion(about.protocolVersion),
+      support,
+      transport: learned.transport,
+    });
+    this.#firstEra = eras[0];
+    const timeoutMs = began + limit - performance.now();
+    let timer: NodeJS.Timeout | undefined;
+    let unwatch: (() => void) | undefined;
+    const givenUp = new Promise<never>((_, reject) => {
+      const expired = (): void => reject(new StartTimeout(server, performance.now() - began, run.words()));
+      timer = setTimeout(expired, timeoutMs);
+      unwatch = run.transport.watch?.((idleMs) => watch(idleMs, run, reject));
+    });
+    try {
+      return await Promise.race([run.initialize(eras, support.modern === true, timeoutMs), givenUp]);
+    } finally {
+      clearTimeout(timer);
+      unwatch?.();
+    }
+  }
+
+  #learn({ peer, transport }: ServerRun, { info: about, era, support }: Agreement): void {
     const { server, context, learned } = this.#setup;
     const { cache, log } = context;
     const { target, name } = server;
@@ -233,7 +265,6 @@ export class ServerStart {
         'speaks Content-Length framing; set "framing": "content-length" in its entry to skip detection',
         { server: name },
       );
-    const era = eraOfVersion(about.protocolVersion);
     if (support[otherEra(era)] === false && cache.support[otherEra(era)] === true)
       log.info('speaks another protocol version now', { server: name, era });
     // A new version of the server may support what an old one did not.
@@ -244,6 +275,19 @@ export class ServerStart {
   }
 }
 
+/** The time that a start has. */
+interface StartTime {
+  /** When it began, on the performance clock. */
+  readonly began: number;
+  /** In milliseconds. */
+  readonly limit: number;
+  /** Told now and then for how many milliseconds a program has shown no sign of life. */
+  readonly looked: (idleMs: number) => void;
+}
+
+/** The same for a run of it, which may be given up. */
+type Watch = (idleMs: number, run: ServerRun, giveUp: (why: Error) => void) => void;
+
 /** Whether a server says that it is of another version than when it last spoke the same era. */
 function isUpdated(before: SourceInfo | undefined, about: SourceInfo): boolean {
   if (before === undefined || typeof before.serverInfo.version !== 'string') return false;
@@ -253,9 +297,6 @@ function isUpdated(before: SourceInfo | undefined, about: SourceInfo): boolean {
   );
 }
 
-/** Looks at a program that has been idle for so long while it starts, and may give it up. */
-type Watch = (idleMs: number, run: ServerRun, giveUp: (why: Error) => void) => void;
-
 function alsoAsked(error: StartTimeout): StartTimeout {
   error.message += ' Content-Length framing was tried as well.';
   return error;
@@ -263,23 +304,3 @@ function alsoAsked(error: StartTimeout): StartTimeout {
 
 /** It neither answers nor does anything. */
 class StaysSilent extends Error {}
-
-/** There are too many others. */
-export class StartPostponed extends Error {
-  readonly reason: SwitchboardError;
-
-  constructor(reason: SwitchboardError) {
-    super(reason.message);
-    this.reason = reason;
-  }
-}
-
-/** The reason a server did not start, as the error that the waiting calls get. */
-export function asStartError(error: unknown, server: string): SwitchboardError {
-  if (error instanceof SwitchboardError) return error;
-  return new SwitchboardError(
-    'START_FAILED',
-    `Server '${server}' could not be started: ${messageOf(error)}`,
-    { cause: error },
-  );
-}

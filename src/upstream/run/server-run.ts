@@ -2,25 +2,18 @@ import type { Deadline } from '../../shared/deadline.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { quoted } from '../../shared/printable.ts';
 import { secretMask } from '../../shared/secrets.ts';
-import type { ClientLink, ServerRequest, Session, SourceInfo } from '../../gateway/index.ts';
-import {
-  eraOfVersion,
-  SERVER_SHAPE,
-  type CatalogKind,
-  type Era,
-  type EraSupport,
-  type JsonObject,
-} from '../../protocol/index.ts';
+import type { ClientLink, ServerRequest, Session } from '../../gateway/index.ts';
+import { SERVER_SHAPE, type CatalogKind, type Era, type JsonObject } from '../../protocol/index.ts';
 import { Peer, type Message, type OutputFraming } from '../../wire/index.ts';
 import type { ServerSetup } from '../context.ts';
-import { erasOf, negotiate, type Agreement } from '../handshake/negotiate.ts';
+import { negotiate, type Agreement } from '../handshake/negotiate.ts';
 import { Modern } from '../modern/modern.ts';
 import type { UpstreamServer } from '../server.ts';
 import type { Transport, TransportEnd, TransportEvents } from '../transport.ts';
 import { BackgroundWork } from './background-work.ts';
 import { NoiseMeter } from './noise.ts';
 import { PendingCall } from './pending-call.ts';
-import { openProcessTransport } from './process-transport.ts';
+import { openTransport } from './open-transport.ts';
 import { routeNotification, routeRequest } from './server-messages.ts';
 import { OpenServerRequests } from './server-requests.ts';
 
@@ -69,12 +62,8 @@ export class ServerRun {
   /** Its requests to a client that are not answered yet. */
   readonly serverRequests: OpenServerRequests;
   readonly background = new BackgroundWork();
-  /** The eras in which it is tried, in order. */
-  eras: readonly Era[] = [];
-  /** What it says of itself, once it has answered the handshake. */
-  about: SourceInfo | undefined = undefined;
-  /** What its start has shown of the eras it supports. */
-  support: EraSupport = {};
+  /** What came of the handshake; undefined until it was answered. */
+  agreement: Agreement | undefined = undefined;
   /** Set once it turned out to be of the modern era. */
   modern: Modern | undefined = undefined;
   /** Calls sent and not yet answered, without those whose client is away. */
@@ -95,7 +84,6 @@ export class ServerRun {
   #onFinished: (() => void) | undefined;
   readonly #onOver: (() => void)[] = [];
 
-  /** Begins one: a program is started here, a remote server is reached with the first message. */
   static async begin(setup: ServerSetup, framing: OutputFraming, listener: RunListener): Promise<ServerRun> {
     const mask = maskOf(setup.server);
     const events: TransportEvents = { ended: (end) => run.#ended(end) };
@@ -140,27 +128,29 @@ export class ServerRun {
     return this.#listener(event, this);
   }
 
-  /** Resolves with what the server says of itself; rejects when it fails or is silent to the end of its time. */
-  async initialize({ began, limit, looked }: StartTime): Promise<SourceInfo> {
-    const timeoutMs = began + limit - performance.now();
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new StartTimeout(this.setup.server, performance.now() - began, this.words())),
-        timeoutMs,
-      );
+  /** Resolves when the server has answered the handshake in one of the eras. `discovered`: it has done so before, in the modern one. */
+  async initialize(eras: readonly Era[], discovered: boolean, timeoutMs: number): Promise<Agreement> {
+    const { peer, transport, mask, setup } = this;
+    const agreement = await negotiate({
+      peer,
+      transport,
+      server: setup.server.name,
+      identity: setup.context.identity(),
+      mask,
+      eras,
+      discovered,
+      timeoutMs,
+      asked: (again) => (this.#askAgain = again),
     });
-    const unwatch = looked && this.transport.watch?.(looked);
-    try {
-      const { era, info, support } = await Promise.race([this.#negotiate(timeoutMs), timeout]);
-      this.about = info;
-      this.support = support;
-      if (era === 'modern' && !this.end) this.modern = this.#createModern(info);
-      return info;
-    } finally {
-      clearTimeout(timer);
-      unwatch?.();
-    }
+    this.agreement = agreement;
+    if (agreement.era === 'modern' && !this.end)
+      this.modern = new Modern({
+        setup,
+        peer,
+        about: agreement.info,
+        changed: (list) => this.tell({ kind: 'changed', list }),
+      });
+    return agreement;
   }
 
   /** Sends the handshake once more, in both framings at once; not to one that has shown that it can speak. */
@@ -309,34 +299,6 @@ export class ServerRun {
     return new Promise((resolve) => this.#onOver.push(resolve));
   }
 
-  #negotiate(timeoutMs: number): Promise<Agreement> {
-    const { server, context, learned } = this.setup;
-    const { about, support: known } = context.cache;
-    const support = learned.endsOnDiscover === true ? { ...known, modern: false } : known;
-    this.eras = erasOf(server, {
-      wanted: context.era(),
-      last: about && eraOfVersion(about.protocolVersion),
-      support,
-      transport: learned.transport,
-    });
-    return negotiate({
-      peer: this.peer,
-      transport: this.transport,
-      server: server.name,
-      identity: context.identity(),
-      mask: this.mask,
-      eras: this.eras,
-      timeoutMs,
-      discovered: support.modern === true,
-      asked: (again) => (this.#askAgain = again),
-    });
-  }
-
-  #createModern(about: SourceInfo): Modern {
-    const { peer, setup } = this;
-    return new Modern({ setup, peer, about, changed: (list) => this.tell({ kind: 'changed', list }) });
-  }
-
   #ended(end: TransportEnd): void {
     switch (end.kind) {
       case 'failed':
@@ -367,13 +329,13 @@ export class ServerRun {
 
   #lose(how: string): void {
     if (this.end) return;
-    const words = this.about ? this.transport.lastWords() : this.words();
+    const words = this.agreement ? this.transport.lastWords() : this.words();
     const message = `Server '${this.setup.server.name}' ${how}.${words && ` ${words}`}`;
     const startHint =
       this.#noise.printed.length === 0
         ? this.setup.context.startHint
         : 'Its command does not seem to start an MCP server.';
-    const hint = this.about ? undefined : startHint;
+    const hint = this.agreement ? undefined : startHint;
     this.#lost(new SwitchboardError('SERVER_LOST', message, { hint }));
   }
 
@@ -402,32 +364,6 @@ export class ServerRun {
 
 const ROOM: RunEvent = { kind: 'room' };
 
-function openTransport(
-  setup: ServerSetup,
-  framing: OutputFraming,
-  mask: (text: string) => string,
-  events: TransportEvents,
-): Transport | Promise<Transport> {
-  const { server, context, learned } = setup;
-  const { name, target, limits } = server;
-  if (target.kind === 'process') return openProcessTransport(setup, target, framing, mask, events);
-  // Loaded when the first remote server is used: most configurations have none.
-  return import('../http/index.ts').then(
-    ({ RemoteTransport }) =>
-      new RemoteTransport(
-        {
-          server: name,
-          target,
-          messageBytes: limits.messageBytes,
-          log: context.log,
-          learned,
-          headers: learned.headers,
-        },
-        events,
-      ),
-  );
-}
-
 /** Hides the secrets of a server, and what looks like a token that it was sent. */
 function maskOf({ secrets }: UpstreamServer): (text: string) => string {
   const mask = secretMask(secrets?.() ?? []);
@@ -442,35 +378,4 @@ export function returnHint({ name, target, comesBack }: UpstreamServer): string 
   return target.kind === 'remote'
     ? 'The next call connects to it again.'
     : 'The next call starts the server again.';
-}
-
-/** The time that a start has. */
-export interface StartTime {
-  /** When it began, on the performance clock. */
-  readonly began: number;
-  /** In milliseconds. */
-  readonly limit: number;
-  /** Told now and then for how many milliseconds a program has shown no sign of life. */
-  readonly looked?: ((idleMs: number) => void) | undefined;
-}
-
-/** The server is alive but has not answered `initialize` in time. */
-export class StartTimeout extends SwitchboardError {
-  constructor({ name, target }: UpstreamServer, elapsed: number, words: string) {
-    super(
-      'START_TIMEOUT',
-      `Server '${name}' did not respond to initialize within ${inSeconds(elapsed)}.${words && ` ${words}`}`,
-      {
-        hint:
-          target.kind === 'remote'
-            ? 'If it just needs more time, raise timeouts.childSpawnMs; otherwise check that its url is that of an MCP server.'
-            : 'If it just needs more time, raise timeouts.childSpawnMs; if it prints nothing, check that its command starts an MCP server.',
-      },
-    );
-  }
-}
-
-/** `0.3 s`, `12 s`. */
-export function inSeconds(ms: number): string {
-  return `${ms < 9950 ? (ms / 1000).toFixed(1) : Math.round(ms / 1000)} s`;
 }
