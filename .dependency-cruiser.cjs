@@ -134,7 +134,25 @@ const rules = [
     name: 'the-entries-know-the-command-line-only',
     severity: 'error',
     from: { path: ['^src/index\\.ts$', '^src/bins/'] },
-    to: { path: '^src/', pathNot: '^src/cli/(main|program-variant|switchyard/main)\\.ts$' },
+    to: { path: '^src/', pathNot: '^src/cli/(switchboard/(main|variants)|switchyard/main)\\.ts$' },
+  },
+  {
+    name: 'the-kit-knows-no-program',
+    severity: 'error',
+    from: { path: '^src/cli/kit/' },
+    to: { path: '^src/', pathNot: '^src/(cli/kit|shared)/' },
+  },
+  {
+    name: 'what-programs-share-knows-no-program',
+    severity: 'error',
+    from: { path: '^src/cli/common/' },
+    to: { path: '^src/cli/', pathNot: '^src/cli/(kit|common)/' },
+  },
+  {
+    name: 'programs-meet-in-kit-and-common',
+    severity: 'error',
+    from: { path: '^src/cli/(switchboard|switchyard)/' },
+    to: { path: '^src/cli/(switchboard|switchyard)/', pathNot: '^src/cli/$1/' },
   },
   {
     name: 'the-sdk-stays-at-the-edges',

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { switchboard } from './cli/program-variant.ts';
-import { runProgram } from './cli/main.ts';
+import { switchboard } from './cli/switchboard/variants.ts';
+import { runProgram } from './cli/switchboard/main.ts';
 
 void runProgram(process.argv.slice(2), switchboard).then((code) => process.exit(code));

@@ -14,7 +14,7 @@ export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
  */
 const GROUPS = [
   {
-    start: 'src/cli/main.ts',
+    start: 'src/cli/switchboard/main.ts',
     programs: {
       index: 'src/index.ts',
       'mcp-proxy-server': 'src/bins/mcp-proxy-server.ts',

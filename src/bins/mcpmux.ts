@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { mcpmux } from '../cli/program-variant.ts';
-import { runProgram } from '../cli/main.ts';
+import { mcpmux } from '../cli/switchboard/variants.ts';
+import { runProgram } from '../cli/switchboard/main.ts';
 
 void runProgram(process.argv.slice(2), mcpmux).then((code) => process.exit(code));

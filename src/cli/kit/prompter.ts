@@ -1,0 +1,67 @@
+import { printableLine } from '../../shared/printable.ts';
+import { usage } from './arguments.ts';
+
+export interface Choice<T> {
+  readonly value: T;
+  readonly label: string;
+  /** Shown behind it. */
+  readonly hint?: string;
+}
+
+/** Asks a person at a terminal. Each question throws `Cancelled` on Ctrl-C or Escape. */
+export interface Prompter {
+  /** Any number of a list, none included. */
+  many<T>(question: string, choices: readonly Choice<T>[], chosen: readonly T[]): Promise<T[]>;
+  /** One of a list. */
+  one<T>(question: string, choices: readonly Choice<T>[]): Promise<T>;
+  confirm(question: string): Promise<boolean>;
+}
+
+export class Cancelled extends Error {}
+
+/** The library is loaded only here, so that runs with flags do not wait for it. */
+export async function createPrompter(signal: AbortSignal): Promise<Prompter> {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major === 20 && minor < 12)
+    throw usage(
+      `Interactive init needs Node 20.12 or newer; this is ${process.versions.node}.`,
+      'Update Node, or use --yes and flags (see --help).',
+    );
+  const { confirm, isCancel, multiselect, select } = await import('./prompts.ts');
+  // Some terminals say so late how wide they are.
+  if (!process.stderr.columns) Object.assign(process.stderr, { columns: 80, rows: 24 });
+  // stdout is for the result.
+  const common = { input: process.stdin, output: process.stderr, signal };
+  const answered = <T>(answer: T): Exclude<T, symbol> => {
+    if (isCancel(answer)) throw new Cancelled();
+    return answer as Exclude<T, symbol>;
+  };
+  // By their position: values need not be simple.
+  const options = (choices: readonly Choice<unknown>[]) =>
+    choices.map(({ label, hint }, value) => ({
+      value,
+      label: printableLine(label),
+      ...(hint === undefined ? {} : { hint: printableLine(hint) }),
+    }));
+  return {
+    async many(message, choices, chosen) {
+      const initialValues = choices.flatMap(({ value }, at) => (chosen.includes(value) ? [at] : []));
+      const answer = await multiselect({
+        ...common,
+        message,
+        options: options(choices),
+        initialValues,
+        required: false,
+      });
+      return answered(answer)
+        .toSorted((a, b) => a - b)
+        .map((at) => choices[at]!.value);
+    },
+    async one(message, choices) {
+      return choices[answered(await select({ ...common, message, options: options(choices) }))]!.value;
+    },
+    async confirm(message) {
+      return answered(await confirm({ ...common, message }));
+    },
+  };
+}

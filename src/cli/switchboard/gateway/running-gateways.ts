@@ -1,0 +1,175 @@
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { processStatus } from '../../../process/index.ts';
+import { locateConfig, type LoadedConfig } from '../../../config/index.ts';
+import {
+  STATE_FILE_VERSION,
+  runDirectory,
+  configIdentity,
+  type StoredServerState,
+  type GatewayStateFile,
+} from './state-file.ts';
+
+/** What we read of such a file, in bytes, and how many of them. */
+const MAX_BYTES = 1024 * 1024;
+const MAX_FILES = 1000;
+/** A file of another place (a container, a machine with the same home) is left alone for this long, in milliseconds. */
+const FOREIGN_AGE = 7 * 24 * 3600 * 1000;
+/** Writing one takes a moment; a half-written file as old as this belongs to a gateway that was killed meanwhile. */
+const UNFINISHED_AGE = 3600 * 1000;
+
+/** The gateways that serve this configuration now, the newest first. */
+export function runningGateways(stateDirectory: string, config: LoadedConfig): GatewayStateFile[] {
+  const subject = configIdentity(config);
+  return allGateways(stateDirectory).filter((said) => isSame(said.config, subject));
+}
+
+/**
+ * The gateways that read one of these configuration files, or would if they looked for theirs now, the newest first. A
+ * project without a file is named by its directory.
+ */
+export function gatewaysReading(stateDirectory: string, places: readonly string[]): GatewayStateFile[] {
+  return allGateways(stateDirectory).filter((said) => places.some((place) => reads(said, place)));
+}
+
+function reads({ config, files = [], search }: GatewayStateFile, place: string): boolean {
+  if ([config, ...files].some((file) => isSame(file, place))) return true;
+  if (search === undefined) return false;
+  const { cwd, userDirectory } = search;
+  if (userDirectory !== undefined && isSame(userDirectory, dirname(place))) return true;
+  const { file } = locateConfig('project', { cwd, userDirectory });
+  return file !== undefined && isSame(file, place);
+}
+
+/** Whether a gateway is that of the same project, rather than another one with the same user's file. */
+export function isSameProject({ directory }: GatewayStateFile, config: LoadedConfig): boolean {
+  return directory === undefined || isSame(directory, config.directory);
+}
+
+/** A gateway that clients reach at this port, under a name that fits; undefined where none says so. */
+export function gatewayAt(
+  stateDirectory: string,
+  port: number,
+  fits: (host: string) => boolean,
+): GatewayStateFile | undefined {
+  return allGateways(stateDirectory).find(({ url = '' }) => {
+    if (!URL.canParse(url)) return false;
+    const { hostname, port: given } = new URL(url);
+    return Number(given || 80) === port && fits(hostname.replace(/^\[(.*)\]$/, '$1'));
+  });
+}
+
+/** All that run now, the newest first. Removes what dead ones have left. */
+function allGateways(stateDirectory: string): GatewayStateFile[] {
+  const found: GatewayStateFile[] = [];
+  for (const file of runFiles(runDirectory(stateDirectory))) {
+    const said = read(file);
+    if (said === undefined) continue;
+    const status = processStatus(said);
+    if (status === 'gone' || (status === 'unknown' && isOlder(file, FOREIGN_AGE))) remove(file);
+    else if (status === 'alive') found.push(said);
+  }
+  return found.sort((a, b) => b.since.localeCompare(a.since));
+}
+
+/** Whether two paths lead to the same file or directory: hosts may know it by another name than a person. */
+function isSame(one: string, other: string): boolean {
+  if (one === other) return true;
+  try {
+    return fs.realpathSync(one) === fs.realpathSync(other);
+  } catch {
+    return false;
+  }
+}
+
+function runFiles(directory: string): string[] {
+  try {
+    if (!fs.lstatSync(directory).isDirectory()) return [];
+    const all = fs.readdirSync(directory);
+    for (const name of all.filter((each) => /^\d+\.json\.tmp$/.test(each))) {
+      const file = join(directory, name);
+      if (isOlder(file, UNFINISHED_AGE)) remove(file);
+    }
+    const names = all.filter((name) => /^\d+\.json$/.test(name));
+    return names.slice(0, MAX_FILES).map((name) => join(directory, name));
+  } catch {
+    // Nobody has ever written there.
+    return [];
+  }
+}
+
+/** Undefined for what no gateway of this version has written. */
+function read(file: string): GatewayStateFile | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = fs.openSync(file, FLAGS);
+    const found = fs.fstatSync(descriptor);
+    if (!found.isFile() || found.size > MAX_BYTES) return undefined;
+    const value: unknown = JSON.parse(fs.readFileSync(descriptor, 'utf8'));
+    return isRunFile(value) ? value : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) fs.closeSync(descriptor);
+  }
+}
+
+/** No link is followed, and a pipe is not waited for. Windows has neither flag. */
+const FLAGS =
+  fs.constants.O_RDONLY |
+  ((fs.constants.O_NOFOLLOW as number | undefined) ?? 0) |
+  ((fs.constants.O_NONBLOCK as number | undefined) ?? 0);
+
+function isOlder(file: string, age: number): boolean {
+  const written = fs.lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+  return Date.now() - written > age;
+}
+
+function remove(file: string): void {
+  try {
+    fs.rmSync(file, { force: true });
+  } catch {
+    // It is ignored all the same.
+  }
+}
+
+function isRunFile(value: unknown): value is GatewayStateFile {
+  if (!isObject(value) || value.version !== STATE_FILE_VERSION || !isObject(value.servers)) return false;
+  const { pid, startTime, place, program, since, config, url, servers, added } = value;
+  const { directory = '', files = [], search = {} } = value;
+  return (
+    Number.isSafeInteger(pid) &&
+    Number(pid) > 0 &&
+    typeof startTime === 'number' &&
+    [place, program, since, config, url ?? '', directory].every((text) => typeof text === 'string') &&
+    Array.isArray(files) &&
+    files.every((file) => typeof file === 'string') &&
+    isObject(search) &&
+    Object.values(search).every((text) => typeof text === 'string') &&
+    Array.isArray(added) &&
+    added.every((name) => typeof name === 'string') &&
+    Object.values(servers).every(isState)
+  );
+}
+
+function isState(value: unknown): value is StoredServerState {
+  if (!isObject(value)) return false;
+  switch (value.kind) {
+    case 'idle':
+    case 'starting':
+    case 'stopped':
+      return true;
+    case 'running':
+      return typeof value.since === 'string' && (value.pid === null || typeof value.pid === 'number');
+    case 'crashed':
+      return typeof value.reason === 'string' && typeof value.at === 'string';
+    case 'unusable':
+      return typeof value.reason === 'string';
+    default:
+      return false;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,171 @@
+import { rmSync } from 'node:fs';
+import { chmod, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ownIdentity, type RecordedIdentity } from '../../../process/index.ts';
+import type { ServerState } from '../../../app.ts';
+import { remoteSecrets, type LoadedConfig, type ServerDefinition } from '../../../config/index.ts';
+import { plainLine } from '../../../shared/printable.ts';
+import { secretMask } from '../../../shared/secrets.ts';
+
+/**
+ * What a running gateway says of itself and its servers, in a file of its own that lives as long as it does:
+ * `run/<pid>.json` in the state directory. Only its owner can read it, and no value of an environment is in it.
+ */
+export interface GatewayStateFile extends RecordedIdentity {
+  readonly version: typeof STATE_FILE_VERSION;
+  readonly program: string;
+  /** When it started, as an ISO date. */
+  readonly since: string;
+  /** The configuration file, or without one the directory: what tells gateways apart. */
+  readonly config: string;
+  /** The directory of its project. Default: not told, by an older version. */
+  readonly directory?: string;
+  /** All its configuration files. Default: `config`, where that is a file. */
+  readonly files?: readonly string[];
+  /** How it looks for them when it reads them again. Default: it reads the same again. */
+  readonly search?: { readonly cwd: string; readonly userDirectory?: string | undefined };
+  /** Where clients connect to it. Default: they do not. */
+  readonly url?: string;
+  readonly servers: Readonly<Record<string, StoredServerState>>;
+  /** The names of those among them that no file defines: they were added while it ran. */
+  readonly added: readonly string[];
+}
+
+/** Dates are ISO dates. */
+export type StoredServerState =
+  | { readonly kind: 'idle' | 'starting' | 'stopped' }
+  | {
+      readonly kind: 'running';
+      readonly pid: number | null;
+      readonly since: string;
+      /** Why it shows nothing. */
+      readonly problem?: string;
+    }
+  | { readonly kind: 'crashed'; readonly reason: string; readonly at: string }
+  | { readonly kind: 'unusable'; readonly reason: string };
+
+export interface GatewayState {
+  readonly config: LoadedConfig;
+  readonly program: string;
+  /** Where clients connect. Default: nowhere. */
+  readonly url?: string | undefined;
+  readonly servers: readonly ServerState[];
+}
+
+export const STATE_FILE_VERSION = 1;
+/** The longest reason, in UTF-16 units. */
+const MAX_REASON = 300;
+
+let identity: RecordedIdentity | undefined;
+
+/** Writes how the servers are doing now, in the place of what was written before. */
+export async function writeStateFile(
+  stateDirectory: string,
+  { config, program, url, servers }: GatewayState,
+): Promise<void> {
+  const directory = runDirectory(stateDirectory);
+  await makePrivate(directory);
+  identity ??= ownIdentity();
+  const file = fileOf(directory);
+  const definitions = new Map(config.servers.map((server) => [server.name, server]));
+  const states = servers.map(
+    (server) => [server.name, storedState(server, definitions.get(server.name))] as const,
+  );
+  const content: GatewayStateFile = {
+    version: STATE_FILE_VERSION,
+    ...identity,
+    program,
+    since: new Date(performance.timeOrigin).toISOString(),
+    config: configIdentity(config),
+    directory: config.directory,
+    files: config.files.map(({ path }) => path),
+    ...(config.search === undefined ? {} : { search: config.search }),
+    ...(url === undefined ? {} : { url }),
+    servers: Object.fromEntries(states),
+    added: servers.map(({ name }) => name).filter((name) => !definitions.has(name)),
+  };
+  const temporary = `${file}.tmp`;
+  removeAtExit(file, temporary);
+  // Whatever has this name was left by an earlier process; what we write is new, so no link is followed.
+  await rm(temporary, { force: true });
+  await writeFile(temporary, JSON.stringify(content), { mode: 0o600, flag: 'wx' });
+  await rename(temporary, file);
+}
+
+/** Removes what this program has written. */
+export async function removeStateFile(stateDirectory: string): Promise<void> {
+  await rm(fileOf(runDirectory(stateDirectory)), { force: true });
+}
+
+export function runDirectory(stateDirectory: string): string {
+  return join(stateDirectory, 'run');
+}
+
+export function configIdentity({ file, directory }: LoadedConfig): string {
+  return file ?? directory;
+}
+
+function fileOf(directory: string): string {
+  return join(directory, `${process.pid}.json`);
+}
+
+async function makePrivate(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const found = await lstat(directory);
+  if (!found.isDirectory()) throw new Error(`${directory} is not a directory`);
+  // Fails where it belongs to somebody else, who could read what we write there.
+  if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) await chmod(directory, 0o700);
+}
+
+let removing = false;
+
+/** For exits that cannot wait. */
+function removeAtExit(...files: readonly string[]): void {
+  if (removing) return;
+  removing = true;
+  process.on('exit', () => {
+    try {
+      for (const file of files) rmSync(file, { force: true });
+    } catch {
+      // Readers see that its writer is gone.
+    }
+  });
+}
+
+function storedState(
+  { state, problem }: ServerState,
+  server: ServerDefinition | undefined,
+): StoredServerState {
+  switch (state.kind) {
+    case 'running':
+      return {
+        kind: 'running',
+        pid: state.pid ?? null,
+        since: new Date(state.since).toISOString(),
+        ...(problem === undefined ? {} : { problem: cut(plainLine(problem)) }),
+      };
+    case 'crashed':
+      return {
+        kind: 'crashed',
+        // Where its environment is not known, nobody can tell what in the reason is a secret.
+        reason:
+          server === undefined
+            ? 'see the log of its gateway'
+            : cut(plainLine(secretMask(secretsOf(server))(state.error.message))),
+        at: new Date(state.at).toISOString(),
+      };
+    case 'unusable':
+      return { kind: 'unusable', reason: cut(plainLine(state.error.message)) };
+    default:
+      return { kind: state.kind };
+  }
+}
+
+function secretsOf(server: ServerDefinition): readonly string[] {
+  if (server.kind === 'builtin') return [];
+  return server.kind === 'stdio' ? Object.values(server.env) : remoteSecrets(server);
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_REASON ? text : `${text.slice(0, MAX_REASON - 1)}…`;
+}

@@ -1,0 +1,47 @@
+import { documentSecrets, plainEntry } from '../../../hosts/index.ts';
+import { printableLine } from '../../../shared/printable.ts';
+import { secretMask } from '../../../shared/secrets.ts';
+import { diff } from '../../kit/diff.ts';
+import type { Style } from '../../kit/style.ts';
+import { redactUrl } from '../../../config/index.ts';
+import { commandText, redactCommand } from '../server/redact-command.ts';
+
+export interface TextChange {
+  readonly file: string;
+  /** Undefined where there is no file. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** The diff of a file with secrets, which are shown as `***`, also in context lines. */
+export function maskedDiff(
+  { file, before, after }: TextChange,
+  parse: (text: string) => unknown,
+  style: Style,
+): string {
+  const values = [before, after].flatMap((text) => (text === undefined ? [] : documentSecrets(parse(text))));
+  const mask = secretMask(values);
+  // A short value occurs in any text by chance; in quotes it is most likely the secret.
+  const short = values.filter((value) => value.length < SHORT).map((value) => JSON.stringify(value));
+  const masked = (text: string): string =>
+    short.reduce((rest, value) => rest.replaceAll(value, '"***"'), mask(text));
+  const shown = diff(file, before === undefined ? before : masked(before), masked(after ?? ''), style);
+  if (shown !== '' || before === after) return shown;
+  return `In ${printableLine(file)} only secret values would change.\n`;
+}
+
+/** Shorter ones a mask leaves alone. */
+const SHORT = 6;
+
+/** An entry of any host as a person may see it: its command line or its address, without secrets. */
+export function entryText(entry: unknown): string {
+  const { command, args, httpUrl, url, serverUrl } = (plainEntry(entry) ?? {}) as Record<string, unknown>;
+  const mask = secretMask(documentSecrets({ args }));
+  if (typeof command === 'string') {
+    const words = Array.isArray(args) ? args.map(String) : [];
+    return mask(commandText(redactCommand({ written: { command, args: words, cwd: '' } })));
+  }
+  const address = [httpUrl, url, serverUrl].find((each) => typeof each === 'string');
+  if (address === undefined) return 'no command and no URL';
+  return commandText({ command: '', args: [], url: redactUrl(address) });
+}

@@ -1,0 +1,203 @@
+import { resolve } from 'node:path';
+import type { EditedConfig, LoadedConfig } from '../../../../config/index.ts';
+import {
+  HOSTS,
+  readServers,
+  takeOver,
+  type Entry,
+  type Host,
+  type HostServer,
+  type Scope,
+  type HostEnvironment,
+  type TakeoverResult,
+} from '../../../../hosts/index.ts';
+import { expectedError, type SwitchboardError } from '../../../../shared/errors.ts';
+import { stateDirectory } from '../../../../shared/paths.ts';
+import { usage, type Flag, type ParsedArguments } from '../../../kit/arguments.ts';
+import type { Context } from '../../command.ts';
+import { hostEnvironment } from '../../../common/host-environment.ts';
+import { isOurs, ourProgram, passedVariables, referencesIn, variablesIn } from '../host-entries.ts';
+import { hostsIn, nameIn, scopeIn } from '../host-flags.ts';
+import { levelOf, planConfigImport, type ConfigImport, type Level } from './import-config.ts';
+import type { PlannedServer } from './import-plan.ts';
+import { neededVariables, type VariableState } from './needed-variables.ts';
+import { planTakeover, type FileTakeover } from './takeover-plan.ts';
+
+/** An import that is prepared, and has changed nothing yet. */
+export interface ImportJob {
+  readonly config: LoadedConfig;
+  /** Everything that was found, in the order of the hosts. */
+  readonly servers: readonly PlannedServer[];
+  /** What would change in our own files. */
+  readonly configs: readonly ConfigImport[];
+  /** What would change in the files of hosts. */
+  readonly takeovers: readonly HostTakeover[];
+  /** Files that others have, too, and that a takeover leaves as they are. */
+  readonly spared: readonly string[];
+  readonly variables: readonly VariableState[];
+  /** Files of hosts that were passed over because they cannot be read. */
+  readonly problems: readonly SwitchboardError[];
+  /** Does it: our own files first, so that no server is ever in neither place. */
+  apply(): Promise<ImportDone>;
+}
+
+export interface HostTakeover {
+  readonly parts: FileTakeover;
+  readonly change: TakeoverResult;
+}
+
+export interface ImportDone {
+  readonly configs: readonly { readonly plan: ConfigImport; readonly edited: EditedConfig }[];
+  readonly takeovers: readonly {
+    readonly parts: FileTakeover;
+    readonly change: TakeoverResult | SwitchboardError;
+  }[];
+}
+
+export async function prepareImport(given: ParsedArguments, context: Context): Promise<ImportJob> {
+  const { flags } = given;
+  const where = hostEnvironment(context);
+  const { servers, ours, problems } = gather(given, where);
+  const config = await context.loadConfig('quietly');
+  const explicit = given.flags.get('config');
+  const takesOver = flags.has('takeover');
+  const options = {
+    where,
+    elsewhere: discovered(config),
+    hidesSecrets: hidesSecrets(given),
+    takesOver,
+    explicit: explicit === undefined ? undefined : resolve(context.cwd, explicit),
+    variant: context.variant.configVariant,
+  };
+  const level = levelIn(given);
+  // What others have, too, changes only when it is asked for, and only where they get the servers back from our file.
+  const asksForShared = scopeIn(given) === 'project' && level !== 'user';
+  const configs: ConfigImport[] = [];
+  for (const each of ['user', 'project', 'explicit'] as const) {
+    const belonging = servers.filter((server) => (level ?? levelOf(server)) === each);
+    // What stays in a file of the project that we read anyway need not be copied.
+    const leaves = takesOver && (each !== 'project' || asksForShared);
+    if (belonging.length > 0)
+      configs.push(await planConfigImport(each, belonging, { ...options, takesOver: leaves }));
+  }
+  const planned = servers.map((server) =>
+    configs.flatMap((each) => each.planned).find((each) => each.server === server)!,
+  );
+  const entryFor = entryMaker(config, configs, context, options.explicit);
+  if (takesOver && level === 'project' && scopeIn(given) !== 'project')
+    throw usage(
+      'With --takeover and --project, your own servers would be missing in your other projects.',
+      'Omit --project, or add --scope project to take over only the files of this project.',
+    );
+  const name = nameIn(given);
+  const taken = takesOver ? planned : [];
+  const isSpared = ({ server }: PlannedServer): boolean =>
+    server.location.scope === 'project' && !asksForShared;
+  const moved = taken.filter((each) => !isSpared(each));
+  const files = planTakeover({ planned: moved, ours, name, entryFor });
+  const take = (parts: FileTakeover, dryRun: boolean): Promise<TakeoverResult> =>
+    takeOver({ parts, name, isOurs, stateDirectory: stateDirectory(context.env), dryRun });
+  const takeovers: HostTakeover[] = [];
+  for (const parts of files) takeovers.push({ parts, change: await take(parts, true) });
+  return {
+    config,
+    servers: planned,
+    configs,
+    takeovers,
+    spared: [...new Set(taken.filter(isSpared).map(({ server }) => server.location.file))],
+    variables: neededVariables(planned, context.env),
+    problems,
+    async apply() {
+      const done: ImportDone['configs'][number][] = [];
+      for (const plan of configs) done.push({ plan, edited: await plan.write() });
+      // A failure in one file is reported together with what was done.
+      const results: ImportDone['takeovers'][number][] = [];
+      for (const parts of files)
+        results.push({ parts, change: await take(parts, false).catch(expectedError) });
+      return { configs: done, takeovers: results };
+    },
+  };
+}
+
+/** Makes our entry for a host, which passes on every variable that the servers need once an import is done. */
+export function entryMaker(
+  config: LoadedConfig,
+  configs: readonly ConfigImport[],
+  context: Context,
+  explicit: string | undefined,
+): (host: Host, scope: Scope) => Entry {
+  return (host, scope) => {
+    const read = configs.filter((each) => scope === 'user' || each.level !== 'user');
+    const variables = [
+      ...variablesIn(config, context.env, scope),
+      ...read.flatMap(({ edited }) => referencesIn(edited.after)),
+      // Codex names variables that our configuration need not refer to.
+      ...read.flatMap((each) => each.planned).flatMap((each) => each.variables.map((needed) => needed.name)),
+    ];
+    return ourProgram(host, { file: explicit, variables: passedVariables(variables), scope }, context);
+  };
+}
+
+interface Gathered {
+  readonly servers: readonly HostServer[];
+  readonly ours: readonly HostServer[];
+  readonly problems: readonly SwitchboardError[];
+}
+
+function gather(given: ParsedArguments, where: HostEnvironment): Gathered {
+  const named = hostsIn(given);
+  const scope = scopeIn(given);
+  const only = given.lists.get('only');
+  const problems: SwitchboardError[] = [];
+  const found = (named.length > 0 ? named : HOSTS).flatMap((host) => {
+    try {
+      return readServers(host, where, scope);
+    } catch (error) {
+      // A host that was not named may be broken.
+      if (named.length > 0) throw error;
+      problems.push(expectedError(error));
+      return [];
+    }
+  });
+  const unknown = only?.find((name) => !found.some((server) => server.name === name));
+  if (unknown !== undefined)
+    throw usage(`No host has a server named ${JSON.stringify(unknown)}.`, 'Omit --only to list them.');
+  const others = found.filter(({ value }) => !isOurs(value));
+  return {
+    servers: only === undefined ? others : others.filter(({ name }) => only.includes(name)),
+    ours: found.filter(({ value }) => isOurs(value)),
+    problems,
+  };
+}
+
+/** Where everything goes by a flag; undefined: each server where its host's file belongs. */
+export function levelIn({ flags }: ParsedArguments): Level | undefined {
+  return (
+    (['user', 'project'] as const).find((each) => flags.has(each)) ??
+    (flags.has('config') ? 'explicit' : undefined)
+  );
+}
+
+/** What becomes of secrets in the person's own file. */
+export const SECRETS_FLAG: Flag = {
+  name: 'secrets',
+  value: 'keep|env',
+  summary: 'secrets in your user file: keep (default), or replace with references',
+};
+
+export function hidesSecrets({ flags }: ParsedArguments): boolean {
+  const how = flags.get('secrets') ?? 'keep';
+  if (how === 'keep' || how === 'env') return how === 'env';
+  throw usage(
+    `--secrets takes "keep" or "env", not ${JSON.stringify(how)}.`,
+    'With "env", secrets become references to environment variables.',
+  );
+}
+
+/** The servers that were discovered beside the configuration, each with its file. */
+export function discovered({ files, servers, unusable }: LoadedConfig): Map<string, string | undefined> {
+  const others = [...servers, ...unusable].filter(
+    ({ origin }) => !files.some(({ path }) => path === origin.file),
+  );
+  return new Map(others.map(({ name, origin }) => [name, origin.file]));
+}

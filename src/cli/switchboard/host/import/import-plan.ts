@@ -1,0 +1,242 @@
+import { isAbsolute, relative, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { withServer } from '../../../../config/index.ts';
+import {
+  convertServer,
+  differences,
+  isNearDuplicate,
+  isSameLocation,
+  replaceSecrets,
+  type HostServer,
+  type ConvertedEntry,
+  type HostEnvironment,
+} from '../../../../hosts/index.ts';
+import { parseJsonc } from '../../../../shared/jsonc.ts';
+
+export interface ImportOptions {
+  readonly where: HostEnvironment;
+  /** The directory of the configuration. */
+  readonly directory: string;
+  /** Names that servers of other files have, and the file of each where it is known. */
+  readonly elsewhere: ReadonlyMap<string, string | undefined>;
+  /** Whether secrets become references. */
+  readonly hidesSecrets: boolean;
+  /** Whether servers go from their host: then the configuration has to have them itself. */
+  readonly takesOver: boolean;
+  /** Whether a server takes the place of the one that is there already and differs. Default: none does. */
+  readonly replaces?: ((server: HostServer) => boolean) | undefined;
+}
+
+/** What is to become of a server of a host. */
+export interface PlannedServer {
+  readonly server: HostServer;
+  /** What it is called in the configuration. */
+  readonly as: string;
+  /**
+   * - `new`: it is written under its name.
+   * - `clash`: another one has its name, so it is written under a different one.
+   * - `same`: it is there already, maybe under another name.
+   * - `differs`: it is there already with other settings, which stay.
+   * - `updated`: it is there already, and gets the settings of the host.
+   * - `unusable`: it cannot be converted.
+   */
+  readonly state: 'new' | 'clash' | 'same' | 'differs' | 'updated' | 'unusable';
+  readonly entry: ConvertedEntry | undefined;
+  /** In parts of sentences. */
+  readonly notes: readonly string[];
+  readonly variables: readonly NeededVariable[];
+}
+
+/** A variable that a server needs. */
+export interface NeededVariable {
+  readonly name: string;
+  /** The secret that stood in its place; undefined where it was a reference already. Never to be shown. */
+  readonly secret?: string;
+}
+
+export interface ImportPlan {
+  readonly servers: readonly PlannedServer[];
+  /** The text of the configuration with them. */
+  readonly after: string;
+}
+
+/** Whether a server is written into the configuration. */
+export function isWritten({ state }: Pick<PlannedServer, 'state'>): boolean {
+  return state === 'new' || state === 'clash' || state === 'updated';
+}
+
+/** Decides under which names servers of hosts go into a configuration, and writes them into its text. */
+export function planImport(text: string, found: readonly HostServer[], options: ImportOptions): ImportPlan {
+  const present = new Map(Object.entries(serversIn(text)));
+  const variables = new Map<string, string>();
+  const servers: PlannedServer[] = [];
+  let after = text;
+  for (const server of found) {
+    const isElsewhere = (as: string): boolean =>
+      !servers.some(
+        (each) => each.as === as && isWritten(each) && isSameLocation(each.server.location, server.location),
+      );
+    // A host that has a program twice has it twice on purpose.
+    const others = new Map([...present].filter(([as]) => isElsewhere(as)));
+    const planned = plan(server, { present, others }, variables, options);
+    servers.push(planned);
+    if (!isWritten(planned)) continue;
+    present.set(planned.as, planned.entry);
+    after = withServer(after, planned.as, planned.entry!);
+  }
+  return { servers, after };
+}
+
+function plan(
+  server: HostServer,
+  {
+    present,
+    others,
+  }: { readonly present: ReadonlyMap<string, unknown>; readonly others: ReadonlyMap<string, unknown> },
+  variables: Map<string, string>,
+  options: ImportOptions,
+): PlannedServer {
+  const { where, directory, elsewhere, hidesSecrets, takesOver, replaces = () => false } = options;
+  const converted = convertServer(server, where);
+  const name = nameFor(server.name);
+  if (converted.kind === 'unusable')
+    return { server, as: name, state: 'unusable', entry: undefined, notes: [converted.why], variables: [] };
+  const plain = atHome(converted.entry, directory);
+  const needed: NeededVariable[] = converted.variables.map((each) => ({ name: each }));
+  const hidden = replaceSecrets(plain, name, ({ value, variable }) => {
+    const chosen = freeVariable(variable, server.location.host.name, value, variables);
+    variables.set(chosen, value);
+    if (hidesSecrets) needed.push({ name: chosen, secret: value });
+    return `\${${chosen}}`;
+  });
+  const entry = hidesSecrets ? hidden : plain;
+  const seen = { server, entry, notes: converted.notes, variables: needed };
+  if (!takesOver && elsewhere.get(name) === server.location.file)
+    return {
+      ...seen,
+      as: name,
+      state: 'same',
+      notes: ['already read from there', ...converted.notes],
+      variables: [],
+    };
+  const same = (there: unknown): ConvertedEntry | undefined =>
+    [plain, hidden].find((own) => isSame(there, own));
+  const isNear = (as: string, there: unknown): there is ConvertedEntry =>
+    isEntry(there) &&
+    [plain, hidden].some((own) => isNearDuplicate({ name: as, entry: there }, { name, entry: own }));
+  const found = (as: string, there: ConvertedEntry): PlannedServer => {
+    const differ = differences(there, same(there) ?? entry);
+    if (differ.length > 0 && replaces(server))
+      return { ...seen, as, state: 'updated', entry: { ...ownSettings(there), ...entry } };
+    const notes = [
+      ...(as === name ? [] : [`exists as ${as}`]),
+      ...(differ.length === 0 ? [] : [`the existing one differs in ${differ.join(', ')} and is kept`]),
+    ];
+    return {
+      ...seen,
+      as,
+      state: differ.length === 0 ? 'same' : 'differs',
+      notes: [...notes, ...converted.notes],
+      variables: same(there) === undefined ? [] : needed,
+    };
+  };
+  for (const as of candidates(name, `${name}-${server.location.host.name}`, '-')) {
+    const there = present.get(as);
+    if (isEntry(there) && (same(there) !== undefined || isNear(as, there))) return found(as, there);
+    const isFree = there === undefined && (!elsewhere.has(as) || elsewhere.get(as) === server.location.file);
+    if (!isFree) continue;
+    for (const [other, twin] of others) {
+      // A name made from this one was given to another server; this name is free now.
+      const isMade = other.startsWith(`${name}-`);
+      if (!isMade && isNear(other, twin) && twin.cwd === plain.cwd) return found(other, twin);
+    }
+    return { ...seen, as, state: as === name ? 'new' : 'clash' };
+  }
+  throw new Error('There is always one more name.');
+}
+
+/** A name, what it is instead, and then that with numbers. */
+function* candidates(wanted: string, instead: string, joint: string): Generator<string> {
+  yield wanted;
+  yield instead;
+  for (let count = 2; ; count++) yield `${instead}${joint}${count}`;
+}
+
+/**
+ * Without the directory, where it is the one that servers of this configuration are started in anyway, and with a file
+ * below it by its relative path: others have it elsewhere.
+ */
+function atHome({ cwd, envFile, ...rest }: ConvertedEntry, directory: string): ConvertedEntry {
+  const isHome = cwd === undefined || resolve(directory, cwd) === resolve(directory);
+  const way = envFile === undefined || !isAbsolute(envFile) ? undefined : relative(directory, envFile);
+  const isBelow = way !== undefined && !way.startsWith('..') && !isAbsolute(way);
+  return {
+    ...rest,
+    ...(isHome ? {} : { cwd }),
+    ...(envFile === undefined ? {} : { envFile: isBelow ? way.replaceAll('\\', '/') : envFile }),
+  };
+}
+
+/** A name that goes before those of tools: hosts allow more in their own files. */
+function nameFor(name: string): string {
+  const plain = name
+    .replace(/[^A-Za-z0-9_-]+/g, '-')
+    .replace(/__+/g, '_')
+    .replace(/^-+|[-_]+$/g, '')
+    .slice(0, LONGEST_NAME);
+  return plain === '' ? 'server' : plain;
+}
+
+/** With what may come behind it, 64 in all. */
+const LONGEST_NAME = 44;
+
+/** A variable that is not used for another secret. */
+function freeVariable(
+  wanted: string,
+  host: string,
+  value: string,
+  taken: ReadonlyMap<string, string>,
+): string {
+  const instead = `${wanted}_${host.toUpperCase().replaceAll('-', '_')}`;
+  for (const name of candidates(wanted, instead, '_')) if ((taken.get(name) ?? value) === value) return name;
+  throw new Error('There is always one more name.');
+}
+
+/** Whether a value of our file can be compared: it may be written wrongly. */
+export function isEntry(value: unknown): value is ConvertedEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  const { command, url, args = [], env = {}, headers = {} } = value as Record<string, unknown>;
+  const isTexts = (texts: unknown): boolean =>
+    typeof texts === 'object' &&
+    texts !== null &&
+    Object.values(texts).every((text) => typeof text === 'string');
+  return (
+    (typeof command === 'string' || typeof url === 'string') &&
+    Array.isArray(args) &&
+    [args, env, headers].every(isTexts)
+  );
+}
+
+const REACHED = ['command', 'args', 'env', 'envFile', 'cwd', 'url', 'headers', 'type', 'oauth'] as const;
+
+/** Whether two entries reach the same server in the same way; how it is shown is another matter. */
+function isSame(one: unknown, other: ConvertedEntry): boolean {
+  const reached = (entry: object): unknown =>
+    REACHED.map((key) => {
+      const value = (entry as Record<string, unknown>)[key];
+      const isUsual = key === 'type' && (value === 'stdio' || value === 'auto');
+      return isUsual ? undefined : value;
+    });
+  return typeof one === 'object' && one !== null && isDeepStrictEqual(reached(one), reached(other));
+}
+
+/** What of an entry in our file is not about how the server is reached. */
+function ownSettings(entry: ConvertedEntry): object {
+  const reached: readonly string[] = REACHED;
+  return Object.fromEntries(Object.entries(entry).filter(([key]) => !reached.includes(key)));
+}
+
+function serversIn(text: string): Readonly<Record<string, unknown>> {
+  const { mcpServers } = (parseJsonc(text) ?? {}) as { mcpServers?: Record<string, unknown> };
+  return mcpServers ?? {};
+}

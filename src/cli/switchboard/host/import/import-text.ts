@@ -1,0 +1,109 @@
+import { parseText, type TakeoverResult } from '../../../../hosts/index.ts';
+import { SwitchboardError } from '../../../../shared/errors.ts';
+import { parseJsonc } from '../../../../shared/jsonc.ts';
+import { printableLine } from '../../../../shared/printable.ts';
+import { maskedDiff, entryText } from '../host-diff.ts';
+import { variableNotes, referencesIn } from '../host-entries.ts';
+import type { ConfigImport } from './import-config.ts';
+import type { HostTakeover, ImportDone, ImportJob } from './import-job.ts';
+import { isWritten, type PlannedServer } from './import-plan.ts';
+import type { FileTakeover } from './takeover-plan.ts';
+import { variablesText } from './needed-variables.ts';
+import type { Style } from '../../../kit/style.ts';
+import { table } from '../../../kit/table.ts';
+
+/** What was found in the hosts, and what becomes of each. */
+export function foundText({ servers }: Pick<ImportJob, 'servers'>, style: Style): string {
+  if (servers.length === 0) return 'No host has a server to import.\n';
+  const rows = servers.map(({ server, as, state }) => [
+    whereabouts(server.location),
+    printableLine(server.name),
+    state === 'clash' || (state === 'new' && as !== server.name) ? `${state}, as ${as}` : state,
+    entryText(server.value),
+  ]);
+  const titles = ['HOST', 'NAME', 'STATE', 'SERVER'];
+  const notes = servers.flatMap(({ server, as, notes: own }) =>
+    own.map((note) => `${printableLine(as)} (${whereabouts(server.location)}): ${printableLine(note)}\n`),
+  );
+  return table(titles, rows, style.bold, style.columns) + (notes.length === 0 ? '' : `\n${notes.join('')}`);
+}
+
+function whereabouts({ host, scope }: PlannedServer['server']['location']): string {
+  return scope === 'user' ? host.name : `${host.name} (${scope})`;
+}
+
+/** What would change, file by file, without secrets. */
+export function previewText(job: ImportJob, style: Style): string {
+  return [
+    ...job.configs.map((config) => configDiff(config, style)),
+    ...job.takeovers.map((takeover) => hostDiff(takeover, style)),
+    sparedText(job),
+    variablesText(job.variables),
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
+}
+
+export function configDiff({ edited }: Pick<ConfigImport, 'edited'>, style: Style): string {
+  return maskedDiff(edited, parseJsonc, style);
+}
+
+export function hostDiff({ parts, change }: HostTakeover, style: Style): string {
+  return maskedDiff(change, (text) => parseText(text, parts[0].location), style);
+}
+
+/** What was done. */
+export function importDoneText(job: ImportJob, { configs, takeovers }: ImportDone, program: string): string {
+  const references = configs.flatMap(({ edited }) => referencesIn(edited.after));
+  const lines = [
+    ...configs.map(({ plan, edited }) => {
+      const written = plan.planned.filter(isWritten).length;
+      const kept = edited.backup === undefined ? '' : ` A backup is in ${printableLine(edited.backup)}.`;
+      return edited.before === edited.after
+        ? `No changes in ${printableLine(edited.file)}.\n`
+        : `Wrote ${countedServers(written)} to ${printableLine(edited.file)}.${kept}\n`;
+    }),
+    ...takeovers.map(({ parts, change }) =>
+      change instanceof SwitchboardError || change.before === change.after
+        ? ''
+        : takenText(parts, change, references, program),
+    ),
+    sparedText(job),
+    variablesText(job.variables),
+  ];
+  return lines.join('');
+}
+
+/** Says that our entry is in the file only where it was written there. */
+function takenText(
+  parts: FileTakeover,
+  { removed }: TakeoverResult,
+  references: readonly string[],
+  program: string,
+): string {
+  const { host, file, scope } = parts[0].location;
+  const where = printableLine(file);
+  const what = parts.some(({ entry }) => entry !== undefined)
+    ? `Replaced ${countedServers(removed.length)} of ${host.title} with an entry for Switchboard in ${where}.\n`
+    : `Removed ${countedServers(removed.length)} of ${host.title} from ${where}; the entry for Switchboard already existed.\n`;
+  const next = (scope === 'project' ? host.next.project : undefined) ?? host.next.user;
+  return [
+    what,
+    `  \`${program} eject ${host.name}\` restores them. ${next}\n`,
+    ...variableNotes(host, references).map((note) => `  ${note}\n`),
+  ].join('');
+}
+
+/** Files that others have, too, and how to take them over all the same. */
+function sparedText({ spared }: Pick<ImportJob, 'spared'>): string {
+  return spared
+    .map(
+      (file) =>
+        `${printableLine(file)} was not changed, because it is shared. --scope project takes it over.\n`,
+    )
+    .join('');
+}
+
+export function countedServers(count: number): string {
+  return count === 1 ? '1 server' : `${count} servers`;
+}

@@ -1,0 +1,159 @@
+import { withoutServer, withServer, type EditedConfig } from '../../../../config/index.ts';
+import {
+  installEntry,
+  takeOver,
+  type Entry,
+  type Host,
+  type HostServer,
+  type Scope,
+  type TakeoverPart,
+} from '../../../../hosts/index.ts';
+import { expectedError, SwitchboardError } from '../../../../shared/errors.ts';
+import { stateDirectory } from '../../../../shared/paths.ts';
+import { isOurs } from '../host-entries.ts';
+import {
+  planConfigImport,
+  type ConfigImport,
+  type ConfigImportOptions,
+  type Level,
+} from '../import/import-config.ts';
+import { byLocation } from '../import/takeover-plan.ts';
+import { movable, YARD_CHOICE, type Choices, type ChosenServer } from './choices.ts';
+import type { HostFile } from './importable-servers.ts';
+
+/** What is going to change; nothing is changed yet. */
+export interface InitPlan {
+  readonly configs: readonly ConfigPlan[];
+  readonly hosts: readonly HostPlan[];
+}
+
+/** What goes into one of our own files. */
+export interface ConfigPlan extends ConfigImport {
+  readonly chosen: readonly ChosenServer[];
+  readonly yard: boolean;
+}
+
+/** What becomes of the file of a host. */
+export interface HostPlan {
+  readonly file: HostFile;
+  /** Servers that leave it. */
+  readonly moves: readonly HostServer[];
+  /** Servers that stay in it. */
+  readonly stays: readonly HostServer[];
+  /** What our entry is called there. */
+  readonly name: string;
+  /** What would change. */
+  readonly change: HostChange;
+  write(): Promise<HostChange>;
+}
+
+export interface HostChange {
+  readonly file: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+  readonly backup: string | undefined;
+  /** What keeps the host from using our entry, as a sentence. */
+  readonly obstacle: string | undefined;
+}
+
+export interface PlanOptions extends Omit<ConfigImportOptions, 'more'> {
+  /** Where everything goes; undefined: each server where its host's file belongs. */
+  readonly level: Level | undefined;
+  /** What our entry is called where there is none yet. */
+  readonly name: string;
+  /** Makes our entry for a host, once it is known what goes into our own files. */
+  readonly entryMaker: (configs: readonly ConfigImport[]) => (host: Host, scope: Scope) => Entry;
+}
+
+/** Works out every change and tries it on the texts that the files have now. Throws where one could not be made. */
+export async function planInit(choices: Choices, options: PlanOptions): Promise<InitPlan> {
+  const configs: ConfigPlan[] = [];
+  for (const level of ['user', 'project', 'explicit'] as const) {
+    const chosen = choices.servers.filter(({ importable }) => (options.level ?? importable.level) === level);
+    // The services of a project are of no use elsewhere.
+    const yard = choices.yard && (options.level === 'explicit' ? 'explicit' : 'project') === level;
+    if (chosen.length === 0 && !yard) continue;
+    const servers = chosen.map(({ variant }) => variant.server);
+    const more = yard ? withYard : undefined;
+    const insisted = chosen.filter(({ insists }) => insists).map(({ variant }) => variant.server);
+    const replaces = (server: HostServer): boolean => insisted.includes(server);
+    configs.push({
+      ...(await planConfigImport(level, servers, { ...options, more, replaces })),
+      chosen,
+      yard,
+    });
+  }
+  const entryFor = options.entryMaker(configs);
+  const hosts: HostPlan[] = [];
+  for (const file of choices.files) {
+    const { host, scope } = file.location;
+    const entry = entryFor(host, scope === 'project' ? 'project' : 'user');
+    hosts.push(await planHost(file, entry, choices, options));
+  }
+  return { configs, hosts };
+}
+
+function withYard(text: string): string {
+  return withoutServer(text, YARD_CHOICE) === text
+    ? withServer(text, YARD_CHOICE, { builtin: 'switchyard' })
+    : text;
+}
+
+async function planHost(
+  file: HostFile,
+  entry: Entry,
+  choices: Choices,
+  { where, level, name: usual }: PlanOptions,
+): Promise<HostPlan> {
+  const { location, servers, ours } = file;
+  const moves = choices.beside.includes(file) ? [] : movable(file, choices.servers, level);
+  const name = ours ?? usual;
+  const common = { name, isOurs, stateDirectory: stateDirectory(where.env) };
+  const write = async (dryRun: boolean): Promise<HostChange> => {
+    if (moves.length > 0) {
+      const change = await takeOver({ ...common, parts: partsOf(file, moves, entry), dryRun });
+      return { ...change, obstacle: undefined };
+    }
+    const change = await installEntry({ ...common, location, entry, dryRun });
+    if (change.kind === 'done') return change;
+    throw new SwitchboardError(
+      'HOST_ENTRY_TAKEN',
+      `${location.host.title} already has another server named ${JSON.stringify(name)} in ${location.file}.`,
+      { hint: 'Choose another name with --name, or exclude this host with --hosts.' },
+    );
+  };
+  const stays = servers.filter((server) => !moves.includes(server));
+  return { file, moves, stays, name, change: await write(true), write: () => write(false) };
+}
+
+/** Our entry goes where the file's own servers are; servers that Claude Code has for one project leave without one. */
+function partsOf(
+  { location }: HostFile,
+  moves: readonly HostServer[],
+  entry: Entry,
+): readonly [TakeoverPart, ...TakeoverPart[]] {
+  const places = [...byLocation(moves)];
+  const isMain = (keyPath: readonly string[]): boolean => keyPath.join('\0') === location.keyPath.join('\0');
+  const own = places.find(([each]) => isMain(each.keyPath))?.[1] ?? new Map<string, unknown>();
+  const others = places.filter(([each]) => !isMain(each.keyPath));
+  return [
+    { location, servers: own, entry },
+    ...others.map(([other, servers]) => ({ location: other, servers, entry: undefined })),
+  ];
+}
+
+/** What became of a plan. */
+export interface InitDone {
+  readonly configs: readonly { readonly plan: ConfigPlan; readonly edited: EditedConfig }[];
+  /** A failure in one host is reported together with what was done. */
+  readonly hosts: readonly { readonly plan: HostPlan; readonly change: HostChange | SwitchboardError }[];
+}
+
+/** Does it: our own files first, so that no server is ever in neither place. */
+export async function applyPlan({ configs, hosts }: InitPlan): Promise<InitDone> {
+  const wrote: InitDone['configs'][number][] = [];
+  for (const plan of configs) wrote.push({ plan, edited: await plan.write() });
+  const changed: InitDone['hosts'][number][] = [];
+  for (const plan of hosts) changed.push({ plan, change: await plan.write().catch(expectedError) });
+  return { configs: wrote, hosts: changed };
+}

@@ -1,0 +1,149 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import {
+  keepApproval,
+  withoutLanguage,
+  type LoadedConfig,
+  type ServerDefinition,
+} from '../../../config/index.ts';
+import {
+  WRAP_CONFIG_FILE,
+  readFolderState,
+  refuseToUnwrap,
+  unwrapFolder,
+} from '../../../language/wrap/index.ts';
+import { SwitchboardError } from '../../../shared/errors.ts';
+import { printableLine } from '../../../shared/printable.ts';
+import type { ParsedArguments } from '../../kit/arguments.ts';
+import { backupText, CHANGE_FLAGS, changeConfig, notifyOfChange } from '../config/change-config.ts';
+import type { CommandOutcome } from '../../kit/command.ts';
+import type { CliCommand, Context } from '../command.ts';
+import { inOtherFile, isConfigFile, configTarget, type ConfigTarget } from '../config/config-target.ts';
+import { Exit } from '../../../shared/exit-codes.ts';
+import { withFolderLock } from './folder-lock.ts';
+import { oneServerIn, requireServer } from '../server/select-servers.ts';
+import { configPaths, notifiedText } from '../gateway/notify-gateways.ts';
+
+export const unwrapCommand: CliCommand = {
+  about: [
+    'Undoes `$0 wrap`. In the configuration file, "language" is removed from the entry. In a folder, ' +
+      'original/.mcp.json is restored byte for byte and the wrapper is removed. It also cleans up after an ' +
+      'interrupted wrap.',
+    'An edited CLAUDE.md is kept. If .mcp.json has changes other than arguments of the wrapper, the ' +
+      'command stops and lists them. --force discards both.',
+    'You can name the folder instead of the server, from any directory.',
+  ],
+  flags: [{ name: 'force', summary: 'discard changes made since' }, ...CHANGE_FLAGS],
+  examples: [
+    ['$0 unwrap memory', 'expose its own tools again'],
+    ['$0 unwrap memory --dry-run', 'preview'],
+    ['$0 unwrap ./mcps/memory', 'by its folder'],
+    ['$0 unwrap memory --force', 'discard later changes'],
+  ],
+  exits: [[Exit.failed, 'a file was changed since, or a running gateway could not be notified']],
+  async run(given, context) {
+    const name = oneServerIn(given, 'unwrap', context, 'memory');
+    const config = await context.loadConfig();
+    const broken = `If its ${WRAP_CONFIG_FILE} is damaged or missing, pass its folder: ${context.variant.program} unwrap ./mcps/memory`;
+    const known = config.servers.find((server) => server.name === name);
+    const folder = known === undefined ? folderOf(name, config, context) : undefined;
+    const server = folder === undefined ? requireServer(config, name, broken) : undefined;
+    if (server !== undefined && isConfigFile(server.origin.file, config)) {
+      const target = configTarget(given, config, context);
+      const elsewhere = inOtherFile(name, config, target);
+      if (elsewhere !== undefined) throw elsewhere;
+      return unwrapEntry(server, given, target, context);
+    }
+    const place = folder ?? folderOfServer(server!);
+    return withFolderLock(place, `unwrap ${name}`, context, () =>
+      unwrapInFolder(place, given, config, context),
+    );
+  },
+};
+
+/** The folder that a word names: any by a path, else one that something is wrapped in. */
+function folderOf(word: string, { warnings }: LoadedConfig, { cwd }: Context): string | undefined {
+  const said = warnings.find(({ server, file }) => server === word && file !== undefined)?.file;
+  const isPath = /[\\/]/.test(word) || word === '.' || word === '..';
+  return [resolve(cwd, word), ...(said === undefined ? [] : [dirname(said)])].find(
+    (folder) => isFolder(folder) && (isPath || readFolderState(folder).kind !== 'plain'),
+  );
+}
+
+/** What cannot be looked at, such as a name that is too long, is none. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function folderOfServer({ name, origin, language }: ServerDefinition): string {
+  const folder = dirname(origin.file);
+  if (language !== undefined && readFolderState(folder).kind === 'plain') {
+    throw new SwitchboardError(
+      'UNWRAP_REFUSED',
+      `The model of ${JSON.stringify(name)} is set in ${origin.file}.`,
+      {
+        hint: 'Remove "language" from that file.',
+      },
+    );
+  }
+  return folder;
+}
+
+/** Takes the model out of the entry of the configuration. */
+async function unwrapEntry(
+  { name }: ServerDefinition,
+  given: ParsedArguments,
+  target: ConfigTarget,
+  context: Context,
+): Promise<CommandOutcome> {
+  const { done, preview } = await changeConfig(target, given, context, (text) => withoutLanguage(text, name));
+  const { gateways, exitCode } = notifyOfChange(done, [done.file], given, context);
+  const shown = JSON.stringify(printableLine(name));
+  return {
+    exitCode,
+    data: { server: name, how: 'config', ...done, gateways },
+    text: (style) => {
+      if (done.dryRun) return preview(style) || `Nothing would change: ${shown} is not wrapped.\n`;
+      if (!done.changed) return `${shown} is not wrapped.\n`;
+      return `Unwrapped ${shown} in ${printableLine(done.file)}.${backupText(done)}\n${notifiedText(gateways)}`;
+    },
+  };
+}
+
+/** Puts the folder of a server back. */
+async function unwrapInFolder(
+  folder: string,
+  given: ParsedArguments,
+  config: LoadedConfig,
+  context: Context,
+): Promise<CommandOutcome> {
+  const { kind, places } = readFolderState(folder);
+  const dryRun = given.flags.has('dry-run');
+  const force = given.flags.has('force');
+  if (dryRun && !force) refuseToUnwrap(folder);
+  const { kept } =
+    kind === 'plain' || dryRun
+      ? { kept: [] }
+      : await keepApproval([places.config], () => unwrapFolder(folder, { force }));
+  const done = { changed: kind !== 'plain' && !dryRun, dryRun };
+  const { gateways, exitCode } = notifyOfChange(done, configPaths(config), given, context);
+  return {
+    exitCode,
+    data: { folder, how: 'folder', was: kind, ...done, kept, gateways },
+    text: () => {
+      const shown = printableLine(folder);
+      if (kind === 'plain') return `${shown} is not wrapped.\n`;
+      if (dryRun)
+        return `Would unwrap ${shown}: restore ${WRAP_CONFIG_FILE} from original/ and remove the wrapper.\n`;
+      return [
+        `${kind === 'wrapped' ? 'Unwrapped' : 'Cleaned up'} ${shown}: the original definition is restored.\n`,
+        ...kept.map((path) => `${printableLine(path)} was changed and is kept.\n`),
+        notifiedText(gateways),
+      ].join('');
+    },
+  };
+}

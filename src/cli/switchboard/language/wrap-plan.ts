@@ -1,0 +1,129 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, relative } from 'node:path';
+import {
+  concernsWrapped,
+  type ConfigScope,
+  type LoadedConfig,
+  type ServerDefinition,
+} from '../../../config/index.ts';
+import { purposeOf } from '../../../language/index.ts';
+import {
+  WRAP_CONFIG_FILE,
+  outerEntryOf,
+  outerConfig,
+  scriptName,
+  wrapperScript,
+  type WrapperLaunch,
+  type WrapPlan,
+} from '../../../language/wrap/index.ts';
+import { SwitchboardError } from '../../../shared/errors.ts';
+import { parseJsonc } from '../../../shared/jsonc.ts';
+import type { Context } from '../command.ts';
+import { findCommand } from '../../common/find-command.ts';
+import { MODEL_VARIABLES, referencesIn } from '../host/host-entries.ts';
+import { languageArguments, USUAL_TIMEOUT, type LanguageChoice } from './language-flags.ts';
+import { stableNodePath, ownLaunch } from '../../common/own-launch.ts';
+
+/** What is to be written into the folder of a server, but for the instructions. */
+export function wrapPlan(
+  server: ServerDefinition,
+  choice: LanguageChoice,
+  config: LoadedConfig,
+  context: Context,
+  /** What the server says it does, in a sentence, where it is not one that is known anyway. */
+  said: string | undefined,
+): WrapPlan {
+  const { name, origin } = server;
+  const original = readFileSync(origin.file);
+  const text = original.toString('utf8');
+  const definition = parseJsonc(text) as Record<string, unknown>;
+  const folder = dirname(origin.file);
+  const launch = launchOf(context);
+  return {
+    folder,
+    server: name,
+    original,
+    config: outerConfig(definition, {
+      server: name,
+      purpose: purposeOf(server) ?? (said && `${name} (${JSON.stringify(said.slice(0, MAX_SAID))})`),
+      command: nodeOf(context),
+      args: [scriptName(name), ...languageArguments(choice), ...settingsFrom(config, origin.scope, folder)],
+      env: config.settings.inheritEnv === true ? {} : neededBy(text, context),
+      // Starting the server comes on top of what the request itself may take.
+      rpcMs: Math.min((choice.timeoutMs ?? USUAL_TIMEOUT) + START_MS, LONGEST_MS),
+    }),
+    script: wrapperScript(name, launch),
+  };
+}
+
+const MAX_SAID = 200;
+const START_MS = 30_000;
+/** The longest time a timer can wait. */
+const LONGEST_MS = 2_147_483_647;
+
+/** Throws where a server is not defined in a folder of its own, with what to do instead. */
+export function refuseForeign(server: ServerDefinition, config: LoadedConfig, program: string): void {
+  const { name, origin } = server;
+  const shown = JSON.stringify(name);
+  const refuse = (message: string, hint: string): never => {
+    throw new SwitchboardError('WRAP_REFUSED', message, { hint });
+  };
+  const instead = `Add the server to the configuration instead (${program} add ${name} …), and wrap it there.`;
+  if (server.kind === 'builtin')
+    refuse(`${shown} is built in and has no tools to wrap.`, 'Wrap another server.');
+  if (server.language !== undefined)
+    refuse(`${shown} already has a model: "language" in ${origin.file}.`, 'Change or remove it there.');
+  if (dirname(origin.file) === config.directory || basename(origin.file) !== WRAP_CONFIG_FILE)
+    refuse(`${shown} is defined in ${origin.file}, which other programs read as well.`, instead);
+  const definition = parseJsonc(readFileSync(origin.file, 'utf8')) as Record<string, unknown>;
+  const others = Object.keys((definition.mcpServers as object | undefined) ?? {}).length;
+  if (outerEntryOf(definition, name) !== undefined && others > 1)
+    refuse(`${origin.file} defines ${others} servers, and a folder is wrapped as a whole.`, instead);
+  const suite = config.settings.suites[name];
+  const about = TOOL_SETTINGS.filter((key) => suite?.[key] !== undefined);
+  if (about.length > 0)
+    refuse(
+      `${about.map((key) => `suites.${name}.${key}`).join(', ')} in ${config.suiteFiles.get(name) ?? 'the configuration'} is about ` +
+        `tools that ${shown} would no longer expose.`,
+      'Move it to an entry of the server in the configuration (mcpServers), and wrap it there: then it applies ' +
+        'to the tools that the model may use.',
+    );
+}
+
+const TOOL_SETTINGS = ['expose', 'exposedTools', 'hiddenTools', 'tools'] as const;
+
+function launchOf({ variant, env }: Context): WrapperLaunch {
+  const started = { script: process.argv[1] ?? '', node: process.execPath, launch: variant.launch, env };
+  const { command, args } = ownLaunch(started);
+  const [program] = args;
+  return args.length === 1 && program !== undefined && existsSync(program)
+    ? { kind: 'installed', program }
+    : { kind: 'fetched', command, args };
+}
+
+/** `node` where that is what runs now: a folder may be used on another machine. */
+function nodeOf({ cwd, env }: Context): string {
+  const found = findCommand('node', { cwd, env });
+  const isThisOne = found.kind === 'found' && realpathSync(found.file) === realpathSync(process.execPath);
+  return isThisOne ? 'node' : stableNodePath(process.execPath, env, process.platform);
+}
+
+/** The configuration, where it says something that the server would not know without it. */
+function settingsFrom(
+  { files, settings }: LoadedConfig,
+  scope: ConfigScope | undefined,
+  folder: string,
+): string[] {
+  // The folder of a project may be used by others, who do not have this user's own file.
+  const file = files.find((each) => each.scope === scope)?.path;
+  return file !== undefined && concernsWrapped(settings) ? ['--config', relative(folder, file)] : [];
+}
+
+/** What the script and its server need of the environment where they do not inherit all of it: names, never values. */
+function neededBy(definition: string, { env }: Context): Record<string, string> {
+  const names = [
+    ...referencesIn(definition),
+    ...[...MODEL_VARIABLES, 'SWITCHBOARD_STATE_DIR'].filter((name) => env[name] !== undefined),
+  ];
+  return Object.fromEntries([...new Set(names)].map((name) => [name, `\${${name}:-}`]));
+}

@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { App } from '../../../app.ts';
+import { describeWarning, type LoadedConfig } from '../../../config/index.ts';
+import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/log.ts';
+
+export interface ReloaderOptions {
+  readonly app: Pick<App, 'alone' | 'reconfigure'>;
+  readonly log: Logger;
+  readonly read: () => Promise<LoadedConfig>;
+  /** What to do once the file is corrected, as the end of a sentence. */
+  readonly again: string;
+  /** Which settings of a configuration come too late for this run. */
+  readonly tooLate: (config: LoadedConfig) => readonly string[];
+  /** Told of each configuration that holds from now on. */
+  readonly applied: (config: LoadedConfig) => void;
+}
+
+/** Reads the configuration again and does what is new in it, one at a time; one that is wrong changes nothing. */
+export interface Reloader {
+  readonly reload: () => void;
+  /** The same; resolves when it is done, whether it worked or not. */
+  readonly reloadNow: () => Promise<void>;
+  /** Nothing changes any more, not even by what is being read. */
+  readonly stop: () => void;
+}
+
+export function createReloader({ app, log, read, again, tooLate, applied }: ReloaderOptions): Reloader {
+  let stopped = false;
+  const reload = async (): Promise<void> => {
+    try {
+      const config = await read();
+      if (stopped) return;
+      for (const warning of config.warnings) log[warning.level](describeWarning(warning));
+      const { added, removed, restarted, reshown, kept } = await app.reconfigure(config);
+      applied(config);
+      log.info('configuration reloaded', {
+        added: added.join(',') || undefined,
+        removed: removed.join(',') || undefined,
+        restarted: restarted.join(',') || undefined,
+        reshown: reshown.join(',') || undefined,
+        kept: kept.length,
+      });
+      const late = tooLate(config);
+      if (late.length > 0)
+        log.warn('some changes take effect after a restart', { settings: late.join(', ') });
+    } catch (error) {
+      for (const line of problemsIn(error)) log.error(line);
+      log.error(`configuration not reloaded, nothing has changed. Correct it and ${again}`);
+    }
+  };
+  return {
+    reload: () => void app.alone(reload),
+    reloadNow: () => app.alone(reload),
+    stop: () => {
+      stopped = true;
+    },
+  };
+}
+
+/** One line for each problem. The hint to correct the file is given once. */
+function problemsIn(error: unknown): string[] {
+  const isList = error instanceof SwitchboardError && error.code === 'CONFIG_INVALID';
+  return isList ? error.message.split('\n') : [messageOf(error)];
+}
+
+/** What is read of a configuration at the start and never again. */
+const FIXED = {
+  http: ({ settings, writtenHttpToken }: LoadedConfig) => [settings.http, writtenHttpToken],
+  logLevel: ({ settings }: LoadedConfig) => settings.logLevel,
+  logDirectory: ({ logDirectory }: LoadedConfig) => logDirectory,
+  'timeouts.drainMs': ({ settings }: LoadedConfig) => settings.timeouts.drainMs,
+} as const;
+
+export type FixedSetting = keyof typeof FIXED;
+
+/** The settings that differ from those at the start, and hold only from the next one. */
+export function settingsNeedingRestart(started: LoadedConfig, now: LoadedConfig): FixedSetting[] {
+  return (Object.keys(FIXED) as FixedSetting[]).filter(
+    (setting) => !isDeepStrictEqual(FIXED[setting](started), FIXED[setting](now)),
+  );
+}

@@ -1,0 +1,147 @@
+import { isatty } from 'node:tty';
+import type { App } from '../../../app.ts';
+import type { LoadedConfig } from '../../../config/index.ts';
+import { SwitchboardError } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/log.ts';
+import { stateDirectory } from '../../../shared/paths.ts';
+import { printableLine } from '../../../shared/printable.ts';
+import { usage } from '../../kit/arguments.ts';
+import { httpBanner } from './http-banner.ts';
+import type { CliVariant, ListenSettings } from '../variants.ts';
+import { isLoopback, readHttpAddress, type HttpAddress } from './http-address.ts';
+import { httpToken, TOKEN_VARIABLE } from './http-token.ts';
+import { writeOutcome } from '../../kit/output.ts';
+import type { Reloader } from './reloader.ts';
+import { configIdentity } from '../gateway/state-file.ts';
+import { gatewayAt } from '../gateway/running-gateways.ts';
+import { onStop } from '../../kit/signals.ts';
+import { gatewayText } from '../gateway/notify-gateways.ts';
+
+export interface HttpServeRequest {
+  /** `[HOST:]PORT`; empty for the usual one. */
+  readonly address: string;
+  /** The flag or variable that the address is from. */
+  readonly from: string;
+  /** Whether it may be reached from other machines. */
+  readonly allowRemote: boolean;
+  /** Whether the token is printed though it is not new. */
+  readonly showToken: boolean;
+  readonly json: boolean;
+  /** Whether serving on stdin and stdout was asked for as well. */
+  readonly stdio: boolean;
+}
+
+/** Serves every client that connects, until a signal comes. Returns the exit code. */
+export async function serveHttp(
+  request: HttpServeRequest,
+  {
+    app,
+    log,
+    config,
+    variant,
+    reloader,
+    opened,
+  }: {
+    readonly app: App;
+    readonly log: Logger;
+    readonly config: LoadedConfig;
+    readonly variant: CliVariant;
+    readonly reloader: Reloader;
+    /** Called with the address when clients can connect. Default: not called. */
+    readonly opened: ((url: string) => void) | undefined;
+  },
+): Promise<number> {
+  const { env } = process;
+  if (variant.listens === undefined)
+    throw usage(
+      `${variant.program} serves only the host that starts it.`,
+      'Use switchboard --http to serve clients over HTTP.',
+    );
+  if (request.stdio) throw usage('--stdio and --http cannot be combined.', 'Remove one of them.');
+  const { host, port } = readHttpAddress(request.address, request.from);
+  if (!isLoopback(host) && !request.allowRemote)
+    throw usage(
+      `Listening on ${JSON.stringify(host)} lets other machines connect, which needs --allow-remote.`,
+      'Add --allow-remote and put a TLS proxy in front, or use 127.0.0.1.',
+    );
+  if (ANY_ADDRESS.has(host) && config.settings.http.allowedHosts.length === 0)
+    throw usage(
+      `The host names that clients use for ${host} are not known.`,
+      'Set http.allowedHosts in the configuration to those names or addresses, or listen on one address.',
+    );
+  const token = await httpToken(config, env);
+  if (!isLoopback(host) && token.from === 'file')
+    throw new SwitchboardError('TOKEN_NEEDED', 'To let other machines connect, you must set a token.', {
+      hint: `Set http.token in the configuration, or ${TOKEN_VARIABLE}.`,
+    });
+  const stopped = onStop(() => app.killNow(), log, reloader.reload);
+  let emptied = (): void => undefined;
+  const empty = new Promise<'empty'>((resolve) => {
+    emptied = () => resolve('empty');
+  });
+  // As documented for the coordinator: it stops with its last client, unless configured to stay.
+  const goesWithLast = endsWithLast(variant.listens, log, env);
+  const door = await app
+    .openHttp({ host, port, token: token.token, ...(goesWithLast ? { emptied } : {}) })
+    .catch((error: unknown) => {
+      throw withOwner(error, { host, port }, config, env);
+    });
+  log.info('listening', { host, port: door.port });
+  opened?.(door.url);
+  const { showToken, json } = request;
+  const said = httpBanner({
+    url: door.url,
+    token,
+    showToken,
+    config,
+    variant,
+    goesWithLast,
+    isTerminal: isatty(1),
+  });
+  await writeOutcome(said, json);
+  const why = await Promise.race([stopped, empty]);
+  reloader.stop();
+  const since = performance.now();
+  log.info('stopping', { why, sessions: door.sessions });
+  await door.drain(config.settings.timeouts.drainMs);
+  await Promise.all([door.close(), app.close(performance.now() - since)]);
+  return 0;
+}
+
+/** All addresses of the machine: none that a client could write. */
+const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
+
+function endsWithLast({ stayVariable }: ListenSettings, log: Logger, env: NodeJS.ProcessEnv): boolean {
+  if (stayVariable === undefined) return false;
+  const given = env[stayVariable];
+  if (given === '1') return false;
+  if (given !== undefined && given !== '' && given !== '0')
+    log.warn(
+      `${stayVariable} is neither 1 nor 0 and is read as 0: it stops when its last client disconnects`,
+    );
+  return true;
+}
+
+/** Where the port is taken by a gateway of the same user, it may be the very one that is wanted. */
+function withOwner(
+  error: unknown,
+  { host, port }: HttpAddress,
+  config: LoadedConfig,
+  env: NodeJS.ProcessEnv,
+): unknown {
+  if (!(error instanceof SwitchboardError) || error.code !== 'PORT_TAKEN') return error;
+  const owner = gatewayAt(stateDirectory(env), port, (name) => {
+    return name === host || (isLoopback(name) && (isLoopback(host) || ANY_ADDRESS.has(host)));
+  });
+  if (owner?.url === undefined) return error;
+  const subject = printableLine(owner.config);
+  const next =
+    owner.config === configIdentity(config)
+      ? `It serves the same configuration at ${printableLine(owner.url)}: use it`
+      : `It serves ${subject}: stop it (kill ${owner.pid})`;
+  return new SwitchboardError(
+    'PORT_TAKEN',
+    `Port ${port} is already in use by another gateway (${gatewayText(owner)}).`,
+    { hint: `${next}, or choose another port; 0 picks a free one.`, cause: error },
+  );
+}

@@ -1,0 +1,156 @@
+import { createApp, HOST_TIMEOUT_MS, hasNothingToShow, nestingDepth, type App } from '../../../app.ts';
+import { SwitchboardError } from '../../../shared/errors.ts';
+import { allowFiles, describeWarning, searchReport } from '../../../config/index.ts';
+import { createLogger, type Logger } from '../../../shared/log.ts';
+import { logDirectoryOf, readConfiguration } from '../configuration.ts';
+import { requiresConfigFlag, type CliVariant } from '../variants.ts';
+import type { LogFile } from './log-file.ts';
+import { chosenLogLevel } from '../log-level.ts';
+import { createStateWriter } from './state-writer.ts';
+import { createReloader, settingsNeedingRestart, type Reloader } from './reloader.ts';
+import { writeLogLine, writeStderr } from '../../kit/stderr.ts';
+import { onStop } from '../../kit/signals.ts';
+import type { HttpServeRequest } from './serve-http.ts';
+
+export interface ServeRequest {
+  readonly configPath: string | undefined;
+  readonly logLevel: string | undefined;
+  /** Whether the files of the project are used without having been allowed. */
+  readonly allowProject: boolean;
+  /** Whether log lines carry the time even on a terminal. */
+  readonly logTime: boolean;
+  /** How to serve clients that connect; default: the host that started this program is served. */
+  readonly http?: HttpServeRequest;
+}
+
+/** A gateway behind a gateway has its uses; more than so many in a row start each other without end. */
+const DEEPEST = 4;
+
+/** Serves the host that started this program, on stdin and stdout, or clients that connect. Returns the exit code. */
+export async function serve(request: ServeRequest, variant: CliVariant): Promise<number> {
+  const { configPath, logLevel, logTime, http } = request;
+  const { env } = process;
+  const { program } = variant;
+  refuseTooDeep(env, program);
+  const chosen = chosenLogLevel(logLevel, env, variant);
+  const location = { cwd: process.cwd(), env };
+  const allowProject = request.allowProject ? true : undefined;
+  // A host hides our stderr: where the configuration is broken, the one tool that is left says so.
+  const keepGoing = http === undefined;
+  const config = await readConfiguration(configPath, location, variant, { keepGoing, allowProject });
+  const file = await openLog(logDirectoryOf(config, location, variant), program);
+  const write = (line: string): void => {
+    writeLogLine(line, logTime);
+    file?.write(line);
+  };
+  const log = createLogger({ level: chosen ?? config.settings.logLevel, program, write });
+  for (const warning of config.warnings) log[warning.level](describeWarning(warning));
+  if (hasNothingToShow(config)) {
+    log.warn('no usable server found; searched in');
+    for (const line of searchReport(config, variant.configVariant)) log.warn(line);
+  }
+  const stderr = log.level === 'silent' ? () => undefined : (line: string) => write(`${line}\n`);
+  let current = config;
+  let readAt = performance.timeOrigin;
+  const stateWriter =
+    config.file === undefined && requiresConfigFlag(variant)
+      ? undefined
+      : createStateWriter({
+          ...{ config: () => current, readAt: () => readAt, program, env, log },
+          states: () => app.states(),
+          missedChange: () => reloader.reload(),
+        });
+  const app = createApp({
+    config,
+    log,
+    stderr,
+    program,
+    configPath,
+    whereLooked: (loaded) => searchReport(loaded, variant.configVariant),
+    allowProject: async (project) => {
+      allowFiles(project.files);
+      await reloader.reloadNow();
+    },
+    volatile: variant.volatile ?? false,
+    callerMs: HOST_TIMEOUT_MS,
+    ownVariables: http === undefined ? [] : Object.values(variant.listens ?? {}),
+    ...(stateWriter === undefined ? {} : { onStateChange: stateWriter.changed }),
+  });
+  const reloader = createReloader({
+    app,
+    log,
+    read: async () => {
+      readAt = performance.timeOrigin + performance.now();
+      return readConfiguration(configPath, location, variant, { strict: true, allowProject });
+    },
+    again: requiresConfigFlag(variant) ? 'send SIGHUP again' : `run: ${reloadCommand(program, configPath)}`,
+    tooLate: (read) => {
+      const decidedElsewhere = {
+        http: http === undefined,
+        logLevel: chosen !== undefined,
+        logDirectory: logDirectoryOf({ logDirectory: undefined }, location, variant) !== undefined,
+        'timeouts.drainMs': false,
+      };
+      return settingsNeedingRestart(config, read).filter((setting) => !decidedElsewhere[setting]);
+    },
+    applied: (read) => {
+      current = read;
+      stateWriter?.changed();
+    },
+  });
+  try {
+    if (http === undefined) {
+      stateWriter?.open();
+      return await serveStdio(app, log, config.settings.timeouts.drainMs, reloader);
+    }
+    const { serveHttp } = await import('./serve-http.ts');
+    return await serveHttp(http, { app, log, config, variant, reloader, opened: stateWriter?.open });
+  } finally {
+    await stateWriter?.close();
+    file?.close();
+  }
+}
+
+/** Throws if this gateway is nested so deeply that gateways must be starting each other. */
+export function refuseTooDeep(env: NodeJS.ProcessEnv, program: string): void {
+  const depth = nestingDepth(env);
+  if (depth <= DEEPEST) return;
+  const message = `${program} was not started: it is nested in ${depth} gateways.`;
+  throw new SwitchboardError('NESTED_TOO_DEEP', message, {
+    hint: 'One of the servers probably starts a gateway with the same configuration: remove it.',
+  });
+}
+
+function reloadCommand(program: string, configPath: string | undefined): string {
+  if (configPath === undefined) return `${program} reload`;
+  const path = /^[\w./:@-]+$/.test(configPath) ? configPath : JSON.stringify(configPath);
+  return `${program} --config ${path} reload`;
+}
+
+/** The log file, where somebody wants one. */
+async function openLog(directory: string | undefined, program: string): Promise<LogFile | undefined> {
+  if (directory === undefined) return undefined;
+  const { openLogFile } = await import('./log-file.ts');
+  return openLogFile({ directory, program, onError: (message) => writeStderr(`${program}: ${message}\n`) });
+}
+
+/** Serves until the host leaves, and leaves nothing behind. Without a reloader, a hangup ends it like other signals. */
+export async function serveStdio(
+  app: App,
+  log: Logger,
+  drainMs: number,
+  reloader?: Reloader,
+): Promise<number> {
+  const door = app.openStdio(process.stdin, process.stdout);
+  const stopped = onStop(() => app.killNow(), log, reloader?.reload);
+  const why = await Promise.race([door.ended, stopped]);
+  reloader?.stop();
+  const since = performance.now();
+  // A signal means now. At the end of input, what was received is still answered.
+  const wait = why === 'end' ? drainMs : 0;
+  log.debug('stopping', { why });
+  await door.drain(wait);
+  // The servers end while a slow host still reads.
+  await Promise.all([door.flushed(), app.close(performance.now() - since)]);
+  return why === 'overrun' ? 1 : 0;
+}

@@ -1,0 +1,149 @@
+import { basename, dirname } from 'node:path';
+import type { App } from '../../../app.ts';
+import { type ServerDefinition, composeEnv, type ConfiguredServer } from '../../../config/index.ts';
+import type { Context } from '../command.ts';
+import { redactCommand, type RedactedCommand } from './redact-command.ts';
+import { probeServers, type ProbedServer, type ProbedTool, listedTools } from './probe-servers.ts';
+import { unreportedStderr } from '../server-output.ts';
+import { namespaceOf } from '../../../gateway/index.ts';
+import { resolveModel, NATURAL_LANGUAGE, type ResolvedModel, isWrapper } from '../../../language/index.ts';
+import { printableLine } from '../../../shared/printable.ts';
+import { WRAP_CONFIG_FILE, readFolderState } from '../../../language/wrap/index.ts';
+import { parseArguments } from '../../kit/arguments.ts';
+import { languageIn, WRAPPER_FLAGS, type LanguageChoice } from '../language/language-flags.ts';
+
+/** A server as the configuration defines it, as clients see it and, once it was asked, as it is. */
+export interface InspectedServer {
+  readonly server: ServerDefinition;
+  readonly presentation: Presentation;
+  /** The same in words. */
+  readonly shownAs: string;
+  /** How it is started or reached, without secrets. */
+  readonly command: RedactedCommand;
+  /** How it went when it was started and asked for its tools. Default: it was not. */
+  readonly probe?: ProbedServer;
+}
+
+export type StartedServer = InspectedServer & Required<Pick<InspectedServer, 'probe'>>;
+
+/** Describes servers, in their order; nothing is started for that. */
+export function inspectServers(
+  app: App,
+  servers: readonly ServerDefinition[],
+  { env }: Pick<Context, 'env'>,
+): Promise<InspectedServer[]> {
+  return Promise.all(
+    servers.map(async (server) => {
+      const presentation = await serverPresentation(app, server, env);
+      const shownAs = presentationText(server, presentation);
+      return { server, presentation, shownAs, command: redactCommand(server) };
+    }),
+  );
+}
+
+/** The same, after each was started and asked for its tools. */
+export async function startServers(
+  app: App,
+  servers: readonly ServerDefinition[],
+  context: Pick<Context, 'status' | 'log' | 'env'>,
+): Promise<StartedServer[]> {
+  const probed = await probeServers(app, servers, context);
+  const inspected = await inspectServers(app, servers, context);
+  return inspected.map((each, at) => ({ ...each, probe: probed[at]! }));
+}
+
+/** For `--json`: what a server answered, with each of its tools as `describe` says. */
+export function answerData<T>(
+  { tools, behind, unmatched, incomplete }: Extract<ProbedServer, { kind: 'answered' }>,
+  describe: (tool: ProbedTool) => T,
+): { tools: T[]; behind?: T[]; unmatched?: typeof unmatched; incomplete?: string } {
+  return {
+    tools: tools.map(describe),
+    ...(behind && { behind: behind.map(describe) }),
+    ...(unmatched.length === 0 ? {} : { unmatched }),
+    ...(incomplete === undefined ? {} : { incomplete }),
+  };
+}
+
+/** What servers that failed wrote to stderr, as far as their errors do not say it. */
+export function failedOutput(
+  inspected: readonly InspectedServer[],
+  { unseenOutput }: Pick<Context, 'unseenOutput'>,
+): string {
+  return inspected
+    .map(({ server, probe }) =>
+      probe?.kind === 'failed' ? unreportedStderr(unseenOutput(server.name), probe.error) : '',
+    )
+    .join('');
+}
+
+/** How a server is shown to clients. */
+export interface Presentation {
+  readonly exposure: ServerDefinition['exposure'];
+  /** The name of its one tool, where it is shown as one. */
+  readonly suite?: string;
+  /** The model that takes plain words for it, where there is one. */
+  readonly language?: ResolvedModel;
+}
+
+/** How a server is shown; nothing is started for that. */
+async function serverPresentation(
+  app: App,
+  server: ServerDefinition,
+  env: NodeJS.ProcessEnv,
+): Promise<Presentation> {
+  const { exposure } = server;
+  const language = await languageOf(server, env);
+  const suite = exposure === 'suite' ? listedTools(app, server)[0]?.name : undefined;
+  return {
+    exposure,
+    ...(suite === undefined ? {} : { suite }),
+    ...(language === undefined ? {} : { language }),
+  };
+}
+
+/** A wrapper in the folder of the server is a program of its own, with an environment of its own. */
+async function languageOf(
+  server: ServerDefinition,
+  env: NodeJS.ProcessEnv,
+): Promise<ResolvedModel | undefined> {
+  if (server.language !== undefined) return resolveModel(server.language, env);
+  const choice = wrappedChoice(server);
+  if (choice === undefined || server.kind !== 'stdio') return undefined;
+  return resolveModel(choice, composeEnv(server, env));
+}
+
+/** The names a client sees for a server, as far as they are known without starting it, and who answers. */
+export function presentationText(
+  server: ConfiguredServer,
+  { exposure, suite, language }: Presentation,
+): string {
+  if (exposure === 'hidden') return 'hidden';
+  if (!server.offer.includes('tools')) return `only ${server.offer.join(' and ')}`;
+  const spoken = language === undefined ? '' : `, through ${modelText(language)}`;
+  if (suite !== undefined) return suite + spoken;
+  const tools = language === undefined ? '*' : NATURAL_LANGUAGE;
+  const name = server.naming === 'plain' ? tools : `${namespaceOf(server.name)}__${tools}`;
+  if (language !== undefined) return name + spoken;
+  return server.naming === 'plain' ? 'flat (plain names)' : `flat (${name})`;
+}
+
+/** Which model it is, in a few words. */
+function modelText(language: ResolvedModel): string {
+  if ('problem' in language) return 'no model';
+  return language.provider === 'host' ? "the client's model" : printableLine(language.model);
+}
+
+/** What the wrapper in the folder of a server is told of its model; undefined where there is no wrapper. */
+function wrappedChoice(server: ServerDefinition): LanguageChoice | undefined {
+  if (server.kind !== 'stdio' || basename(server.origin.file) !== WRAP_CONFIG_FILE) return undefined;
+  const [, ...settings] = server.args;
+  if (!isWrapper(server.args)) return undefined;
+  try {
+    if (readFolderState(dirname(server.origin.file)).kind !== 'wrapped') return undefined;
+    return languageIn(parseArguments(settings, WRAPPER_FLAGS));
+  } catch {
+    // The wrapper itself says what is wrong, once it is started.
+    return undefined;
+  }
+}

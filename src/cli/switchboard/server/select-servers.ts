@@ -1,0 +1,100 @@
+import {
+  describeWarning,
+  type LoadedConfig,
+  type ServerDefinition,
+  type UnusableServer,
+} from '../../../config/index.ts';
+import { SwitchboardError } from '../../../shared/errors.ts';
+import { unknownServer } from '../../../shared/unknown-server.ts';
+import type { Context } from '../command.ts';
+import { usage, type ParsedArguments } from '../../kit/arguments.ts';
+import { printableLine } from '../../../shared/printable.ts';
+import { expandPlaceholders, requiresConfigFlag, type CliVariant } from '../variants.ts';
+
+/** The one server that the words name. Throws USAGE where they name none, or several. */
+export function oneServerIn(
+  { words: [name, ...more] }: ParsedArguments,
+  command: string,
+  { variant }: Pick<Context, 'variant'>,
+  example: string,
+): string {
+  if (name !== undefined && more.length === 0) return name;
+  throw usage(
+    `${command} needs the name of one server.`,
+    `For example: ${variant.program} ${command} ${example}`,
+  );
+}
+
+/** The servers named, or all where none is; throws for a name that is not configured. */
+export function selectServers(config: LoadedConfig, names: readonly string[]): readonly ServerDefinition[] {
+  for (const name of names) {
+    if (config.servers.some((server) => server.name === name)) continue;
+    if (config.disabled.includes(name)) {
+      throw usage(
+        `The server ${JSON.stringify(name)} is disabled.`,
+        `\`switchboard enable ${name}\` enables it, or remove "disabled" from its definition.`,
+      );
+    }
+    refuseUnusable(config, name);
+    throw unknownServer(
+      name,
+      config.servers.map((server) => server.name),
+    );
+  }
+  return names.length === 0 ? config.servers : config.servers.filter((server) => names.includes(server.name));
+}
+
+/** Throws for a server that is configured and cannot be used, and says why. */
+function refuseUnusable({ unusable, warnings }: LoadedConfig, name: string): void {
+  const reasons = warnings.filter(({ server }) => server === name).map(describeWarning);
+  const found = unusable.find((server) => server.name === name);
+  if (found === undefined && reasons.length === 0) return;
+  const why = reasons.length === 0 ? ` ${found?.reason ?? ''}` : `\n${reasons.join('\n')}`;
+  throw new SwitchboardError(
+    'SERVER_UNUSABLE',
+    `The server ${JSON.stringify(name)} is not available:${why}`,
+    {
+      hint: found?.nextStep,
+    },
+  );
+}
+
+/** The server of a name; where there is none, the error also says what can be done about that here. */
+export function requireServer(config: LoadedConfig, name: string, otherwise: string): ServerDefinition {
+  try {
+    return selectServers(config, [name])[0]!;
+  } catch (error) {
+    if (!(error instanceof SwitchboardError) || error.code !== 'SERVER_UNKNOWN') throw error;
+    const hint = [error.hint, otherwise].filter((text) => text !== undefined).join(' ');
+    throw new SwitchboardError(error.code, error.message, { hint });
+  }
+}
+
+/** A server that cannot be used, for scripts. */
+export function unusableData({ name, reason, nextStep, origin }: UnusableServer): object {
+  return { name, reason, nextStep, source: origin };
+}
+
+/** The warnings without those about servers that cannot be used: for who says that of each server anyway. */
+export function otherWarnings({ unusable, warnings }: LoadedConfig): LoadedConfig['warnings'] {
+  return warnings.filter(({ server }) => !unusable.some(({ name }) => name === server));
+}
+
+/** What there is to say where nothing is configured. */
+export function noServersText(variant: CliVariant, config?: Pick<LoadedConfig, 'unusable'>): string {
+  if (config !== undefined && config.unusable.length > 0) {
+    const lines = config.unusable.map(({ name, reason, nextStep }) =>
+      printableLine(`${JSON.stringify(name)}: ${reason}. ${nextStep}`),
+    );
+    return expandPlaceholders(
+      variant,
+      `No server is available; \`$0 doctor\` shows details.\n${lines.join('\n')}\n`,
+    );
+  }
+  if (requiresConfigFlag(variant))
+    return `No server is configured. ${variant.servers ?? ''}`.trimEnd() + '\n';
+  return expandPlaceholders(
+    variant,
+    'No server is configured. `$0 init` imports the servers of your hosts; `$0 add NAME -- COMMAND` (or `--url URL`) adds one.\n',
+  );
+}

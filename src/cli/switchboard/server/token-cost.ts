@@ -1,0 +1,77 @@
+import { introspection } from '../../../exposure/index.ts';
+import { printableInstructions } from '../../../gateway/index.ts';
+import { estimateTokens } from '../../../shared/tokens.ts';
+import type { ListedTool, ProbedServer } from './probe-servers.ts';
+
+/** About how many tokens a server costs. */
+export interface TokenCost {
+  /** Every tool put before the model under its own name, and the server's instructions, as without Switchboard. */
+  readonly flat: number;
+  /** What a host gets in its list of tools instead. */
+  readonly listed: number;
+  /** What the model reads once in a conversation in which it opens the suite; 0 where there is none. */
+  readonly introspect: number;
+}
+
+export function tokenCost({
+  tools,
+  behind,
+  listed,
+  incomplete,
+  server,
+  about,
+}: Extract<ProbedServer, { kind: 'answered' }>): TokenCost {
+  const { mode, summaryMaxChars, instructionsMaxChars } = server.suite;
+  const offered = tools.flatMap((tool) => tool.offered?.component ?? []);
+  const opened = introspection({
+    tools: offered,
+    mode,
+    summaryMaxChars,
+    instructions: printableInstructions(about?.instructions, instructionsMaxChars),
+    note: incomplete,
+    offersMore: true,
+  }).structuredContent;
+  // A natural-language server need not be opened.
+  const isOpened = server.exposure === 'suite' && listed.length > 0 && behind === undefined;
+  return {
+    flat:
+      estimateTokens(promptText((behind ?? tools).map((tool) => tool.own.value))) +
+      estimateTokens(about?.instructions ?? ''),
+    listed: listedCost(listed),
+    introspect: isOpened ? estimateTokens(JSON.stringify(opened)) : 0,
+  };
+}
+
+/** About how many tokens a server would cost that is shown flat, with the instructions that go with that. */
+export function costWhenFlat({ tools, server, about }: Extract<ProbedServer, { kind: 'answered' }>): number {
+  const named = tools.flatMap(({ offered }) =>
+    offered === undefined ? [] : [{ ...offered.component.value, name: `${server.name}__${offered.name}` }],
+  );
+  const said = printableInstructions(about?.instructions, server.suite.instructionsMaxChars);
+  return (
+    estimateTokens(promptText(named)) + (said === undefined ? 0 : estimateTokens(`[${server.name}] ${said}`))
+  );
+}
+
+/** About how many tokens tools cost that a client has in its list. */
+export function listedCost(listed: readonly ListedTool[]): number {
+  return estimateTokens(promptText(listed.map((tool) => JSON.parse(tool.definition) as Definition)));
+}
+
+/** How much less, as a fraction; undefined where there is nothing to save from. */
+export function saving({ flat, listed }: Pick<TokenCost, 'flat' | 'listed'>): number | undefined {
+  return flat === 0 ? undefined : 1 - listed / flat;
+}
+
+interface Definition {
+  readonly name?: unknown;
+  readonly description?: unknown;
+  readonly inputSchema?: unknown;
+}
+
+/** What hosts put into the prompt of a tool: name, description and input schema. They keep the rest to themselves. */
+function promptText(tools: readonly Definition[]): string {
+  return tools
+    .map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }))
+    .join('\n');
+}
