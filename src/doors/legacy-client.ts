@@ -55,6 +55,10 @@ export class LegacyClient implements ClientLink {
   }
 
   request(message: Message): void {
+    if (this.session.isRunning(message)) {
+      this.#peer.refuseIdInUse(message.text(Client.id)!);
+      return;
+    }
     const method = message.string(Client.method)!;
     const params = message.lead(Client.params);
     if (this.#ready && params === BRACE && isRoutedMethod(method)) {

@@ -38,13 +38,6 @@ export class LinkedSet<T extends Linked<T>> {
     return true;
   }
 
-  /** The oldest member that fits. */
-  findOldest(fits: (member: T) => boolean): T | undefined {
-    let found: T | undefined;
-    for (let member = this.#newest; member; member = member.before) if (fits(member)) found = member;
-    return found;
-  }
-
   /** The newest member that fits. */
   find(fits: (member: T) => boolean): T | undefined {
     for (let member = this.#newest; member; member = member.before) if (fits(member)) return member;

@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { isJsonObject, Server, type JsonObject, type CatalogKind } from '../protocol/index.ts';
-import { idKey, type AnswerListener, type Edit, type Message } from '../wire/index.ts';
+import { idKey, RunningIds, type AnswerListener, type Edit, type Message } from '../wire/index.ts';
 import { Call } from './call.ts';
 import type { Source } from './source.ts';
 
@@ -56,11 +56,12 @@ export class Session {
   readonly #links: Map<string, Source>;
   /** What waits for the client to be ready; undefined once it is. */
   #waitingForReady: readonly (() => void)[] | undefined = NO_LISTENERS;
-  // A linked list through the calls: each call is added and removed, and lookups are rare. Two calls with one id, which
-  // the protocol forbids, are two calls; a cancellation then means the newer one.
+  // A linked list through the calls: each call is added and removed, and lookups are rare.
   #newest: Call | undefined;
   /** The calls by their id, from the first cancellation until none is running. */
   #byId: Map<string, Call> | undefined;
+  /** Kept from the first question on: a client of the modern era has one call in each session. */
+  #ids: RunningIds | undefined;
   #running = 0;
   #onIdle: readonly (() => void)[] = NO_LISTENERS;
 
@@ -89,8 +90,18 @@ export class Session {
     if (this.#newest) this.#newest.after = call;
     this.#newest = call;
     this.#byId?.set(idKey(call.id), call);
+    this.#ids?.add(request);
     this.#running++;
     return call;
+  }
+
+  /** Whether a call with the id of this request is running. */
+  isRunning(request: Message): boolean {
+    if (this.#ids === undefined) {
+      this.#ids = new RunningIds();
+      for (let call = this.#newest; call; call = call.before) this.#ids.add(call.request);
+    }
+    return this.#ids.has(request);
   }
 
   get running(): number {
@@ -137,10 +148,7 @@ export class Session {
   cancel(id: string, reason: string | undefined): void {
     if (this.#byId === undefined) {
       this.#byId = new Map();
-      for (let call = this.#newest; call; call = call.before) {
-        const key = idKey(call.id);
-        if (!this.#byId.has(key)) this.#byId.set(key, call);
-      }
+      for (let call = this.#newest; call; call = call.before) this.#byId.set(idKey(call.id), call);
     }
     this.#byId.get(idKey(id))?.cancel(reason);
   }
@@ -167,6 +175,7 @@ export class Session {
     if (before) before.after = after;
     // It may outlive its neighbours in memory, and must not keep them.
     call.before = call.after = undefined;
+    this.#ids?.remove(call.request);
     this.#running--;
     if (this.#byId) this.#forget(call, this.#byId);
     if (this.#running > 0 || this.#onIdle === NO_LISTENERS) return;

@@ -19,6 +19,7 @@ export { idFromFragments, Message, readMessage, readObject } from './message.ts'
 export type { MessageReceiver, MessageTransport, OwnMessage, Unanswered } from './message-transport.ts';
 export { callFault, Peer, faultError, looksLikeCall, type AnswerListener } from './peer.ts';
 export { PendingRequests } from './pending-requests.ts';
+export { RunningIds } from './running-ids.ts';
 export { MAX_DEPTH } from './scan.ts';
 export { serialize, serializeText, type SerializedMessage } from './serialize.ts';
 export { defineShape } from './shape.ts';

@@ -38,7 +38,14 @@ export interface RefusedBytes {
 
 /** Well-formed JSON that is not a JSON-RPC message, or a message over the limits. */
 export type MessageFault =
-  'batch' | 'not-a-message' | 'bad-version' | 'bad-id' | 'bad-method' | 'too-large' | 'bad-header';
+  | 'batch'
+  | 'not-a-message'
+  | 'bad-version'
+  | 'bad-id'
+  | 'id-in-use'
+  | 'bad-method'
+  | 'too-large'
+  | 'bad-header';
 
 /**
  * One end of a JSON-RPC 2.0 connection. It numbers its own requests, counting up, and accepts an answer only if its id is
@@ -141,6 +148,14 @@ export class Peer implements MessageReceiver {
   /** Answers a request with an error; `id` is the id's JSON text as it came, or undefined where none could be read. */
   fail(id: string | undefined, code: number, message: string, data?: unknown): void {
     this.#sendAnswer(id, errorJson(id, code, message, data), code);
+  }
+
+  /** Refuses a request under an id that another one still waits for, which keeps its own answer and place in a batch. */
+  refuseIdInUse(id: string): void {
+    const { code, message } = faultError('id-in-use');
+    const text = errorJson(id, code, message);
+    if (this.#refusedInBatch) this.#refusedInBatch(text);
+    else this.transport.sendText(text, { kind: 'answer', id, code });
   }
 
   /** A request of the other side that was cancelled and gets no answer. */
@@ -332,6 +347,12 @@ export function faultError(refusal: ReadFault | MessageFault): { code: number; m
       return { code: RpcCode.invalidRequest, message: 'Invalid request: jsonrpc must be "2.0".' };
     case 'bad-id':
       return { code: RpcCode.invalidRequest, message: 'Invalid request: id must be a string or a number.' };
+    case 'id-in-use':
+      return {
+        code: RpcCode.invalidRequest,
+        message:
+          'Invalid request: another request with this id is still running. Use a new id for each request.',
+      };
     case 'bad-method':
       return { code: RpcCode.invalidRequest, message: 'Invalid request: method must be a string.' };
     case 'too-large':

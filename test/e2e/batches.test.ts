@@ -81,6 +81,16 @@ test('where 2025-03-26 was agreed on, an array of requests is answered with an a
   expect(await next()).toEqual({ jsonrpc: '2.0', id: 8, result: {} });
 });
 
+test('of two requests with one id in a batch the second is refused, in the same answer', async () => {
+  const { say, next } = await host('2025-03-26');
+  say([echo(1, 'first'), echo(1, 'second'), request(2, 'ping')]);
+  const answers: any[] = await next();
+  const same = answers.filter(({ id }) => id === 1);
+  expect(same.find(({ error }) => error).error.code).toBe(-32600);
+  expect(same.find(({ result }) => result).result.content[0].text).toBe('first');
+  expect(answers).toHaveLength(3);
+});
+
 test('in every other version an array is refused', async () => {
   const { say, next } = await host('2025-06-18');
   say([request(1, 'ping')]);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { startGateway, type TestGateway } from '../helpers/gateway.ts';
-import { textOf } from '../helpers/raw-client.ts';
+import { textOf, type RpcMessage } from '../helpers/raw-client.ts';
 import { nodeServer } from '../helpers/temp-project.ts';
 import { processesWith } from '../helpers/processes.ts';
 
@@ -180,19 +180,21 @@ describe('ids', () => {
     }
   });
 
-  test('two running calls with one id are two calls, and a cancellation means the newer', async () => {
+  test('a second call with the id of a running one is refused, and a cancellation means the first', async () => {
     // Two answers to one id are what this is about.
     const { client, call } = await startGateway({ slow: nodeServer('slow') }, { strict: false });
     await call('slow', 'pid');
     const request = { jsonrpc: '2.0', id: 'same', method: 'tools/call' };
     const late = { action: 'call', subtool: 'late', args: { ms: 300 } };
+    const hang = { action: 'call', subtool: 'hang' };
     client.send({ ...request, params: { name: 'slow_suite', arguments: late } });
-    client.send({
-      ...request,
-      params: { name: 'slow_suite', arguments: { action: 'call', subtool: 'hang' } },
-    });
-    client.notify('notifications/cancelled', { requestId: 'same' });
+    client.send({ ...request, params: { name: 'slow_suite', arguments: hang } });
+    client.send({ ...request, method: 'ping' });
+    const answers = (): RpcMessage[] => client.messages.filter(({ id }) => id === 'same');
     await client.waitFor((message) => message.id === 'same' && message.result !== undefined);
+    expect(answers().map(({ error }) => error?.code)).toEqual([-32600, -32600, undefined]);
+    client.send({ ...request, params: { name: 'slow_suite', arguments: hang } });
+    client.notify('notifications/cancelled', { requestId: 'same' });
     expect(textOf(await call('slow', 'cancelled_count'))).toBe('1');
   });
 });

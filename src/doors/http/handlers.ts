@@ -8,7 +8,7 @@ import {
   Meta,
   type JsonObject,
 } from '../../protocol/index.ts';
-import { faultError, RpcCode, type Message } from '../../wire/index.ts';
+import { faultError, idKey, RpcCode, type Message } from '../../wire/index.ts';
 import { isBatch, type PostedMessage, type PostReader } from './body.ts';
 import { readGatewayPath, type LoopGuardOptions } from './guard.ts';
 import { accepts, EVENTS_TYPE, JSON_TYPE } from './media.ts';
@@ -81,6 +81,19 @@ export function handlersFor({
     return true;
   };
 
+  /** Refuses a request whose id waits for an answer already: the answers could not be told apart. Returns whether it did. */
+  const refusesId = (
+    posted: PostedMessage,
+    session: StreamableSession,
+    response: ServerResponse,
+  ): boolean => {
+    const ids = (isBatch(posted) ? posted : [posted]).flatMap((each) => requestIdOf(each) ?? []);
+    const keys = ids.map(idKey);
+    const inUse = ids.find((id, at) => session.isRunning(id) || keys.indexOf(keys[at]!) < at);
+    if (inUse !== undefined) replyError(response, { ...ID_IN_USE, id: inUse });
+    return inUse !== undefined;
+  };
+
   /** The session a request to /mcp belongs to; undefined if there is none, with the error sent. */
   const sessionOf = (
     request: IncomingMessage,
@@ -136,7 +149,8 @@ export function handlersFor({
           takeModern(posted, request, response);
         else if (id !== undefined && session === undefined) replyError(response, NO_SESSION);
         else if (session === undefined) begin(posted, response);
-        else if (!refuses(posted, session, response)) session.receive(posted, response);
+        else if (!refuses(posted, session, response) && !refusesId(posted, session, response))
+          session.receive(posted, response);
       });
     },
 
@@ -234,6 +248,7 @@ const NO_ID = {
   message:
     'Bad request: without an Mcp-Session-Id header only an initialize request is accepted, which starts a session.',
 };
+const ID_IN_USE = { status: 400, ...faultError('id-in-use') };
 const NO_BATCH = { status: 400, ...faultError('batch') };
 const NO_SESSION = {
   status: 404,

@@ -17,7 +17,7 @@ const FIRST_PRIMED = '2025-11-25';
 
 /** A client of the Streamable HTTP transport. Decides which of its streams a message goes to. */
 export class StreamableSession extends HttpSession {
-  /** The POSTs that wait for their answer. Two with one id, which the protocol forbids, are answered in order. */
+  /** The POSTs that wait for their answer. */
   readonly #posts = new LinkedSet<SessionExchange>();
   readonly #log: EventLog;
   readonly #undelivered = new UndeliveredMessages();
@@ -78,6 +78,12 @@ export class StreamableSession extends HttpSession {
     if (exchange && this.#posts.remove(exchange)) exchange.withdraw();
   }
 
+  /** Whether a request with this id, given as JSON text, waits for its answer. */
+  isRunning(id: string): boolean {
+    const key = idKey(id);
+    return this.#posts.find((post) => post.id === key) !== undefined;
+  }
+
   /** Opens the GET stream, or resumes a stream after the event that the client saw last. */
   listen(response: ServerResponse, lastEventId: string | undefined): void {
     const cursor = readCursor(lastEventId);
@@ -102,7 +108,7 @@ export class StreamableSession extends HttpSession {
 
   protected override deliverAnswer(id: string, answer: SerializedMessage, failed: boolean): void {
     const key = idKey(id);
-    const exchange = this.#posts.findOldest((post) => post.id === key);
+    const exchange = this.#posts.find((post) => post.id === key);
     if (exchange === undefined) return;
     this.#posts.remove(exchange);
     if (this.initialized) exchange.answer(answer);

@@ -136,17 +136,35 @@ test('answers go to the requests they belong to, by value and by type of the id'
   expect(reply.headers['content-length']).toBe(String(reply.text.length));
 });
 
-test('of two requests with one id the older is answered first', async () => {
+test('a request with the id of a running one is refused, and the running one gets its own answer', async () => {
   const { startSession, post, nextCall } = await openTestDoor();
   const session = await startSession();
-  const older = post(session, holdCall(1));
-  const first = await nextCall();
-  const younger = post(session, holdCall(1));
-  const second = await nextCall();
-  second.succeed(text('one'));
-  expect((await older).json.result).toEqual(text('one'));
-  first.succeed(text('two'));
-  expect((await younger).json.result).toEqual(text('two'));
+  const first = post(session, holdCall('a/b'));
+  const call = await nextCall();
+  for (const second of [holdCall('a/b'), { jsonrpc: '2.0', id: 'a/b', method: 'ping' }]) {
+    const reply = await post(session, second);
+    expect(reply.status).toBe(400);
+    expect(reply.json).toMatchObject({ id: 'a/b', error: { code: -32600 } });
+  }
+  call.succeed(text('first'));
+  expect((await first).json.result).toEqual(text('first'));
+  const again = post(session, holdCall('a/b'));
+  (await nextCall()).succeed(text('again'));
+  expect((await again).json.result).toEqual(text('again'));
+});
+
+test('a batch with one id twice, or with the id of a running request, is refused', async () => {
+  const { startSession, post, nextCall } = await openTestDoor();
+  const session = await startSession('2025-03-26');
+  const first = post(session, holdCall(1));
+  const call = await nextCall();
+  for (const batch of [
+    [holdCall(2), holdCall(1)],
+    [holdCall(3), holdCall(3)],
+  ])
+    expect((await post(session, batch)).json.error.code).toBe(-32600);
+  call.succeed(text('first'));
+  expect((await first).json.result).toEqual(text('first'));
 });
 
 test('the same id in two sessions is two requests', async () => {

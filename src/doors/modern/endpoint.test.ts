@@ -5,6 +5,19 @@ import { askDuring, openModern, serverMessage } from './modern.cases.ts';
 const DONE = { id: 0, result: { content: [] } };
 const REFUSED = { code: -32602, message: expect.stringContaining('requestState') };
 
+test('a request with the id of a running one is refused, and the running one gets its own answer', async () => {
+  const harness = openModern({ singleUser: true });
+  harness.call(1);
+  const call = await harness.nextCall();
+  harness.call(1);
+  expect((await harness.answerTo(1)).error.code).toBe(-32600);
+  call.relay(serverMessage(DONE));
+  await harness.next(({ id, result }) => id === 1 && result !== undefined);
+  harness.call(1);
+  (await harness.nextCall()).relay(serverMessage(DONE));
+  await harness.next(({ id, result }) => id === 1 && result !== undefined);
+});
+
 describe('every request must say', () => {
   test('its version, and one that we speak', async () => {
     const harness = openModern();

@@ -10,7 +10,7 @@ import {
   severity,
   type JsonObject,
 } from '../../protocol/index.ts';
-import { RpcCode, type Message } from '../../wire/index.ts';
+import { faultError, RpcCode, RunningIds, type Message } from '../../wire/index.ts';
 import { LinkedSet } from '../linked-set.ts';
 import type { ServerIdentity } from '../server-identity.ts';
 import { Attempt, type AttemptHandler, type ReplyChannel } from './attempt.ts';
@@ -78,6 +78,8 @@ export class ModernEndpoint {
   readonly #singleUser: boolean;
   /** The attempts that are not answered yet. */
   readonly #running = new LinkedSet<Attempt>();
+  /** The ids of those of the single user; over the network, the same id on two channels means two requests. */
+  readonly #ids: RunningIds | undefined;
   readonly #nullClient = nullClient();
   readonly #session = new Session(this.#nullClient);
   #joined = false;
@@ -97,6 +99,7 @@ export class ModernEndpoint {
     this.log = log;
     this.#singleUser = singleUser;
     this.inputs = singleUser ? new PendingInputs(() => this.#carriers()) : undefined;
+    this.#ids = singleUser ? new RunningIds() : undefined;
     const { name, title, version } = identity;
     this.serverInfo = JSON.stringify({ name, title, version });
     this.suspended = new SuspendedRequests(suspended);
@@ -110,7 +113,7 @@ export class ModernEndpoint {
 
   /** Runs a request, or refuses it. */
   request(message: Message, channel: ReplyChannel, method = message.string(Client.method)!): void {
-    const refusal = this.refusal(message, method);
+    const refusal = this.#ids?.has(message) === true ? ID_IN_USE : this.refusal(message, method);
     if (refusal === undefined) this.run(message, channel, method);
     else channel.fail(message.text(Client.id)!, refusal.code, refusal.message, refusal.data);
   }
@@ -170,6 +173,7 @@ export class ModernEndpoint {
   #begin(attempt: Attempt, handler: AttemptHandler): void {
     attempt.handler = handler;
     this.#running.add(attempt);
+    this.#ids?.add(attempt.request);
   }
 
   /** Resumes a suspended call, if the client retries one with the requested input. */
@@ -206,7 +210,7 @@ export class ModernEndpoint {
 
   /** The client has cancelled a request. No effect on one that is answered. */
   cancel(attempt: Attempt, reason: string | undefined): void {
-    if (!this.#running.remove(attempt)) return;
+    if (!this.#remove(attempt)) return;
     attempt.handler?.cancel(reason);
     this.#checkIdle();
   }
@@ -241,8 +245,14 @@ export class ModernEndpoint {
 
   /** An attempt has been answered. */
   answered(attempt: Attempt): void {
-    this.#running.remove(attempt);
+    this.#remove(attempt);
     this.#checkIdle();
+  }
+
+  #remove(attempt: Attempt): boolean {
+    const wasRunning = this.#running.remove(attempt);
+    if (wasRunning) this.#ids?.remove(attempt.request);
+    return wasRunning;
   }
 
   get #isIdle(): boolean {
@@ -315,6 +325,7 @@ export class ModernEndpoint {
 export const DISCONNECTED = 'The client disconnected.';
 
 const BRACE = 0x7b;
+const ID_IN_USE: RequestRefusal = faultError('id-in-use');
 
 /** The error for a request in a version that is not this one. */
 export function unsupportedVersion(requested: string): RequestRefusal {
