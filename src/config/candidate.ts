@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
+import { isObject } from '../shared/is-object.ts';
 import { checkServer, type CheckedServer } from './check-server.ts';
 import { describeRemote } from './describe-remote.ts';
 import type { ConfigScope } from './find.ts';
-import { isObject } from './plain-data.ts';
 import { keyPath, unusableWarning, type ConfigWarning, type Note } from './problem.ts';
 import type { DescribedRemote } from './remote.ts';
 import type { BuiltinServer, StdioServer } from './schema/config.ts';

@@ -1,7 +1,7 @@
+import { isObject } from '../shared/is-object.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { isRemoteEntry } from './describe-remote.ts';
 import { translateHostKeys } from './host-keys.ts';
-import { isObject } from './plain-data.ts';
 import type { Note, ConfigProblem } from './problem.ts';
 import { brokenServerRules } from './rules.ts';
 import type { BuiltinServer, RemoteServer, StdioServer } from './schema/config.ts';

@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 import { checkServer, type CheckedServer } from './check-server.ts';
 import type { ProgramVariant } from './program-variant.ts';
-import { isObject } from './plain-data.ts';
 import { describeWarning, keyPath, withPathPrefix, type Note, type ConfigProblem } from './problem.ts';
 import { brokenConfigRules } from './rules.ts';
 import type { ConfigInput } from './schema/config.ts';

@@ -1,7 +1,7 @@
+import { isObject } from '../shared/is-object.ts';
 import { revealedLine } from '../shared/printable.ts';
 import { shellWord } from '../shared/shell-word.ts';
 import type { ServerCandidate } from './candidate.ts';
-import { isObject } from './plain-data.ts';
 import { isModule, readJsonFile } from './read.ts';
 import type { StdioServer } from './schema/config.ts';
 

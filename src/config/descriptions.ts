@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
+import { nodeErrorCode } from '../shared/node-error-code.ts';
 import type { Warn } from './candidate.ts';
-import { isObject } from './plain-data.ts';
 import type { Layer } from './layers.ts';
 import { keyPath, withConsequence } from './problem.ts';
 import { readJsonFile } from './read.ts';
@@ -54,7 +55,7 @@ function entriesOf(file: string, warn: Warn): [string, ServerDescriptions][] {
     value = readJsonFile(file);
   } catch (error) {
     // A file is in the place of the folder.
-    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return [];
+    if (nodeErrorCode(error) === 'ENOTDIR') return [];
     // The message names the file already, with line and column where there are some.
     warn({ message: withConsequence(messageOf(error), 'the file is skipped'), level: 'warn' });
     return [];

@@ -1,10 +1,10 @@
 import { realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 import { childCandidate, mapCandidates, type ServerCandidate, type Warn } from './candidate.ts';
 import { ALWAYS_EXCLUDED } from './defaults.ts';
 import { findFiles } from './find-files.ts';
-import { isObject } from './plain-data.ts';
 import { withConsequence } from './problem.ts';
 import type { ProjectApproval } from './project-approval.ts';
 import { readJsonFile } from './read.ts';

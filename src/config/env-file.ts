@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, constants } from 'node:fs';
 import util from 'node:util';
 import { messageOf } from '../shared/errors.ts';
+import { nodeErrorCode } from '../shared/node-error-code.ts';
 
 /** The variables of a dotenv file, or why it cannot be used, as the end of a sentence. The reason never holds a value. */
 export type EnvFile =
@@ -22,7 +23,7 @@ export function readEnvFile(path: string): EnvFile {
   try {
     text = textOf(path);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = nodeErrorCode(error);
     return failed(code === 'ENOENT' ? 'does not exist' : `cannot be read: ${messageOf(error)}`);
   }
   const env = Object.entries(parseEnv(text.replace(/^\ufeff/, ''))).map(([name, value]): [string, string] => [

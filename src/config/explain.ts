@@ -3,9 +3,9 @@
  * when there is something to explain.
  */
 import type { z } from 'zod';
+import { isObject } from '../shared/is-object.ts';
 import { didYouMean, nearest } from '../shared/nearest.ts';
 import { isRemoteEntry, NO_ADDRESS } from './describe-remote.ts';
-import { isObject } from './plain-data.ts';
 import type { ConfigProblem } from './problem.ts';
 import { builtinServer, config, remoteServer, serverName, stdioServer } from './schema/config.ts';
 import type { ExplainedProblem } from './unknown-keys.ts';

@@ -2,6 +2,7 @@ import { readdirSync, statSync, type Dirent } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { expandBraces, isGlob, literalOf, matchGlob } from '../shared/glob.ts';
+import { nodeErrorCode } from '../shared/node-error-code.ts';
 
 export interface FindFilesOptions {
   /** The directory patterns are relative to. */
@@ -128,7 +129,7 @@ function mayBeDirectory(entry: Dirent): boolean {
 }
 
 function isAbsent(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = nodeErrorCode(error);
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP';
 }
 

@@ -1,4 +1,4 @@
-import { isObject } from './plain-data.ts';
+import { isObject } from '../shared/is-object.ts';
 import type { Note } from './problem.ts';
 
 type Entry = Readonly<Record<string, unknown>>;

@@ -1,12 +1,12 @@
 import { basename, dirname, resolve } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 import { checkedCandidates, mapCandidates, type ServerCandidate, type Warn } from './candidate.ts';
 import { allProblems, checkConfig, invalidConfig } from './check.ts';
 import { discover } from './discover.ts';
 import type { ProgramVariant } from './program-variant.ts';
 import type { ConfigFile, ConfigScope, FoundConfig } from './find.ts';
 import { keyPath, type ConfigWarning } from './problem.ts';
-import { isObject } from './plain-data.ts';
 import { ProjectApproval } from './project-approval.ts';
 import { isModule, readConfigFile, readJsonFile } from './read.ts';
 import type { ConfigInput } from './schema/config.ts';

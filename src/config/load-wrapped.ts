@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { SwitchboardError } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 import { childCandidate, mapCandidates, type Warn } from './candidate.ts';
 import type { Environment } from './interpolate.ts';
 import { loadConfig, type LoadedConfig } from './load.ts';
-import { isObject } from './plain-data.ts';
 import { describeWarning, type ConfigWarning } from './problem.ts';
 import { readJsonFile } from './read.ts';
 import { resolveServers } from './resolve.ts';

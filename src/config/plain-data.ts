@@ -1,8 +1,3 @@
-/** An object with keys, as JSON knows it. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /**
  * What a JavaScript configuration says, as plain data: getters are read once, inherited members and those that are
  * undefined are dropped, nothing is shared with the module. What JSON cannot say (a function) stays, to be reported.

@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { matchGlob } from '../shared/glob.ts';
 import { SwitchboardError } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 import { homeDirectory, stateDirectory } from '../shared/paths.ts';
 import { readForReplacing, replaceFile } from '../shared/replace-file.ts';
-import { isObject } from './plain-data.ts';
 
 /**
  * A project's files are untrusted until a person approves them: opening a cloned repository must not run its

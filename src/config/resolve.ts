@@ -1,3 +1,4 @@
+import { isObject } from '../shared/is-object.ts';
 import type { ServerCandidate, CandidateDefinition, Warn } from './candidate.ts';
 import { DEFAULTS, EXPOSURES } from './defaults.ts';
 import type {
@@ -13,7 +14,6 @@ import type { Descriptions } from './descriptions.ts';
 import { createFiller, type ReferenceFiller } from './filler.ts';
 import type { Environment } from './interpolate.ts';
 import { languageOf } from './language.ts';
-import { isObject } from './plain-data.ts';
 import { keyPath, type ConfigWarning } from './problem.ts';
 import { fillInProgram, type DescribedProgram } from './program.ts';
 import { recursionGuard } from './recursion.ts';

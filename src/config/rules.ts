@@ -1,7 +1,7 @@
+import { isObject } from '../shared/is-object.ts';
 import { MANAGEMENT_TOOLS } from './defaults.ts';
 import type { ProgramVariant } from './program-variant.ts';
 import { resolveManagement } from './management.ts';
-import { isObject } from './plain-data.ts';
 import { withPathPrefix, type ConfigProblem } from './problem.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { isObject } from './plain-data.ts';
+import { isObject } from '../shared/is-object.ts';
 
 /** The description of a configuration that editors read, in our package and wherever it is copied to. */
 const SCHEMA_NAME = 'switchboard.config.schema.json';

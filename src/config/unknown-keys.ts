@@ -1,4 +1,4 @@
-import { isObject } from './plain-data.ts';
+import { isObject } from '../shared/is-object.ts';
 import type { Note, ConfigProblem } from './problem.ts';
 
 /** A problem; `unknownKey` marks one that is solved by leaving the key out. */

@@ -1,6 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { didYouMean } from '../shared/nearest.ts';
+import { withTimeout } from '../shared/with-timeout.ts';
 import {
   Client,
   isJsonObject,
@@ -374,7 +375,9 @@ export class Router {
         return source.state.kind === 'running' && isJsonObject(tasks) && tasks.list !== undefined;
       });
     const lists = sources.map(async (source) => {
-      const { components } = await within(TASKS_TIMEOUT_MS, source.list('tasks'));
+      const { components } = await withTimeout(source.list('tasks'), TASKS_TIMEOUT_MS, () => {
+        throw new Error('too late');
+      });
       return (
         components
           // Of a shared server, a client sees its own tasks only.
@@ -416,14 +419,6 @@ export function onlyRoute({ entries }: Catalog): CatalogEntry | undefined {
 
 /** A server that takes longer to list its tasks is left out, in milliseconds. */
 const TASKS_TIMEOUT_MS = 5000;
-
-async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('too late')), ms);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-}
 
 const BRACE = 0x7b;
 

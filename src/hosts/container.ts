@@ -1,3 +1,4 @@
+import { isObject } from '../shared/is-object.ts';
 import type { Format } from './host.ts';
 
 /** Where in a text the servers are. */
@@ -33,14 +34,10 @@ export function faultAt(text: string, offset: number, reason: string): TextFault
   return new TextFault(reason, before.length, before.at(-1)!.length + 1);
 }
 
-export function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** What keys lead to in a parsed text; undefined where they lead nowhere. */
 export function valueAt(document: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
-    (value, key) => (isTable(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+    (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
     document,
   );
 }

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import { isTable } from './container.ts';
+import { isObject } from '../shared/is-object.ts';
 import type { Host, HostEnvironment } from './host.ts';
 import { convertSettings, type ConvertedSettings } from './convert-settings.ts';
 import { plainEntry } from './plain-entry.ts';
@@ -45,7 +45,7 @@ export function convertServer(
   where: HostEnvironment,
 ): ConversionResult {
   const value = plainEntry(given);
-  if (!isTable(value)) return { kind: 'unusable', why: 'it is not an object' };
+  if (!isObject(value)) return { kind: 'unusable', why: 'it is not an object' };
   const variables: string[] = [...textsIn(value.env_vars)];
   const notes: string[] = [];
   const context = { references: location.host.references, where, project: location.project };
@@ -147,7 +147,7 @@ function envFileIn(
 function remoteIn(value: Table, { http }: Host, converter: TextConverter): ConvertedEntry {
   const { key, url } = addressIn(value)!;
   const { env_http_headers: byVariable, bearer_token_env_var: bearer } = value;
-  const variables = isTable(byVariable) ? Object.entries(byVariable) : [];
+  const variables = isObject(byVariable) ? Object.entries(byVariable) : [];
   const headers = {
     ...textTable(value.headers, converter),
     ...textTable(value.http_headers, converter),
@@ -183,7 +183,7 @@ function transportOf(type: unknown, key: string): 'http' | 'sse' | undefined {
 
 /** Claude Code, Gemini CLI, Codex and Cursor each spell it in their own way. */
 function oauthIn({ oauth, auth, scopes }: Table, converter: TextConverter): Record<string, string | number> {
-  const source: Table = { ...(isTable(auth) ? auth : {}), ...(isTable(oauth) ? oauth : {}) };
+  const source: Table = { ...(isObject(auth) ? auth : {}), ...(isObject(oauth) ? oauth : {}) };
   const named = (...keys: readonly string[]): unknown =>
     keys.map((key) => source[key]).find((value) => value !== undefined);
   const id = named('clientId', 'client_id', 'CLIENT_ID');
@@ -208,7 +208,7 @@ function textsIn(value: unknown): string[] {
   return list.map((each) => {
     if (typeof each === 'string') return each;
     // Codex may say where a variable comes from.
-    if (isTable(each) && typeof each.name === 'string') return each.name;
+    if (isObject(each) && typeof each.name === 'string') return each.name;
     if (typeof each === 'number' || typeof each === 'boolean') return String(each);
     throw new ConversionError('has a list with an item that is not a string');
   });
@@ -216,7 +216,7 @@ function textsIn(value: unknown): string[] {
 
 /** The texts of a table; numbers are texts, too, and null is nothing, as for VS Code. */
 function textTable(value: unknown, converter: TextConverter): Record<string, string> {
-  if (!isTable(value)) return {};
+  if (!isObject(value)) return {};
   const members = Object.entries(value).filter(([, member]) => member !== null);
   return Object.fromEntries(members.map(([name, member]) => [name, converter.text(String(member))]));
 }

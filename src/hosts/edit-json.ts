@@ -1,6 +1,7 @@
+import { isObject } from '../shared/is-object.ts';
 import type { JsoncNode } from '../shared/jsonc.ts';
 import { editJsonc, removeMember, setMember, type LocatedText } from '../shared/jsonc-members.ts';
-import { faultAt, isTable } from './container.ts';
+import { faultAt } from './container.ts';
 
 /**
  * A text with a value at the end of these keys, which are made where they are missing. The text is one that can be
@@ -10,8 +11,8 @@ export function setInJson(text: string, path: readonly string[], value: unknown)
   const whole = withObject(text);
   const present = editing(whole, (located) => nodeAt(located, path));
   const keys = present?.members?.map(({ key }) => key) ?? [];
-  const gone = isTable(value) ? keys.filter((key) => !Object.hasOwn(value, key)) : keys;
-  if (!isTable(value) || gone.length === keys.length)
+  const gone = isObject(value) ? keys.filter((key) => !Object.hasOwn(value, key)) : keys;
+  if (!isObject(value) || gone.length === keys.length)
     return editJsonc(whole, (located) => put(located, path, value));
   // Member by member, so that what stays keeps its comments.
   const without = gone.reduce((rest, key) => removeFromJson(rest, [...path, key]), whole);

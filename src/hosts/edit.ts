@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../shared/is-object.ts';
 import { allowEntry, disallowEntry } from './allow-list.ts';
-import { isTable, UnsafeEdit, valueAt, type Container } from './container.ts';
+import { UnsafeEdit, valueAt, type Container } from './container.ts';
 import { removeFromJson, setInJson } from './edit-json.ts';
 import { removeFromToml, setInToml } from './edit-toml.ts';
 import { parseHostJson } from './parse-json.ts';
@@ -41,7 +42,7 @@ export function upsertEntry(
   const before = entriesOf(text, container);
   const present = before.get(name);
   const kept =
-    replace || !isTable(present) ? [] : Object.entries(present).filter(([key]) => !HOW_REACHED.has(key));
+    replace || !isObject(present) ? [] : Object.entries(present).filter(([key]) => !HOW_REACHED.has(key));
   const settings = Object.fromEntries(kept);
   const whole: Entry = { ...settings, ...entry, ...settings };
   const path = [...container.keyPath, name];
@@ -68,7 +69,7 @@ export function removeEntry(
   const entry = entriesOf(text, container).get(name);
   if (entry === undefined) return { text, action: 'absent' };
   const became = (candidate: string): boolean =>
-    isTable(entry) && becomes(candidate, text, container, name, entry, allow);
+    isObject(entry) && becomes(candidate, text, container, name, entry, allow);
   const known = earlier.find(became);
   if (known !== undefined) return { text: known, action: 'removed' };
   const path = [...container.keyPath, name];
@@ -85,7 +86,7 @@ export function removeEntry(
 /** The servers of a host's file. Throws TextFault. */
 export function entriesOf(text: string, container: Container): ReadonlyMap<string, unknown> {
   const servers = valueAt(parseText(text, container), container.keyPath);
-  return new Map(isTable(servers) ? Object.entries(servers) : []);
+  return new Map(isObject(servers) ? Object.entries(servers) : []);
 }
 
 /** The parsed text, as the host reads it; undefined for one without a value. Throws TextFault. */
@@ -115,7 +116,7 @@ const HOW_REACHED = new Set([
 
 /** Whether an entry says how to reach a server. In TOML, settings of single tools alone make a table of that name, too. */
 export function isServerEntry(entry: unknown): boolean {
-  return entry !== undefined && (!isTable(entry) || Object.keys(entry).some((key) => HOW_REACHED.has(key)));
+  return entry !== undefined && (!isObject(entry) || Object.keys(entry).some((key) => HOW_REACHED.has(key)));
 }
 
 /** Whether adding the entry to the candidate gives this very text. */
@@ -161,13 +162,13 @@ function refuseOther(
 
 /** The document without the entry, and without the objects that are empty then. */
 function withoutEntry(document: unknown, keyPath: readonly string[], name: string): unknown {
-  if (!isTable(document)) return document;
+  if (!isObject(document)) return document;
   const [key, ...deeper] = keyPath.length === 0 ? [name] : [...keyPath];
   const members = Object.entries(document).flatMap(([each, value]): [string, unknown][] => {
     if (each !== key) return [[each, value]];
     if (keyPath.length === 0) return [];
     const rest = withoutEntry(value, deeper, name);
-    return isTable(rest) && Object.keys(rest).length === 0 ? [] : [[each, rest]];
+    return isObject(rest) && Object.keys(rest).length === 0 ? [] : [[each, rest]];
   });
   return Object.fromEntries(members);
 }

@@ -1,5 +1,5 @@
+import { isObject } from '../shared/is-object.ts';
 import { isSecretName } from '../shared/secrets.ts';
-import { isTable } from './container.ts';
 import type { ConvertedEntry } from './convert.ts';
 import { variableName } from './references.ts';
 
@@ -134,7 +134,7 @@ export function documentSecrets(document: unknown): string[] {
         note,
       );
       for (const each of value as unknown[]) if (typeof each !== 'string') look('', each);
-    } else if (isTable(value)) {
+    } else if (isObject(value)) {
       const isSecretive = ['env', 'environment', 'headers', 'http_headers'].includes(name);
       for (const [key, member] of Object.entries(value)) {
         if (isSecretive && typeof member === 'string' && isLiteral(member)) found.push(member);

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { isObject } from '../shared/is-object.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findHost, HOSTS } from './catalog.ts';
-import { isTable } from './container.ts';
 import { programEntry } from './build-entry.ts';
 import type { HostName, Scope, HostEnvironment } from './host.ts';
 import * as entries from './install.ts';
@@ -30,7 +30,7 @@ const location = (name: HostName, where: HostEnvironment, scope: Scope = 'user')
 const program = (command: string) => ({ command, args: ['--config', '/c.json'] });
 const isOurs = (entry: unknown): boolean => {
   const plain = plainEntry(entry);
-  return isTable(plain) && String(plain.command).startsWith('/sb');
+  return isObject(plain) && String(plain.command).startsWith('/sb');
 };
 const put = ({ file }: HostLocation, text: string): void => {
   fs.mkdirSync(dirname(file), { recursive: true });

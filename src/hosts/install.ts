@@ -1,5 +1,5 @@
+import { isObject } from '../shared/is-object.ts';
 import { changeFile, type ChangedFile } from './change-file.ts';
-import { isTable } from './container.ts';
 import {
   entriesOf,
   isServerEntry,
@@ -74,7 +74,7 @@ export async function uninstallEntry(options: EntryOptions): Promise<EntryChange
     const texts = earlier().filter((each) => !hasEntry(each, location, name));
     // Where no text without it was ever kept, the file was made for it.
     const isMade =
-      texts.length === 0 && isTable(present) && upsertEntry('', location, name, present).text === text;
+      texts.length === 0 && isObject(present) && upsertEntry('', location, name, present).text === text;
     return isMade
       ? { text: undefined, action: 'removed' }
       : removeEntry(text, location, name, texts, { allow: true });
@@ -118,9 +118,9 @@ async function changingEntry(
 
 /** What a person has added to the environment of our entry stays. */
 function withVariables(entry: Entry, present: unknown): Entry {
-  if (!isTable(present) || !('command' in entry)) return entry;
+  if (!isObject(present) || !('command' in entry)) return entry;
   const names = new Set([...listOf(entry.env_vars), ...listOf(present.env_vars)]);
-  const tables = ['env', 'environment'].filter((key) => isTable(present[key]));
+  const tables = ['env', 'environment'].filter((key) => isObject(present[key]));
   return {
     ...entry,
     ...Object.fromEntries(tables.map((key) => [key, { ...tableOf(present[key]), ...tableOf(entry[key]) }])),
@@ -129,7 +129,7 @@ function withVariables(entry: Entry, present: unknown): Entry {
 }
 
 function tableOf(value: unknown): Entry {
-  return isTable(value) ? value : {};
+  return isObject(value) ? value : {};
 }
 
 function listOf(value: unknown): readonly unknown[] {

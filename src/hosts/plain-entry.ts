@@ -1,4 +1,5 @@
-import { isTable } from './container.ts';
+import { isObject } from '../shared/is-object.ts';
+
 
 /**
  * An entry of any host in the shape that most of them share: `command` is a text, `args` a list, `env` a table, all at
@@ -6,14 +7,14 @@ import { isTable } from './container.ts';
  * server is reached into `transport`; Zed once had an object in `command`. Anything else stays as it is.
  */
 export function plainEntry(entry: unknown): unknown {
-  if (!isTable(entry)) return entry;
+  if (!isObject(entry)) return entry;
   const { transport, transportType, environment, ...rest } = entry;
   const flat: Table = {
-    ...(transport === undefined || isTable(transport) ? {} : { transport }),
+    ...(transport === undefined || isObject(transport) ? {} : { transport }),
     ...(typeof transportType === 'string' ? { type: transportType } : {}),
     ...(environment === undefined ? {} : { env: environment }),
     ...rest,
-    ...(isTable(transport) ? transport : {}),
+    ...(isObject(transport) ? transport : {}),
   };
   const { command, args } = flat;
   if (Array.isArray(command)) {
@@ -24,7 +25,7 @@ export function plainEntry(entry: unknown): unknown {
       args: [...words, ...(Array.isArray(args) ? (args as unknown[]) : [])],
     };
   }
-  if (isTable(command) && typeof command.path === 'string') {
+  if (isObject(command) && typeof command.path === 'string') {
     const { path, ...inner } = command;
     return { ...flat, ...inner, command: path };
   }

@@ -1,16 +1,17 @@
-import { isTable } from './container.ts';
+import { isObject } from '../shared/is-object.ts';
+
 
 /** The lines of `key = value` for a table, without those of the tables in it. */
 export function printPairs(table: object): string[] {
   return Object.entries(table)
-    .filter(([, value]) => !isTable(value))
+    .filter(([, value]) => !isObject(value))
     .map(([key, value]) => `${printKey(key)} = ${printValue(value)}`);
 }
 
 /** The tables in a table, each as its header and its lines. Their keys are names that others chose, so they are quoted. */
 export function printTables(path: readonly string[], table: object): string[][] {
   return Object.entries(table).flatMap(([key, value]) => {
-    if (!isTable(value)) return [];
+    if (!isObject(value)) return [];
     const lines = Object.entries(value).map(([name, member]) => `${printText(name)} = ${printValue(member)}`);
     return [[printHeader([...path, key]), ...lines]];
   });
@@ -28,7 +29,7 @@ export function printKey(key: string): string {
 export function printValue(value: unknown): string {
   if (typeof value === 'string') return printText(value);
   if (Array.isArray(value)) return `[${value.map(printValue).join(', ')}]`;
-  if (!isTable(value)) return String(value);
+  if (!isObject(value)) return String(value);
   const members = Object.entries(value).map(([key, member]) => `${printKey(key)} = ${printValue(member)}`);
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }

@@ -1,5 +1,5 @@
+import { isObject } from '../shared/is-object.ts';
 import { withFileContext, readText } from './change-file.ts';
-import { isTable } from './container.ts';
 import { entriesOf, isServerEntry, parseText } from './edit.ts';
 import type { Host, Scope, HostEnvironment } from './host.ts';
 import { findLocation, type HostLocation } from './location.ts';
@@ -37,7 +37,7 @@ function serversAt(location: HostLocation, text: string): HostServer[] {
 function localPlaces(location: HostLocation, text: string): HostLocation[] {
   if (location.host.name !== 'claude-code' || location.scope !== 'user') return [];
   const document = parseText(text, location);
-  const projects = isTable(document) && isTable(document.projects) ? Object.keys(document.projects) : [];
+  const projects = isObject(document) && isObject(document.projects) ? Object.keys(document.projects) : [];
   return projects.map((project) => ({
     ...location,
     scope: 'local',

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import { isTable, type Container } from './container.ts';
+import { isObject } from '../shared/is-object.ts';
+import { writeFileAtomic } from '../shared/write-file.ts';
+import { type Container } from './container.ts';
 import { HOSTS } from './catalog.ts';
 import type { HostName } from './host.ts';
 
@@ -43,18 +45,9 @@ export function recordPath(stateDirectory: string, at: Date): string {
 
 /** On the disk when it returns: what is done afterwards may be interrupted at any moment. */
 export function writeRecord(path: string, record: Omit<TakeoverRecord, 'version'>): void {
-  const draft = `${path}.tmp`;
   try {
-    fs.mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
-    fs.rmSync(draft, { force: true });
-    const descriptor = fs.openSync(draft, 'wx', 0o600);
-    try {
-      fs.writeFileSync(descriptor, JSON.stringify({ version: VERSION, ...record }));
-      fs.fsyncSync(descriptor);
-    } finally {
-      fs.closeSync(descriptor);
-    }
-    fs.renameSync(draft, path);
+    fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileAtomic(path, JSON.stringify({ version: VERSION, ...record }), { flush: 'name' });
   } catch (cause) {
     throw new SwitchboardError('STATE_NOT_WRITABLE', `Cannot write ${path}: ${messageOf(cause)}.`, {
       hint: 'Nothing was changed. Check that you own this directory, or set SWITCHBOARD_STATE_DIR to one that you own.',
@@ -106,14 +99,14 @@ function readRecord(path: string): TakeoverRecord | undefined {
 
 function isRecord(value: unknown): value is TakeoverRecord {
   return (
-    isTable(value) &&
+    isObject(value) &&
     value.version === VERSION &&
     HOSTS.some(({ name }) => name === value.host) &&
     ['file', 'at', 'before', 'after'].every((key) => typeof value[key] === 'string') &&
     Array.isArray(value.parts) &&
     value.parts.every(
       (part) =>
-        isTable(part) &&
+        isObject(part) &&
         Array.isArray(part.keyPath) &&
         Array.isArray(part.removed) &&
         typeof part.format === 'string',

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { isObject } from '../shared/is-object.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findHost, HOSTS } from './catalog.ts';
-import { isTable } from './container.ts';
 import { entriesOf, upsertEntry } from './edit.ts';
 import type { Host, HostEnvironment } from './host.ts';
 import { readServers } from './read-servers.ts';
@@ -24,7 +24,7 @@ function createTestHome(): TestHome {
     state: join(made, 'state'),
   };
 }
-const isOurs = (entry: unknown): boolean => isTable(entry) && entry.command === '/sb';
+const isOurs = (entry: unknown): boolean => isObject(entry) && entry.command === '/sb';
 const ours = { command: '/sb', args: ['--config', '/c'] };
 const userFile = (host: Host, { where }: TestHome): string => host.files.user(where)[0]!;
 const put = (host: Host, at: TestHome, text: string): void => {

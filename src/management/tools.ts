@@ -1,5 +1,6 @@
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
+import { withTimeout } from '../shared/with-timeout.ts';
 import type { ConfiguredServer, MANAGEMENT_TOOLS, RuntimeEntry, StdioDefinition } from '../config/index.ts';
 import type { Call, OverallExposure, PresentedTool } from '../gateway/index.ts';
 import { Client, isJsonObject, type JsonObject } from '../protocol/index.ts';
@@ -97,7 +98,7 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
       await persist?.check(name);
       if (isGivenUp(call)) throw givenUp(name);
       const adding = manager.add(definition);
-      const added = await within(callerMs, adding, () => {
+      const added = await withTimeout(adding, callerMs, () => {
         const starting = manager.leaveStarting(name);
         if (starting === undefined) throw stillStarting(name, callerMs);
         return starting;
@@ -158,7 +159,7 @@ function reloadServer({ manager, alwaysOn, callerMs }: ManagementToolsOptions): 
     },
     run: async (args) => {
       const name = text(args, 'name');
-      const reloaded = await within(callerMs, manager.reload(name), () => {
+      const reloaded = await withTimeout(manager.reload(name), callerMs, () => {
         throw stillStarting(name, callerMs);
       });
       return {
@@ -348,19 +349,6 @@ const ENTRY_KEYS = ['name', 'command', 'args', 'env', 'cwd', 'timeout_ms', 'type
 
 function isTimeout(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 0x7fffffff;
-}
-
-/** What is done, or after so many milliseconds how far it is; it goes on all the same. */
-async function within<T>(ms: number, doing: Promise<T>, late: () => T): Promise<T> {
-  if (ms === Infinity) return doing;
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  const done = await Promise.race([doing.then((result) => ({ result })), timeout]).finally(() =>
-    clearTimeout(timer),
-  );
-  return done === undefined ? late() : done.result;
 }
 
 function toolsOf({ tools, state }: ManagedServer): string {

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
+import { nodeErrorCode } from '../shared/node-error-code.ts';
 import { createCimProcessList } from './process-list-cim.ts';
 import { createProcessList, type ProcessList } from './process-list.ts';
 import { canRecordExit, recordingExit, type NotedCommand } from './exit-file.ts';
@@ -96,7 +97,7 @@ function openLog({ name, logFile, exitFile }: DetachedOptions): number {
     // Opened for append, so that truncation by others works and several writers do not overwrite each other.
     return openSync(logFile, 'a', 0o600);
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    const code = nodeErrorCode(cause) ?? 'unknown error';
     throw new SwitchboardError(
       'LOG_NOT_WRITABLE',
       `"${name}" was not started: its log ${logFile} cannot be written (${code}).`,
@@ -109,7 +110,7 @@ function forget(file: string): void {
   try {
     unlinkSync(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (nodeErrorCode(error) !== 'ENOENT') throw error;
   }
 }
 

@@ -1,3 +1,5 @@
+import { nodeErrorCode } from '../shared/node-error-code.ts';
+
 /** Result of sending a signal. */
 export type SignalResult = 'sent' | 'gone' | 'refused';
 
@@ -7,6 +9,6 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): SignalResult {
     process.kill(pid, signal);
     return 'sent';
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH' ? 'gone' : 'refused';
+    return nodeErrorCode(error) === 'ESRCH' ? 'gone' : 'refused';
   }
 }

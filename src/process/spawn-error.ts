@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import type { ErrorCode } from '../shared/error-codes.ts';
 import { SwitchboardError } from '../shared/errors.ts';
+import { nodeErrorCode } from '../shared/node-error-code.ts';
 import { printableLine } from '../shared/printable.ts';
 
 export interface SpawnAttempt {
@@ -16,7 +17,7 @@ export interface SpawnAttempt {
 /** Why a program could not be started, and what to do about it. Never shows arguments or environment. */
 export function explainSpawnError(attempt: SpawnAttempt, cause: unknown): SwitchboardError {
   if (cause instanceof SwitchboardError) return cause;
-  const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? 'unknown error';
+  const code = nodeErrorCode(cause) ?? 'unknown error';
   const who = `"${printableLine(attempt.name)}" could not be started:`;
   const command = `"${printableLine(attempt.shown?.command ?? attempt.command)}"`;
   const cwd = `"${printableLine(attempt.shown?.cwd ?? attempt.cwd)}"`;
@@ -94,7 +95,7 @@ function directoryProblem(cwd: string): string | undefined {
     accessSync(cwd, constants.X_OK);
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+    return nodeErrorCode(error) === 'ENOENT'
       ? 'does not exist'
       : 'cannot be entered: permission denied';
   }

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { putInPlace, writeDraft } from './write-file.ts';
 
 /** A file as it was read, with what is needed to replace it. */
 export interface ReadFile {
@@ -43,10 +42,10 @@ export function replaceFile(
   const path = found?.path ?? file;
   // A new file beside it could take its place even so; but who makes a file read-only means it.
   if (found !== undefined) fs.accessSync(path, fs.constants.W_OK);
-  const next = content && writeBeside(path, content, found?.stats ?? mode);
+  const next = content && (found ? draftLike(path, content, found.stats) : writeDraft(path, content, { mode }));
   try {
-    if (found === undefined) return next === undefined || place(next, path);
-    if (backup !== undefined) fs.renameSync(writeBeside(backup, found.bytes, found.stats), backup);
+    if (found === undefined) return next === undefined || putInPlace(next, path);
+    if (backup !== undefined) fs.renameSync(draftLike(backup, found.bytes, found.stats), backup);
     // Read again at the last moment, to keep the window for losing another program's change small.
     if (!fs.readFileSync(path).equals(found.bytes)) return false;
     if (next === undefined) fs.rmSync(path);
@@ -57,45 +56,16 @@ export function replaceFile(
   }
 }
 
-/** A file with this content in the same directory, under a name of its own, with the rights of the one it is to replace. */
-function writeBeside(path: string, bytes: Buffer, like: fs.Stats | number): string {
-  const beside = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
-  // A replacement is accessible only to us until its permissions are set: it may hold secrets.
-  const descriptor = fs.openSync(beside, 'wx', typeof like === 'number' ? like : 0o600);
+/** A draft with the permissions of the file that it is to replace. */
+function draftLike(file: string, content: Buffer, { uid, gid, mode }: fs.Stats): string {
+  // Accessible only to us until its permissions are set: it may hold secrets.
+  const draft = writeDraft(file, content);
   try {
-    fs.writeFileSync(descriptor, bytes);
-    if (typeof like !== 'number') keepRights(descriptor, like);
-    fs.fsyncSync(descriptor);
-  } catch (error) {
-    fs.rmSync(beside, { force: true });
-    throw error;
-  } finally {
-    fs.closeSync(descriptor);
-  }
-  return beside;
-}
-
-function keepRights(descriptor: number, { uid, gid, mode }: fs.Stats): void {
-  const ours = fs.fstatSync(descriptor);
-  try {
-    if (ours.uid !== uid || ours.gid !== gid) fs.fchownSync(descriptor, uid, gid);
+    const ours = fs.statSync(draft);
+    if (ours.uid !== uid || ours.gid !== gid) fs.chownSync(draft, uid, gid);
   } catch {
     // Only root can change the owner; for other users the file becomes their own.
   }
-  fs.fchmodSync(descriptor, mode & 0o777);
-}
-
-/** Puts a new file in its place, unless another program has just created one there. */
-function place(next: string, path: string): boolean {
-  try {
-    // Unlike a rename, a link never replaces anything.
-    fs.linkSync(next, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    // Some file systems have no links.
-    if (fs.existsSync(path)) return false;
-    fs.renameSync(next, path);
-    return true;
-  }
+  fs.chmodSync(draft, mode & 0o777);
+  return draft;
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../shared/is-object.ts';
 import { arrayLimits, numberLimits, range, stringLimits } from './limits.ts';
 import { propertyKey, patternText, quotedText } from './spelling.ts';
 import { ANY, atom, bracketed, intersection, MORE, NEVER, NULL, union, type Piece } from './type-text.ts';
@@ -95,7 +96,7 @@ function write(schema: unknown, detail: Detail, maxChars: number, seen: Seen): s
 /** `{type:'object'}` as a whole input is the usual way to say "no arguments". */
 function isPlainObjectType(schema: unknown): boolean {
   return (
-    isSchema(schema) &&
+    isObject(schema) &&
     schema['type'] === 'object' &&
     Object.keys(schema).every((word) => SAYS_NO_MORE.has(word))
   );
@@ -110,7 +111,7 @@ function isBraced(piece: Piece | undefined): boolean {
 
 /** The last resort: property names, the required ones first, as many as fit. */
 function namesOnly(schema: unknown, maxChars: number, seen: Seen): string {
-  const { properties, required } = membersOf(isSchema(schema) ? schema : {}, seen);
+  const { properties, required } = membersOf(isObject(schema) ? schema : {}, seen);
   const names = [...required, ...properties.map(([name]) => name).filter((name) => !required.has(name))];
   let text = '{';
   for (const [index, name] of names.entries()) {
@@ -129,7 +130,7 @@ function namesOnly(schema: unknown, maxChars: number, seen: Seen): string {
 function typeOf(schema: unknown, writing: Writing, depth: number): Piece {
   writing.left -= 1;
   if (schema === false) return NEVER;
-  if (!isSchema(schema)) return ANY;
+  if (!isObject(schema)) return ANY;
   if (depth >= writing.detail.depth || writing.left < 0) return MORE;
 
   const terms: Piece[] = [];
@@ -244,7 +245,7 @@ function objectType(schema: Schema, writing: Writing, depth: number): Piece {
     const names = typeOf(schema['propertyNames'] ?? true, writing, depth + 1).text;
     members.push(`[k${BARE.has(names) ? '' : `:${names}`}]:${typeOf(rest, writing, depth + 1).text}`);
   }
-  if (members.length === 0) return atom(isSchema(schema['properties']) || rest === false ? '{}' : 'object');
+  if (members.length === 0) return atom(isObject(schema['properties']) || rest === false ? '{}' : 'object');
   return atom(`{${members.join(', ')}}`);
 }
 
@@ -259,7 +260,7 @@ function arrayType(schema: Schema, writing: Writing, depth: number): Piece {
     if (writing.left < 0) return MORE;
     parts.push(typeOf(item, writing, depth + 1).text);
   }
-  if (isSchema(rest)) parts.push(`...${bracketed(typeOf(rest, writing, depth + 1))}[]`);
+  if (isObject(rest)) parts.push(`...${bracketed(typeOf(rest, writing, depth + 1))}[]`);
   return atom(`[${parts.join(', ')}]`);
 }
 
@@ -338,7 +339,7 @@ function limited(piece: Piece, limits: readonly string[], writing: Writing): Pie
 }
 
 function defaultOf(schema: unknown, writing: Writing): string {
-  if (!writing.detail.limits || !isSchema(schema) || !('default' in schema)) return '';
+  if (!writing.detail.limits || !isObject(schema) || !('default' in schema)) return '';
   return `=${literal(schema['default'], writing, 40)}`;
 }
 
@@ -404,7 +405,7 @@ function membersOf(
 const MOST_MEMBERS = 2_000;
 
 function entriesOf(value: unknown, seen: Seen): [string, unknown][] {
-  if (!isSchema(value)) return [];
+  if (!isObject(value)) return [];
   let entries = seen.get(value);
   if (entries === undefined) {
     entries = Object.keys(value)
@@ -413,10 +414,6 @@ function entriesOf(value: unknown, seen: Seen): [string, unknown][] {
     seen.set(value, entries);
   }
   return entries;
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function listOf(value: unknown): readonly unknown[] {

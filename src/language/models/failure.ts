@@ -1,4 +1,5 @@
 import { SwitchboardError } from '../../shared/errors.ts';
+import { nodeErrorCode } from '../../shared/node-error-code.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { secretMask } from '../../shared/secrets.ts';
 import { TransientFailure } from './retry.ts';
@@ -170,7 +171,8 @@ function quote({ apiKey }: Endpoint, message: string | undefined): string {
 function codeOf(cause: unknown): string {
   let named = '';
   for (let error = cause; error instanceof Error; error = error.cause) {
-    if ('code' in error && typeof error.code === 'string') return error.code;
+    const code = nodeErrorCode(error);
+    if (code !== undefined) return code;
     named = error.message;
   }
   return printableLine(named === '' ? 'no reason given' : named.slice(0, QUOTE));

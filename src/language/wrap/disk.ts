@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
+import { nodeErrorCode } from '../../shared/node-error-code.ts';
 
 /** One change of the disk that happens whole or not at all, and does nothing where it has happened already. */
 export interface Step {
@@ -80,7 +81,7 @@ export function removeDirectory(path: string): boolean {
   try {
     fs.rmdirSync(path);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = nodeErrorCode(error);
     if (code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOTDIR') return false;
     throw error;
   }

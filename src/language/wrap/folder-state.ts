@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { nodeErrorCode } from '../../shared/node-error-code.ts';
 import { isFile, isSame, isThere } from './disk.ts';
 import { wrapPathsIn, SCRIPT_ENDING, type WrapPaths } from './names.ts';
 import { recordIn, type WrapRecord } from './record.ts';
@@ -69,7 +70,7 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory).sort();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = nodeErrorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
     throw error;
   }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SwitchboardError } from '../../shared/errors.ts';
+import { withTimeout } from '../../shared/with-timeout.ts';
 
 /** Where the browser comes back to after a login: a page on this machine that is there for this one login. */
 export interface Callback {
@@ -64,7 +65,7 @@ export async function openCallback({ port, preferred, state }: CallbackOptions):
     answer,
     async close() {
       const closed = new Promise((resume) => server.close(resume));
-      await Promise.race([shown, new Promise((resume) => setTimeout(resume, LINGER).unref())]);
+      await withTimeout(shown, LINGER, () => undefined, { ref: false });
       server.closeAllConnections();
       await closed;
     },

@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { request as overHttp, type IncomingMessage } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { nodeErrorCode } from '../../shared/node-error-code.ts';
 import { VERSION } from '../../shared/version.ts';
 import type { AddressGuard } from './addresses.ts';
 
@@ -55,7 +56,7 @@ export class UnreachableError extends SwitchboardError {
   constructor({ origin, pathname }: URL, cause: unknown) {
     // Where several addresses were tried there is an error for each.
     const first = cause instanceof AggregateError ? (cause.errors[0] as unknown) : cause;
-    const { code } = first as NodeJS.ErrnoException;
+    const code = nodeErrorCode(first);
     const refused = code === 'ECONNREFUSED';
     const why = refused ? 'connection refused' : (code ?? messageOf(first));
     // Without the query, which may hold secrets.

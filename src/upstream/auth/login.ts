@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../shared/errors.ts';
+import { withTimeout } from '../../shared/with-timeout.ts';
 import type { Login, NotRenewed, Renewed } from '../login.ts';
 import {
   endsWithin,
@@ -84,7 +84,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
   };
 
   const renew = (stale: string | undefined, challenge?: string): Promise<Renewed> => {
-    renewing ??= Promise.race([
+    renewing ??= withTimeout(
       store
         .locked(() => renewUnderLock(stale, challenge))
         .catch((error: unknown) => {
@@ -93,8 +93,10 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
           return unavailable(reason.replace(/\.$/, ''));
         })
         .finally(() => (renewing = undefined)),
-      sleep(timeoutMs, LATE, { ref: false }),
-    ]);
+      timeoutMs,
+      () => LATE,
+      { ref: false },
+    );
     return renewing;
   };
 

@@ -1,8 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { withLock, type LockOptions } from '../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/log.ts';
+import { nodeErrorCode } from '../../shared/node-error-code.ts';
+import { writeFileAtomic } from '../../shared/write-file.ts';
 import { isJsonObject } from '../../protocol/index.ts';
 import { asCredentials, type Credentials, type LoginOptions } from './credentials.ts';
 
@@ -95,7 +98,8 @@ export function createStore({ server, url, directory, log }: Omit<LoginOptions, 
       try {
         const found = fs.lstatSync(file, { throwIfNoEntry: false });
         if (found !== undefined && !found.isFile()) throw new Error('it is not a regular file');
-        replace(file, JSON.stringify({ ...credentials, key }));
+        // A refresh token exists only here.
+        writeFileAtomic(file, JSON.stringify({ ...credentials, key }), { flush: 'name' });
       } catch (error) {
         throw cannotStore(file, error);
       }
@@ -125,7 +129,7 @@ function cannotStore(path: string, cause: unknown): SwitchboardError {
 
 /** What the system says of a link in the place of a file is not for people. */
 function reasonOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code === 'ELOOP' ? 'it is a symbolic link' : messageOf(error);
+  return nodeErrorCode(error) === 'ELOOP' ? 'it is a symbolic link' : messageOf(error);
 }
 
 /** No link is followed, and a pipe is not waited for. Windows has neither flag. */
@@ -166,32 +170,4 @@ function isOurs({ uid }: fs.Stats): boolean {
 /** Kept, since a person may want to look at it; never where the next one would be written. */
 function setAside(file: string): void {
   fs.renameSync(file, `${file}.damaged-${Date.now()}`);
-}
-
-/** Whatever happens meanwhile, the file has either its old content or the new one: a refresh token exists only here. */
-function replace(file: string, content: string): void {
-  const draft = `${file}.${process.pid}-${randomUUID().slice(0, 8)}.tmp`;
-  try {
-    fs.writeFileSync(draft, content, { flag: 'wx', mode: 0o600 });
-    flush(draft, 'r+');
-    fs.renameSync(draft, file);
-  } catch (error) {
-    fs.rmSync(draft, { force: true });
-    throw error;
-  }
-  try {
-    // Makes the new name last, where the system can.
-    flush(dirname(file), 'r');
-  } catch {
-    // Windows cannot.
-  }
-}
-
-function flush(path: string, flags: 'r' | 'r+'): void {
-  const descriptor = fs.openSync(path, flags);
-  try {
-    fs.fsyncSync(descriptor);
-  } finally {
-    fs.closeSync(descriptor);
-  }
 }

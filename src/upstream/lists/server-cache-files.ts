@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { nodeErrorCode } from '../../shared/node-error-code.ts';
+import { removeOldDrafts, writeFileAtomic } from '../../shared/write-file.ts';
 import { MAX_RECORD_BYTES } from './server-cache-record.ts';
 
 /** More servers than anybody configures, and more than their lists need together. */
@@ -8,11 +9,8 @@ const MAX_FILES = 500;
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 /** What has not been confirmed for so long is forgotten, in milliseconds. */
 const MAX_AGE = 90 * 24 * 60 * 60 * 1000;
-/** A temporary file this old was left behind by a program that died, in milliseconds. */
-const LEFT_BEHIND = 60 * 60 * 1000;
 
 const RECORD_FILE = /^[0-9a-f]{32}\.jsonl$/;
-const TEMPORARY_FILE = /^[0-9a-f]{32}\.jsonl\.[0-9a-f]{12}$/;
 
 /** The files that records are kept in, one for each server, so that several programs can write at the same time. */
 export class ServerCacheFiles {
@@ -42,7 +40,7 @@ export class ServerCacheFiles {
       const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK | NOFOLLOW;
       descriptor = fs.openSync(this.#file(key), flags);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      if (nodeErrorCode(error) === 'ENOENT') return undefined;
       throw error;
     }
     try {
@@ -57,15 +55,7 @@ export class ServerCacheFiles {
   /** Replaces the file in one step: a reader sees the old text or the new one. */
   write(key: string, text: string): void {
     fs.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-    const file = this.#file(key);
-    const temporary = `${file}.${randomBytes(6).toString('hex')}`;
-    try {
-      fs.writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' });
-      fs.renameSync(temporary, file);
-    } catch (error) {
-      fs.rmSync(temporary, { force: true });
-      throw error;
-    }
+    writeFileAtomic(this.#file(key), text, { flush: 'nothing' });
   }
 
   /** What the file says still holds, so its age counts from now. */
@@ -76,15 +66,11 @@ export class ServerCacheFiles {
 
   /** Removes what is old, and the oldest of what is too much. */
   prune(): void {
-    const found = fs.readdirSync(this.#directory).flatMap((name) => {
-      const file = join(this.#directory, name);
+    removeOldDrafts(this.#directory);
+    const found = [...this.keys()].flatMap((key) => {
+      const file = this.#file(key);
       const stat = fs.lstatSync(file, { throwIfNoEntry: false });
-      if (stat === undefined) return [];
-      if (TEMPORARY_FILE.test(name)) {
-        if (Date.now() - stat.mtimeMs > LEFT_BEHIND) fs.rmSync(file, { force: true });
-        return [];
-      }
-      return RECORD_FILE.test(name) ? [{ file, stat }] : [];
+      return stat === undefined ? [] : [{ file, stat }];
     });
     found.sort((a, b) => b.stat.mtimeMs - a.stat.mtimeMs);
     let bytes = 0;

@@ -282,8 +282,8 @@ test('the oldest are forgotten where there are too many, and what a dead program
     fs.utimesSync(join(directory, name), at, at);
   };
   for (let n = 0; n < 510; n++) aged(`${serverCacheKey(n)}.jsonl`, 1 + n / 1000);
-  aged(`${serverCacheKey('dead')}.jsonl.0123456789ab`, 1);
-  aged(`${serverCacheKey('busy')}.jsonl.0123456789ab`, 0);
+  aged(`${serverCacheKey('dead')}.jsonl.0123456789ab.tmp`, 1);
+  aged(`${serverCacheKey('busy')}.jsonl.0123456789ab.tmp`, 0);
   aged(`${serverCacheKey('ancient')}.jsonl`, 100);
   aged('notes.txt', 100);
   afterLearning((server) => server.learn({ about: info('new') }));
@@ -291,7 +291,7 @@ test('the oldest are forgotten where there are too many, and what a dead program
   expect(left).toHaveLength(500 + 2);
   expect(left).toContain('notes.txt');
   expect(left).toContain(`${KEY}.jsonl`);
-  expect(left).toContain(`${serverCacheKey('busy')}.jsonl.0123456789ab`);
+  expect(left).toContain(`${serverCacheKey('busy')}.jsonl.0123456789ab.tmp`);
   expect(left).toContain(`${serverCacheKey(0)}.jsonl`);
   expect(left).not.toContain(`${serverCacheKey(509)}.jsonl`);
 });

@@ -1,0 +1,6 @@
+import { isObject } from './is-object.ts';
+
+/** The code of an error that Node reports, such as `ENOENT`; undefined for anything else. */
+export function nodeErrorCode(error: unknown): string | undefined {
+  return isObject(error) && typeof error.code === 'string' ? error.code : undefined;
+}

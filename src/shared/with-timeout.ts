@@ -1,0 +1,28 @@
+export interface TimeoutOptions {
+  /** Whether waiting keeps the program alive. Default true. */
+  readonly ref?: boolean;
+}
+
+/**
+ * Waits for a promise, but at most this many milliseconds: then the result is that of `late`, which may also throw. The
+ * promise itself goes on.
+ */
+export async function withTimeout<T, L>(
+  promise: Promise<T>,
+  ms: number,
+  late: () => L,
+  { ref = true }: TimeoutOptions = {},
+): Promise<T | L> {
+  // A timer of Node would fire at once.
+  if (ms === Infinity) return promise;
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+    if (!ref) timer.unref();
+  });
+  try {
+    return await Promise.race([promise, timeout.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

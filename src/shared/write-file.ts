@@ -1,0 +1,126 @@
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { nodeErrorCode } from './node-error-code.ts';
+
+export interface WriteFileOptions {
+  /** The permissions of the file. Default 0o600: only its owner can read it. */
+  readonly mode?: number;
+  /**
+   * What is on the disk on return, in case of a power cut. Default `content`: the file has either its old content or the
+   * new one. `name`: it has the new one. `nothing`: for files that can be made again.
+   */
+  readonly flush?: 'nothing' | 'content' | 'name';
+}
+
+/**
+ * Replaces a file in one step: a reader sees the old content or the new one, even if we are killed in between. A link of
+ * that name is replaced, not followed.
+ */
+export function writeFileAtomic(
+  file: string,
+  content: string | Buffer,
+  options: WriteFileOptions = {},
+): void {
+  const draft = writeDraft(file, content, options);
+  try {
+    fs.renameSync(draft, file);
+  } catch (error) {
+    fs.rmSync(draft, { force: true });
+    throw error;
+  }
+  if (options.flush === 'name') flushDirectory(dirname(file));
+}
+
+/** The same for a new file: returns false, without a change, if one exists. */
+export function createFileAtomic(
+  file: string,
+  content: string | Buffer,
+  options: WriteFileOptions = {},
+): boolean {
+  const draft = writeDraft(file, content, options);
+  try {
+    return putInPlace(draft, file);
+  } finally {
+    fs.rmSync(draft, { force: true });
+  }
+}
+
+/** Gives a draft the name of the file, unless there is one: returns false then. The draft itself stays. */
+export function putInPlace(draft: string, file: string): boolean {
+  try {
+    try {
+      // Unlike a rename, neither of these replaces a file.
+      fs.linkSync(draft, file);
+    } catch {
+      // Some file systems have no links.
+      fs.copyFileSync(draft, file, fs.constants.COPYFILE_EXCL);
+    }
+    return true;
+  } catch (error) {
+    if (nodeErrorCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Writes the content to a new file next to `file`, to be moved there. Returns its path. */
+export function writeDraft(
+  file: string,
+  content: string | Buffer,
+  { mode = 0o600, flush = 'content' }: WriteFileOptions = {},
+): string {
+  // Not a secret: it only has to differ from the drafts of other processes.
+  const mark = Math.random().toString(16).slice(2, 14).padEnd(12, '0');
+  const draft = `${file}.${mark}.tmp`;
+  const descriptor = fs.openSync(draft, 'wx', mode);
+  try {
+    fs.writeFileSync(descriptor, content);
+    if (flush !== 'nothing') fs.fsyncSync(descriptor);
+  } catch (error) {
+    fs.rmSync(draft, { force: true });
+    throw error;
+  } finally {
+    fs.closeSync(descriptor);
+  }
+  return draft;
+}
+
+const DRAFT = /^(.+)\.[0-9a-f]{12}\.tmp$/;
+
+/** A file that is being written, or was when its writer was killed. */
+export interface Draft {
+  readonly path: string;
+  /** The file that it was to become. */
+  readonly file: string;
+}
+
+export function draftsIn(directory: string): Draft[] {
+  return fs.readdirSync(directory).flatMap((name) => {
+    const file = DRAFT.exec(name)?.[1];
+    return file === undefined ? [] : [{ path: join(directory, name), file: join(directory, file) }];
+  });
+}
+
+/** No write takes this long, in milliseconds. */
+const OLD_MS = 60 * 60 * 1000;
+
+/** Removes what writers that were killed have left in a directory. */
+export function removeOldDrafts(directory: string): void {
+  for (const { path } of draftsIn(directory)) {
+    const written = fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (written !== undefined && Date.now() - written > OLD_MS) fs.rmSync(path, { force: true });
+  }
+}
+
+/** Writes the names in a directory to the disk, if the system supports that. */
+function flushDirectory(directory: string): void {
+  try {
+    const descriptor = fs.openSync(directory, 'r');
+    try {
+      fs.fsyncSync(descriptor);
+    } finally {
+      fs.closeSync(descriptor);
+    }
+  } catch {
+    // Windows cannot open directories.
+  }
+}
