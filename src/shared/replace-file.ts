@@ -42,7 +42,8 @@ export function replaceFile(
   const path = found?.path ?? file;
   // A new file beside it could take its place even so; but who makes a file read-only means it.
   if (found !== undefined) fs.accessSync(path, fs.constants.W_OK);
-  const next = content && (found ? draftLike(path, content, found.stats) : writeDraft(path, content, { mode }));
+  const next =
+    content && (found ? draftLike(path, content, found.stats) : writeDraft(path, content, { mode }));
   try {
     if (found === undefined) return next === undefined || putInPlace(next, path);
     if (backup !== undefined) fs.renameSync(draftLike(backup, found.bytes, found.stats), backup);
@@ -52,7 +53,8 @@ export function replaceFile(
     else fs.renameSync(next, path);
     return true;
   } finally {
-    if (next !== undefined) fs.rmSync(next, { force: true });
+    // After the change is made, nothing may fail any more.
+    if (next !== undefined && fs.existsSync(next)) fs.rmSync(next, { force: true });
   }
 }
 

@@ -253,7 +253,7 @@ describe('a folder', () => {
     const at = (...path: string[]) => fs.existsSync(join(folder, ...path));
     const moments = [
       () => at('.switchboard-wrap'),
-      () => at('.switchboard-wrap', 'mcp.json'),
+      () => at('.switchboard-wrap', '.mcp.json'),
       () => at('original'),
       () => at('CLAUDE.md'),
       () => at('memory-claude-wrapper.mjs'),

@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
-import { nodeErrorCode } from '../../shared/node-error-code.ts';
-import { isFile, isSame, isThere } from './disk.ts';
 import { wrapPathsIn, SCRIPT_ENDING, type WrapPaths } from './names.ts';
 import { recordIn, type WrapRecord } from './record.ts';
 
@@ -42,9 +40,9 @@ export function readFolderState(folder: string): FolderState {
 
 function stateOf(folder: string): FolderState {
   const places = wrapPathsIn(folder);
-  const script = findScript(folder) ?? findScript(places.staging);
-  // It is made in the staging folder before the record is, and moved as the first thing after it.
-  const ownsOriginal = script !== undefined && !isThere(join(places.staging, 'original'));
+  const script = findScript(folder);
+  // The staging folder becomes `original` right after the script is there.
+  const ownsOriginal = script !== undefined && !isThere(places.staging);
   const isMoved = ownsOriginal && isFile(places.originalConfig);
   const isWrapped = isMoved && !isSame(places.config, places.originalConfig);
   const hasRest = script !== undefined || isThere(places.staging);
@@ -56,22 +54,26 @@ function stateOf(folder: string): FolderState {
   return { places, kind, script, hasOwn, ownsOriginal };
 }
 
-function findScript(directory: string): FoundScript | undefined {
-  for (const name of namesIn(directory)) {
+function findScript(folder: string): FoundScript | undefined {
+  for (const name of readdirSync(folder).sort()) {
     if (!name.endsWith(SCRIPT_ENDING)) continue;
-    const file = join(directory, name);
+    const file = join(folder, name);
     const found = isFile(file) ? recordIn(readFileSync(file, 'utf8')) : undefined;
     if (found !== undefined) return { file, ...found };
   }
   return undefined;
 }
 
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory).sort();
-  } catch (error) {
-    const code = nodeErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw error;
-  }
+/** Whether something has this name, be it a broken link. */
+export function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+export function isFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** Whether two files have the same content, as two names of one file do. */
+export function isSame(one: string, other: string): boolean {
+  return isFile(one) && isFile(other) && readFileSync(one).equals(readFileSync(other));
 }

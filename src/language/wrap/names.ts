@@ -12,7 +12,7 @@ export interface WrapPaths {
   readonly originalConfig: string;
   /** The folder's own instructions, where others were wanted. */
   readonly originalInstructions: string;
-  /** What is being made; after a wrap that was interrupted, what it had made. */
+  /** What becomes `original`; there only while a folder is wrapped, or if that was interrupted. */
   readonly staging: string;
 }
 

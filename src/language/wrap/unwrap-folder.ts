@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { parseJsonc } from '../../shared/jsonc.ts';
-import { isFile, isSame, isThere, move, removeDirectory, removeFile, settle, type Step } from './disk.ts';
-import { readFolderState, type FolderState } from './folder-state.ts';
-import { INSTRUCTIONS_FILE, SCRIPT_ENDING } from './names.ts';
+import { nodeErrorCode } from '../../shared/node-error-code.ts';
+import { draftsIn } from '../../shared/write-file.ts';
+import { isFile, isSame, isThere, readFolderState, type FolderState } from './folder-state.ts';
+import { SCRIPT_ENDING, type WrapPaths } from './names.ts';
 import { outerConfigChanges } from './outer-config.ts';
 import { digest } from './record.ts';
 
@@ -23,18 +24,16 @@ export interface UnwrapOptions {
  * SwitchboardError if that would discard changes (UNWRAP_REFUSED), with the folder as it was, or if it fails
  * (UNWRAP_FAILED); then it can be tried again.
  */
-export function unwrapFolder(folder: string, options: UnwrapOptions = {}): Unwrapped {
-  if (options.force !== true) refuseToUnwrap(folder);
-  const kept: string[] = [];
+export function unwrapFolder(folder: string, { force = false }: UnwrapOptions = {}): Unwrapped {
+  if (!force) refuseToUnwrap(folder);
   try {
-    for (const step of unwrapSteps(folder, options, (file) => void kept.push(file))) step.run();
+    return { kept: restore(readFolderState(folder), force) };
   } catch (cause) {
     throw new SwitchboardError('UNWRAP_FAILED', `Could not restore ${folder}: ${messageOf(cause)}`, {
       hint: 'Check the permissions of the folder, then unwrap it again.',
       cause,
     });
   }
-  return { kept };
 }
 
 /** Throws where something was changed that unwrapping takes away. Changes nothing. */
@@ -67,77 +66,67 @@ function definitionIn(file: string): unknown {
   }
 }
 
-/** What is done, in this order. The script goes last: its record says what the other files are. */
-export function unwrapSteps(
-  folder: string,
-  { force = false }: UnwrapOptions = {},
-  keep: (file: string) => void = () => undefined,
-): Step[] {
-  const state = readFolderState(folder);
-  const { places, script, ownsOriginal } = state;
-  const step = (text: string, run: () => void): Step => ({ text, run });
-  return [
-    ...(ownsOriginal
-      ? [
-          step(`restore original/${basename(places.config)}`, () => {
-            if (isFile(places.originalConfig)) putBack(places.originalConfig, places.config);
-          }),
-          step(`restore ${INSTRUCTIONS_FILE}`, () => restoreInstructions(state, force, keep)),
-          step(`remove ${places.original}`, () => {
-            if (!removeDirectory(places.original)) keep(places.original);
-          }),
-        ]
-      : []),
-    step(`remove ${places.staging}`, () => removeStaging(places.staging)),
-    ...(script === undefined
-      ? []
-      : [
-          step(`remove ${basename(script.file)}`, () => {
-            removeFile(script.file);
-            settle(folder);
-          }),
-        ]),
-  ];
-}
-
-/** A rename does nothing where both names are of one file: then the second name goes. */
-function putBack(kept: string, file: string): void {
-  if (isSame(kept, file)) unlinkSync(kept);
-  else move(kept, file);
-}
-
-/** Restores the folder's own instructions, if it had some, or removes ours. Edited ones stay. */
-function restoreInstructions(
-  { places, script, kind }: FolderState,
-  force: boolean,
-  keep: (file: string) => void,
-): void {
-  const { instructions: written, setAside: hadOwn } = script!.record;
-  // Until ours are in place, the existing file is the folder's own; the same once it is restored.
-  const isPlaced = written !== undefined && !isThere(join(places.staging, INSTRUCTIONS_FILE));
-  const isSetAside = isThere(places.originalInstructions);
-  if (isPlaced && isThere(places.instructions) && (isSetAside || hadOwn !== true)) {
-    const isOurs = isFile(places.instructions) && digest(readFileSync(places.instructions)) === written;
-    // After an unwrap that was interrupted, it may be a new file, which we did not write.
-    const mayGo = isOurs || (force && kind === 'wrapped');
-    if (mayGo && !isSetAside) removeFile(places.instructions);
-    if (!mayGo) keep(isSetAside ? moveAside(places) : places.instructions);
+/** Returns what is kept because it was edited. The script goes last: its record says what the other files are. */
+function restore(state: FolderState, force: boolean): string[] {
+  const { places, script, kind, ownsOriginal } = state;
+  if (kind === 'plain') return [];
+  const kept: string[] = [];
+  for (const draft of draftsIn(places.folder)) if (isOurs(draft.file, places)) rmSync(draft.path);
+  if (ownsOriginal) {
+    restoreConfig(places);
+    kept.push(...restoreInstructions(state, force));
+    if (!removeIfEmpty(places.original)) kept.push(places.original);
   }
-  if (isSetAside) move(places.originalInstructions, places.instructions);
+  if (script !== undefined) rmSync(script.file);
+  rmSync(places.staging, { recursive: true, force: true });
+  return kept;
 }
 
-function moveAside({ folder, instructions }: FolderState['places']): string {
+function isOurs(file: string, { config, instructions }: WrapPaths): boolean {
+  return file === config || file === instructions || file.endsWith(SCRIPT_ENDING);
+}
+
+function restoreConfig({ config, originalConfig }: WrapPaths): void {
+  if (!isFile(originalConfig)) return;
+  // A rename does nothing where both are names of one file.
+  if (isSame(originalConfig, config)) rmSync(originalConfig);
+  else renameSync(originalConfig, config);
+}
+
+/** Restores the folder's own instructions, if it had some, or removes ours. Edited ones stay and are returned. */
+function restoreInstructions({ places, script, kind }: FolderState, force: boolean): string[] {
+  const { instructions: written, setAside } = script!.record;
+  const isSetAside = isThere(places.originalInstructions);
+  // The file is the folder's own, not set aside yet or restored already.
+  if (written === undefined || (setAside === true && !isSetAside)) return [];
+  const kept: string[] = [];
+  if (isThere(places.instructions)) {
+    const isAsWritten = isFile(places.instructions) && digest(readFileSync(places.instructions)) === written;
+    // After an unwrap that was interrupted, it may be a new file, which we did not write.
+    const mayGo = isAsWritten || (force && kind === 'wrapped');
+    if (!mayGo) kept.push(isSetAside ? moveAside(places) : places.instructions);
+    else if (!isSetAside) rmSync(places.instructions);
+  }
+  if (isSetAside) renameSync(places.originalInstructions, places.instructions);
+  return kept;
+}
+
+function moveAside({ folder, instructions }: WrapPaths): string {
   const names = ['CLAUDE.edited.md', ...Array.from({ length: 99 }, (_, at) => `CLAUDE.edited.${at + 2}.md`)];
   const free = names.map((name) => join(folder, name)).find((file) => !isThere(file));
   if (free === undefined) throw new Error(`there is no free name for ${instructions}`);
-  move(instructions, free);
+  renameSync(instructions, free);
   return free;
 }
 
-function removeStaging(staging: string): void {
-  if (!isThere(staging)) return;
-  // The record first: without it nothing else in the folder is taken for ours.
-  for (const name of readdirSync(staging)) if (name.endsWith(SCRIPT_ENDING)) removeFile(join(staging, name));
-  rmSync(staging, { recursive: true, force: true });
-  settle(dirname(staging));
+/** Returns false for a directory that is not empty. */
+function removeIfEmpty(directory: string): boolean {
+  try {
+    rmdirSync(directory);
+  } catch (error) {
+    const code = nodeErrorCode(error) ?? '';
+    if (['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(code)) return false;
+    if (code !== 'ENOENT') throw error;
+  }
+  return true;
 }

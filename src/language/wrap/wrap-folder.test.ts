@@ -6,8 +6,8 @@ import { createProject } from '../../../test/helpers/temp-project.ts';
 import { readFolderState } from './folder-state.ts';
 import { outerConfig } from './outer-config.ts';
 import { wrapperScript } from './script.ts';
-import { unwrapFolder, unwrapSteps } from './unwrap-folder.ts';
-import { wrapFolder, wrapSteps, type WrapPlan } from './wrap-folder.ts';
+import { unwrapFolder } from './unwrap-folder.ts';
+import { wrapFolder, type WrapPlan } from './wrap-folder.ts';
 
 const ORIGINAL =
   '{\n  // mine\n  "name": "memory", "command": { "cmd": "node", "args": ["server.js"], "env": { "A": "s3cret" } },\n}\r\n';
@@ -88,8 +88,6 @@ test('a wrapped folder has the files of the layout and nothing else, and the def
 });
 
 describe.each(SITUATIONS)('%s', (_, files, instructions) => {
-  const count = wrapSteps(planFor(folderWith(files), instructions)).length;
-
   test('is as it was, to the byte, after wrap and unwrap', () => {
     const folder = folderWith(files);
     const before = snapshot(folder);
@@ -98,68 +96,6 @@ describe.each(SITUATIONS)('%s', (_, files, instructions) => {
     expect(unwrapFolder(folder)).toEqual({ kept: [] });
     expect(snapshot(folder)).toEqual(before);
     expect(readFolderState(folder).kind).toBe('plain');
-  });
-
-  test.each(Array.from({ length: count + 1 }, (_none, at) => at))(
-    'comes back after %i steps of wrap, and can be wrapped after all',
-    (steps) => {
-      for (const again of [false, true]) {
-        const folder = folderWith(files);
-        const before = snapshot(folder);
-        for (const step of wrapSteps(planFor(folder, instructions)).slice(0, steps)) step.run();
-        expectUsable(folder);
-        if (again && readFolderState(folder).kind !== 'wrapped') wrapFolder(planFor(folder, instructions));
-        if (again) expect(readFolderState(folder).kind).toBe('wrapped');
-        expect(unwrapFolder(folder)).toEqual({ kept: [] });
-        expect(snapshot(folder)).toEqual(before);
-      }
-    },
-  );
-
-  test('comes back after any number of steps of unwrap, and can be wrapped again', () => {
-    const whole = folderWith(files);
-    wrapFolder(planFor(whole, instructions));
-    const steps = unwrapSteps(whole).length;
-    for (let done = 0; done <= steps; done++) {
-      for (const again of [false, true]) {
-        const folder = folderWith(files);
-        const before = snapshot(folder);
-        wrapFolder(planFor(folder, instructions));
-        for (const step of unwrapSteps(folder).slice(0, done)) step.run();
-        expectUsable(folder);
-        if (again && readFolderState(folder).kind !== 'wrapped') wrapFolder(planFor(folder, instructions));
-        // Throwing away what was changed must not throw away what is the folder's own.
-        expect(unwrapFolder(folder, { force: !again })).toEqual({ kept: [] });
-        expect(snapshot(folder)).toEqual(before);
-      }
-    }
-  });
-
-  test('comes back from a wrap and an unwrap that were both interrupted', () => {
-    for (let done = 0; done <= count; done++) {
-      for (let undone = 0; undone <= 5; undone++) {
-        const folder = folderWith(files);
-        const before = snapshot(folder);
-        for (const step of wrapSteps(planFor(folder, instructions)).slice(0, done)) step.run();
-        for (const step of unwrapSteps(folder).slice(0, undone)) step.run();
-        expectUsable(folder);
-        expect(unwrapFolder(folder)).toEqual({ kept: [] });
-        expect(snapshot(folder)).toEqual(before);
-      }
-    }
-  });
-
-  test('a half-written file of an interrupted wrap is taken away', () => {
-    for (const name of ['memory-claude-wrapper.mjs', 'mcp.json', 'CLAUDE.md']) {
-      const folder = folderWith(files);
-      const before = snapshot(folder);
-      wrapSteps(planFor(folder, instructions))
-        .slice(0, 3)
-        .forEach((step) => step.run());
-      fs.writeFileSync(join(folder, '.switchboard-wrap', name), '{"half');
-      unwrapFolder(folder);
-      expect(snapshot(folder)).toEqual(before);
-    }
   });
 });
 
@@ -174,16 +110,6 @@ describe('what is in the way is not touched', () => {
     expect(snapshot(folder)).toEqual(before);
     unwrapFolder(folder, { force: true });
     expect(snapshot(folder)).toEqual(before);
-  });
-
-  test('an empty folder original is the own one of the folder, also after an interrupted wrap', () => {
-    const folder = folderWith();
-    wrapSteps(planFor(folder, '# Ours\n'))
-      .slice(0, 6)
-      .forEach((step) => step.run());
-    fs.mkdirSync(join(folder, 'original'));
-    expect(() => wrapFolder(planFor(folder, '# Ours\n'))).toThrow(/original already exists/);
-    expect(fs.readdirSync(folder).sort()).toEqual([CONFIG, 'original', 'server.js']);
   });
 
   test('a definition that is a link is refused', () => {

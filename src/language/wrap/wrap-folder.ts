@@ -1,20 +1,11 @@
-import { lstatSync, readFileSync, statSync } from 'node:fs';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '../../protocol/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
-import {
-  isFile,
-  isSame,
-  isThere,
-  makeDirectory,
-  move,
-  nameAlso,
-  removeDirectory,
-  writeNew,
-  type Step,
-} from './disk.ts';
-import { readFolderState } from './folder-state.ts';
-import { WRAP_CONFIG_FILE, INSTRUCTIONS_FILE, wrapPathsIn, scriptName } from './names.ts';
+import { replaceFile } from '../../shared/replace-file.ts';
+import { writeFileAtomic } from '../../shared/write-file.ts';
+import { isFile, isThere, readFolderState } from './folder-state.ts';
+import { WRAP_CONFIG_FILE, wrapPathsIn, scriptName } from './names.ts';
 import { digest, withRecord } from './record.ts';
 import { unwrapFolder } from './unwrap-folder.ts';
 
@@ -33,15 +24,15 @@ export interface WrapPlan {
 }
 
 /**
- * Puts a script in the place of a server, all at once or not at all: until the last rename but one the folder is the
- * server's, and from then on the script's. What an interrupted attempt has left is taken away first. Throws a
+ * Puts a script in the place of a server, all at once or not at all. What an interrupted attempt has left is taken away
+ * first. Throws a
  * SwitchboardError, with the folder as it was, where something is in the way (WRAP_REFUSED) or fails (WRAP_FAILED).
  */
 export function wrapFolder(plan: WrapPlan): void {
   clearLeftovers(plan.folder);
   refuseToWrap(plan.folder, plan.server);
   try {
-    for (const step of wrapSteps(plan)) step.run();
+    replaceServer(plan);
   } catch (cause) {
     const isTidy = triesToClear(plan.folder);
     if (cause instanceof SwitchboardError && isTidy) throw cause;
@@ -65,18 +56,7 @@ function triesToClear(folder: string): boolean {
 
 /** Takes away what an attempt that did not come to its end has left, or does nothing. Throws like unwrapFolder. */
 export function clearLeftovers(folder: string): void {
-  const { kind, places } = readFolderState(folder);
-  if (kind === 'unfinished') unwrapFolder(folder);
-  else if (kind === 'wrapped') removeEmpty(places.staging);
-}
-
-/** By now everything is in place: an empty folder that cannot be removed is no failure. */
-function removeEmpty(directory: string): void {
-  try {
-    removeDirectory(directory);
-  } catch {
-    // The next wrap or unwrap removes it.
-  }
+  if (readFolderState(folder).kind === 'unfinished') unwrapFolder(folder);
 }
 
 /** Throws where the folder holds something that the script's files would take the place of. Changes nothing. */
@@ -87,7 +67,7 @@ export function refuseToWrap(folder: string, server: string): void {
     throw new SwitchboardError('WRAP_REFUSED', message, { hint });
   };
   if (state.kind === 'wrapped') refuse(`${folder} is already wrapped.`, 'Unwrap it first.');
-  if (lstatSync(config, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+  if (fs.lstatSync(config, { throwIfNoEntry: false })?.isSymbolicLink() === true)
     refuse(
       `${config} is a link to another file.`,
       'Put the file itself there, or wrap the server where it is.',
@@ -107,54 +87,32 @@ export function refuseToWrap(folder: string, server: string): void {
 
 function leadsToFile(path: string): boolean {
   try {
-    return statSync(path).isFile();
+    return fs.statSync(path).isFile();
   } catch {
     return false;
   }
 }
 
-/** What is done, in this order. After any number of them, the folder is either the server's or the script's. */
-export function wrapSteps(plan: WrapPlan): Step[] {
-  const { folder, server, instructions } = plan;
+/** Until the last step, the folder is the server's; the record in the script tells what to undo until then. */
+function replaceServer(plan: WrapPlan): void {
+  const { folder, server, original, instructions } = plan;
   const places = wrapPathsIn(folder);
-  const name = scriptName(server);
-  const staged = (file: string): string => join(places.staging, file);
-  const step = (text: string, run: () => void): Step => ({ text, run });
-  const isOwn = instructions === undefined;
-  const hadOwn = isThere(places.instructions);
-  return [
-    step(`make ${places.staging}`, () => makeDirectory(places.staging)),
-    step(`make ${staged('original')}`, () => makeDirectory(staged('original'))),
-    step(`keep ${WRAP_CONFIG_FILE} in it`, () =>
-      nameAlso(places.config, join(staged('original'), WRAP_CONFIG_FILE)),
-    ),
-    ...(isOwn
-      ? []
-      : [step(`write ${INSTRUCTIONS_FILE}`, () => writeNew(staged(INSTRUCTIONS_FILE), instructions, 0o644))]),
-    step(`write the new ${WRAP_CONFIG_FILE}`, () =>
-      writeNew(staged('mcp.json'), `${JSON.stringify(plan.config, null, 2)}\n`, rightsOf(places.config)),
-    ),
-    // From here on there is a record of what is ours.
-    step(`write ${name}`, () => writeNew(staged(name), recorded(plan, hadOwn), 0o644)),
-    step(`put original/${WRAP_CONFIG_FILE} in place`, () => move(staged('original'), places.original)),
-    ...(isOwn
-      ? []
-      : [
-          step(`set an own ${INSTRUCTIONS_FILE} aside`, () => {
-            if (isThere(staged(INSTRUCTIONS_FILE))) move(places.instructions, places.originalInstructions);
-          }),
-          step(`put ${INSTRUCTIONS_FILE} in place`, () =>
-            move(staged(INSTRUCTIONS_FILE), places.instructions),
-          ),
-        ]),
-    step(`put ${name} in place`, () => move(staged(name), join(folder, name))),
-    step(`put ${WRAP_CONFIG_FILE} in place`, () => {
-      if (!isThere(staged('mcp.json'))) return;
-      refuseChanged(plan, places.config, places.originalConfig);
-      move(staged('mcp.json'), places.config);
-    }),
-    step(`remove ${places.staging}`, () => removeEmpty(places.staging)),
-  ];
+  const setAside = instructions !== undefined && isThere(places.instructions);
+  fs.mkdirSync(places.staging);
+  keepFile(places.config, join(places.staging, WRAP_CONFIG_FILE));
+  writeFileAtomic(join(folder, scriptName(server)), recorded(plan, setAside), { mode: 0o644 });
+  fs.renameSync(places.staging, places.original);
+  if (instructions !== undefined) {
+    if (setAside) fs.renameSync(places.instructions, places.originalInstructions);
+    writeFileAtomic(places.instructions, instructions, { mode: 0o644 });
+  }
+  const found = { path: places.config, bytes: original, stats: fs.statSync(places.config) };
+  const config = Buffer.from(`${JSON.stringify(plan.config, null, 2)}\n`);
+  if (replaceFile(places.config, found, config)) return;
+  // Somebody has written another definition since ours was read; it must not be lost.
+  throw new SwitchboardError('WRAP_FAILED', `${places.config} is being changed by another program.`, {
+    hint: 'Nothing was changed. Try again later.',
+  });
 }
 
 function recorded({ server, config, script, instructions }: WrapPlan, setAside: boolean): string {
@@ -162,14 +120,14 @@ function recorded({ server, config, script, instructions }: WrapPlan, setAside: 
   return withRecord(script, { server, config, ...told });
 }
 
-function rightsOf(file: string): number {
-  return statSync(file).mode & 0o777;
-}
-
-/** Somebody may have written another definition since ours was read; it must not be lost. */
-function refuseChanged({ original }: WrapPlan, config: string, kept: string): void {
-  if (isSame(config, kept) && readFileSync(config).equals(original)) return;
-  throw new SwitchboardError('WRAP_FAILED', `${config} is being changed by another program.`, {
-    hint: 'Nothing was changed. Try again later.',
-  });
+/** Gives a file a second name, so that it stays the same file there: its rights, its age, its identity. */
+function keepFile(file: string, name: string): void {
+  try {
+    fs.linkSync(file, name);
+  } catch {
+    // Some file systems have no links.
+    fs.copyFileSync(file, name, fs.constants.COPYFILE_EXCL);
+    const { atime, mtime } = fs.statSync(file);
+    fs.utimesSync(name, atime, mtime);
+  }
 }
