@@ -1,7 +1,7 @@
 import { readdirSync, statSync, type Dirent } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
-import { expandBraces, isGlob, literalOf, matchGlob } from '../shared/glob.ts';
+import { expandBraces, isGlob, literalOf, matchGlob, matchPath } from '../shared/glob.ts';
 import { nodeErrorCode } from '../shared/node-error-code.ts';
 
 export interface FindFilesOptions {
@@ -35,7 +35,8 @@ export function findFiles(patterns: readonly string[], options: FindFilesOptions
     for (const match of matches) {
       // Only the part the pattern described counts: a project that lives below a folder "original" is no match.
       const described = relativeSegments(options.directory, match);
-      if (!unwanted.some((segments) => matchSegments(segments, described))) found.add(match);
+      // Hidden names count here: leaving out must not miss any.
+      if (!unwanted.some((segments) => matchPath(segments, described))) found.add(match);
     }
   }
   return [...found];
@@ -141,19 +142,4 @@ function relativeSegments(directory: string, path: string): string[] {
   // relative() takes both paths apart; most results need no more than the front cut off.
   const inside = below(directory, '');
   return (path.startsWith(inside) ? path.slice(inside.length) : relative(directory, path)).split(sep);
-}
-
-/** Whether a path is one an exclusion means. Hidden names count here: leaving out must not miss any. */
-function matchSegments(pattern: readonly string[], path: readonly string[]): boolean {
-  // reachable[j]: the pattern so far can match the first j segments of the path.
-  let reachable = [true, ...path.map(() => false)];
-  for (const segment of pattern) {
-    const next = reachable.map(() => false);
-    for (let length = 0; length <= path.length; length++) {
-      if (segment === '**') next[length] = reachable[length]! || (length > 0 && next[length - 1]!);
-      else if (length > 0) next[length] = reachable[length - 1]! && matchGlob(segment, path[length - 1]!);
-    }
-    reachable = next;
-  }
-  return reachable[path.length]!;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { matchGlob } from '../shared/glob.ts';
+import { matchPath } from '../shared/glob.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
 import { homeDirectory, stateDirectory } from '../shared/paths.ts';
@@ -192,10 +192,5 @@ function withHome(pattern: string): string {
 function isBelow(pattern: string, directory: string): boolean {
   const wanted = pattern.split(/[\\/]/).filter((part) => part !== '');
   const given = directory.split(sep).filter((part) => part !== '');
-  const match = (at: number, below: number): boolean => {
-    if (at === wanted.length) return below === given.length;
-    if (wanted[at] === '**') return match(at + 1, below) || (below < given.length && match(at, below + 1));
-    return below < given.length && matchGlob(wanted[at]!, given[below]!) && match(at + 1, below + 1);
-  };
-  return match(0, 0);
+  return matchPath(wanted, given);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { expandBraces, isGlob, literalOf, matchGlob } from './glob.ts';
+import { expandBraces, isGlob, literalOf, matchGlob, matchPath } from './glob.ts';
 
 describe('matchGlob', () => {
   test.each([
@@ -83,6 +83,20 @@ describe('matchGlob', () => {
       fc.property(wild, fc.string(), (parts, text) => typeof matchGlob(parts.join(''), text) === 'boolean'),
     );
   });
+});
+
+test.each([
+  ['a/b', 'a/b', true],
+  ['a/*', 'a/b/c', false],
+  ['a/**', 'a', true],
+  ['a/**', 'a/b/c', true],
+  ['**/c', 'a/b/c', true],
+  ['**/b/**/d', 'a/b/c/b/d', true],
+  ['**/b/**/d', 'a/c/d', false],
+  ['*', '', true],
+  ['a', 'b/a', false],
+])('the path pattern %j against %j: %j', (pattern, path, expected) => {
+  expect(matchPath(pattern.split('/'), path.split('/'))).toBe(expected);
 });
 
 test('expandBraces lists the patterns in the order written and gives up on too many', () => {
