@@ -1,5 +1,5 @@
-import { editJsonc, removeMember, setMember } from '../shared/jsonc-members.ts';
-import type { JsoncNode } from '../shared/jsonc.ts';
+import { editJsonc } from '../shared/jsonc-members.ts';
+import { nodeAt, putAt, removeAt } from '../shared/jsonc-paths.ts';
 import { withoutServer, withServer } from './edit.ts';
 
 /**
@@ -8,26 +8,19 @@ import { withoutServer, withServer } from './edit.ts';
  */
 export function withServerDisabled(text: string, name: string): string {
   return editJsonc(text, (located) => {
-    const entry = entryIn(located.root, name);
-    if (entry === undefined) return withServer(located.text, name, { disabled: true });
-    return setMember(located, entry, 'disabled', true);
+    const path = ['mcpServers', name];
+    if (nodeAt(located, path)?.members === undefined)
+      return withServer(located.text, name, { disabled: true });
+    return putAt(located, [...path, 'disabled'], true);
   });
 }
 
 /** The text with it turned on again. An entry that says nothing else is taken out, so that another file's counts again. */
 export function withServerEnabled(text: string, name: string): string {
   return editJsonc(text, (located) => {
-    const entry = entryIn(located.root, name);
-    const member = entry?.members!.findLast(({ key }) => key === 'disabled');
-    if (entry === undefined || member === undefined) return located.text;
-    if (entry.members!.every(({ key }) => key === 'disabled')) return withoutServer(located.text, name);
-    // Plain JSON may have it twice.
-    return withServerEnabled(removeMember(located, entry, member), name);
+    const { members = [] } = nodeAt(located, ['mcpServers', name]) ?? {};
+    const saysMore = members.some(({ key }) => key !== 'disabled');
+    if (members.length > 0 && !saysMore) return withoutServer(located.text, name);
+    return removeAt(located.text, ['mcpServers', name, 'disabled']);
   });
-}
-
-function entryIn(root: JsoncNode, name: string): JsoncNode | undefined {
-  const servers = root.members?.findLast(({ key }) => key === 'mcpServers')?.node;
-  const entry = servers?.members?.findLast(({ key }) => key === name)?.node;
-  return entry?.members === undefined ? undefined : entry;
 }

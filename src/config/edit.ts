@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import type { JsoncNode } from '../shared/jsonc.ts';
-import { editJsonc, removeMember, setMember } from '../shared/jsonc-members.ts';
+import { editJsonc, type LocatedText } from '../shared/jsonc-members.ts';
+import { nodeAt, putAt, removeAt } from '../shared/jsonc-paths.ts';
 import type { RuntimeEntry } from './runtime-server.ts';
 
 /**
@@ -11,22 +11,16 @@ import type { RuntimeEntry } from './runtime-server.ts';
  */
 export function withServer(text: string, name: string, entry: object): string {
   return editJsonc(text, (located) => {
-    const servers = serversIn(located.root);
-    // fromEntries defines members, so "__proto__" is a name like any other.
-    if (servers === undefined)
-      return setMember(located, located.root, 'mcpServers', Object.fromEntries([[name, entry]]));
-    return setMember(located, servers, name, entry);
+    refuseUnfit(located);
+    return putAt(located, ['mcpServers', name], entry);
   });
 }
 
 /** The text without a server, and without the comments directly above it and behind it on its last line. */
 export function withoutServer(text: string, name: string): string {
   return editJsonc(text, (located) => {
-    const servers = serversIn(located.root);
-    const member = servers?.members!.findLast(({ key }) => key === name);
-    if (servers === undefined || member === undefined) return located.text;
-    // Plain JSON may have it twice.
-    return withoutServer(removeMember(located, servers, member), name);
+    refuseUnfit(located);
+    return removeAt(located.text, ['mcpServers', name]);
   });
 }
 
@@ -47,12 +41,11 @@ function escaped(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 
-function serversIn(root: JsoncNode): JsoncNode | undefined {
-  if (root.members === undefined) throw unfit('The configuration must be an object.');
-  const servers = root.members.findLast(({ key }) => key === 'mcpServers');
-  if (servers !== undefined && servers.node.members === undefined)
+function refuseUnfit(located: LocatedText): void {
+  if (located.root.members === undefined) throw unfit('The configuration must be an object.');
+  const servers = nodeAt(located, ['mcpServers']);
+  if (servers !== undefined && servers.members === undefined)
     throw unfit('mcpServers must be an object of servers by name.');
-  return servers?.node;
 }
 
 function unfit(message: string): SwitchboardError {

@@ -1,7 +1,7 @@
 import { editJsonc } from '../shared/jsonc-members.ts';
+import { nodeAt } from '../shared/jsonc-paths.ts';
 import { spliced } from '../shared/splice.ts';
 import { valueAt, type Container } from './container.ts';
-import { nodeAt } from './edit-json.ts';
 import { parseHostJson } from './parse-json.ts';
 
 /** The text with a server on the host's list of those that may be used, where it keeps one. An empty list allows all. */

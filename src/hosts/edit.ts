@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../shared/is-object.ts';
+import { removeAt } from '../shared/jsonc-paths.ts';
 import { allowEntry, disallowEntry } from './allow-list.ts';
 import { UnsafeEdit, valueAt, type Container } from './container.ts';
-import { removeFromJson, setInJson } from './edit-json.ts';
+import { setInJson } from './edit-json.ts';
 import { removeFromToml, setInToml } from './edit-toml.ts';
 import { parseHostJson } from './parse-json.ts';
 import { parseHostToml } from './parse-toml.ts';
@@ -73,7 +74,7 @@ export function removeEntry(
   const known = earlier.find(became);
   if (known !== undefined) return { text: known, action: 'removed' };
   const path = [...container.keyPath, name];
-  const remove = container.format === 'toml' ? removeFromToml : removeFromJson;
+  const remove = container.format === 'toml' ? removeFromToml : removeAt;
   const removed = edited(text, container, (body) => remove(body, path));
   refuseOther(text, removed, container, name, undefined);
   const after = allow ? disallowEntry(removed, container, name) : removed;
