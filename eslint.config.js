@@ -43,6 +43,15 @@ export default tseslint.config(
     },
   },
   {
+    // Switched on folder by folder.
+    files: ['src/{config,exposure,gateway,hosts,language,management,shared}/**/*.ts'],
+    ignores: ['**/*.test.ts', '**/*.cases.ts'],
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'error',
+      '@typescript-eslint/max-params': ['error', { max: 4 }],
+    },
+  },
+  {
     files: ['**/*.test.ts', '**/*.cases.ts', 'test/**/*.ts'],
     rules: {
       // What comes over the wire in a test is looked at, not typed.

@@ -53,7 +53,7 @@ function withoutForeignKeys(entry: Entry, notes: Note[]): { entry: Entry; proble
     if (known.includes(key)) return true;
     if (value === undefined) return false;
     if (key === 'command' || key === 'url') {
-      problems.push({ path: [key], message: `cannot be combined with "${kind!}"; remove one of them` });
+      problems.push({ path: [key], message: `cannot be combined with "${String(kind)}"; remove one of them` });
       return false;
     }
     // Some hosts write every key they know into every entry.
@@ -77,7 +77,7 @@ function kindOf(entry: Entry): Kind | undefined {
 }
 
 function whyIgnored(key: string, kind: Kind | undefined, known: readonly string[]): string {
-  if (EVERY_KEY.includes(key)) return `has no effect on a server with "${kind!}" and is ignored`;
+  if (EVERY_KEY.includes(key)) return `has no effect on a server with "${String(kind)}" and is ignored`;
   const guess = didYouMean(key, known);
   return `is not a known key and is ignored.${guess === undefined ? '' : ` ${guess}`}`;
 }

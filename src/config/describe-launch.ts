@@ -57,7 +57,7 @@ const DECISIVE = new RegExp(
 
 /** ` from GITHUB_TOKEN`, for a text that refers to variables. */
 function referredTo(text: string): string {
-  const names = [...text.matchAll(/(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)/g)].map(([, name]) => name!);
+  const names = [...text.matchAll(/(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)/g)].map(([, name = '']) => name);
   return names.length === 0 ? '' : ` from ${[...new Set(names)].join(', ')}`;
 }
 

@@ -6,7 +6,7 @@ import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { NotRegular, readForReplacing, replaceFile, type ReadFile } from '../shared/replace-file.ts';
 import { allProblems, checkConfig, invalidConfig } from './check.ts';
 import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
-import { CONFIG_NAMES, configsIn, existingConfig } from './find.ts';
+import { configsIn, existingConfig, USUAL_CONFIG_NAME } from './find.ts';
 import { describeWarning, keyPath, type ConfigProblem } from './problem.ts';
 import { keepApproval } from './project-approval.ts';
 import { isModule, parseJsonFile } from './read.ts';
@@ -121,7 +121,7 @@ function fileOf({ file, directory }: EditConfigOptions, variant: ProgramVariant)
 /** Looked for again: a file made since the start would be hidden by a new one of ours. */
 function usualFile(directory: string, { configFile }: ProgramVariant): string {
   if (configFile !== undefined) return resolve(directory, configFile);
-  return configsIn(directory)[0] ?? resolve(directory, CONFIG_NAMES[0]!);
+  return configsIn(directory)[0] ?? resolve(directory, USUAL_CONFIG_NAME);
 }
 
 function readPresent(file: string): ReadFile | undefined {

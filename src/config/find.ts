@@ -5,10 +5,12 @@ import { didYouMean } from '../shared/nearest.ts';
 import { homeDirectory, userConfigDirectory } from '../shared/paths.ts';
 import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
 
+export const USUAL_CONFIG_NAME = 'switchboard.config.json';
 /** In the order in which they are looked for. */
-export const CONFIG_NAMES = ['json', 'jsonc', 'js', 'cjs', 'mjs'].map(
-  (extension) => `switchboard.config.${extension}`,
-);
+export const CONFIG_NAMES = [
+  USUAL_CONFIG_NAME,
+  ...['jsonc', 'js', 'cjs', 'mjs'].map((extension) => `switchboard.config.${extension}`),
+];
 
 /** Why a file is read: it was named, it is the user's own, or the working directory is in its project. */
 export type ConfigScope = 'explicit' | 'user' | 'project';
@@ -67,8 +69,8 @@ export function findConfig(options: FindConfigOptions): FoundConfig {
       ...project.slice(0, 1).map((path) => ({ path, scope: 'project' }) as const),
       ...user.slice(0, 1).map((path) => ({ path, scope: 'user' }) as const),
     ],
-    unused: [project, user].flatMap(([used, ...others]) =>
-      others.map((path) => ({ path, usedInstead: used! })),
+    unused: [project, user].flatMap(([usedInstead = '', ...others]) =>
+      others.map((path) => ({ path, usedInstead })),
     ),
     userDirectory,
   };
@@ -91,7 +93,7 @@ export function locateConfig(
   const { cwd, userDirectory = userConfigDirectory(), home } = options;
   const [file] = scope === 'user' ? configsIn(userDirectory) : projectConfigs(cwd, userDirectory, home);
   const directory = file !== undefined ? dirname(file) : scope === 'user' ? userDirectory : resolve(cwd);
-  return { file, directory, path: file ?? join(directory, CONFIG_NAMES[0]!) };
+  return { file, directory, path: file ?? join(directory, USUAL_CONFIG_NAME) };
 }
 
 /** The configuration files of one directory, the one in use first. */
@@ -101,7 +103,7 @@ export function configsIn(directory: string): string[] {
 
 /** The file that was named; it must exist. */
 export function existingConfig(path: string, variant: ProgramVariant = SWITCHBOARD): string {
-  const usual = variant.configFile ?? CONFIG_NAMES[0]!;
+  const usual = variant.configFile ?? USUAL_CONFIG_NAME;
   const otherwise = variant.findsConfig === false ? '.' : `, or leave it out to use ${usual}.`;
   const advice = (): string => whereElse(path) ?? `Check the path${otherwise}`;
   return existing(path, usual, advice);

@@ -61,8 +61,8 @@ function referenceAt(text: string, at: number): Reference | undefined {
     const scheme = OTHER_SCHEME.exec(text)?.[1];
     return scheme === undefined ? undefined : { name: undefined, scheme: `\${${scheme}…}` };
   }
-  const name = opening[1]!;
-  if (opening[2] === '}') return { name, fallback: undefined, end: OPENING.lastIndex };
+  const [, name = '', end] = opening;
+  if (end === '}') return { name, fallback: undefined, end: OPENING.lastIndex };
   const start = OPENING.lastIndex;
   const close = closingBrace(text, start);
   return close === -1 ? undefined : { name, fallback: text.slice(start, close), end: close + 1 };

@@ -41,7 +41,7 @@ export interface ReadLayersOptions {
 
 export interface ReadLayers {
   /** The one that wins first. */
-  readonly layers: readonly Layer[];
+  readonly layers: readonly [Layer, ...Layer[]];
   /** The files that were read, or would have been if they were in order, likewise. */
   readonly files: readonly ConfigFile[];
   /** As in FoundConfig. */
@@ -67,7 +67,7 @@ export async function readLayers(found: FoundConfig, options: ReadLayersOptions)
   if (user === undefined || userFile === undefined || project.config.extends === false) {
     if (project.error !== undefined) {
       if (!options.keepGoing || !isFound) throw project.error;
-      warnAboutLeftOut(project.file!, project.error, options.warn);
+      warnAboutLeftOut(project, options.warn);
     }
     const files = projectFile === undefined ? [] : [projectFile];
     const userDirectory = project.config.extends === false ? undefined : found.userDirectory;
@@ -78,11 +78,11 @@ export async function readLayers(found: FoundConfig, options: ReadLayersOptions)
   const broken = [project, user].filter(({ error }) => error !== undefined);
   const othersUsable = projectFile !== undefined && broken.length === 1 && !options.strict;
   if (broken[0]?.error !== undefined && !othersUsable && !options.keepGoing) throw broken[0].error;
-  for (const { file, error } of broken) warnAboutLeftOut(file!, error!, options.warn);
+  for (const layer of broken) warnAboutLeftOut(layer, options.warn);
   const files = found.files.map((file) =>
     broken.some((layer) => layer.file === file.path) ? { ...file, leftOut: true } : file,
   );
-  const layers = [project, startingIn(project.directory, user)];
+  const layers = [project, startingIn(project.directory, user)] as const;
   return { layers, files, userDirectory: found.userDirectory };
 }
 
@@ -176,7 +176,8 @@ function startingIn(directory: string, layer: ReadLayer): ReadLayer {
   return { ...layer, candidates };
 }
 
-function warnAboutLeftOut(file: string, error: SwitchboardError, warn: Warn): void {
+function warnAboutLeftOut({ file = '', error }: ReadLayer, warn: Warn): void {
+  if (error === undefined) return;
   // Each line names the file already.
   for (const message of error.message.split('\n')) warn({ message, level: 'warn' });
   const message = 'is ignored until it is corrected: its servers and settings are missing';

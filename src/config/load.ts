@@ -105,9 +105,9 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     allowProject: options.allowProject,
   });
   const [first] = layers;
-  const directory = first!.directory;
+  const { directory } = first;
   const config = mergeConfigs(layers);
-  const settings = applyDefaults({ ...config, discoverGlobs: first!.config.discoverGlobs }, variant);
+  const settings = applyDefaults({ ...config, discoverGlobs: first.config.discoverGlobs }, variant);
   const read = layers.flatMap((layer) => layer.candidates);
   // A server that is not allowed replaces no other.
   const candidates = [
@@ -127,7 +127,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     warn,
     warnings,
   });
-  const notAllowed = notAllowedIn(first!, read, unusable);
+  const notAllowed = notAllowedIn(first, read, unusable);
   if (notAllowed !== undefined) {
     const message = `this project is not allowed yet, so its files have no effect. ${howToAllow}`;
     warn({ file: directory, message, level: 'warn' });
@@ -188,8 +188,11 @@ function filesOf(layers: readonly Layer[], key: 'suites' | 'tools'): ReadonlyMap
 }
 
 function httpTokenIn(layers: readonly Layer[]): LoadedConfig['writtenHttpToken'] {
-  const layer = layers.find(({ config }) => config.http?.token !== undefined);
-  return layer && { text: layer.config.http!.token!, file: layer.file ?? '' };
+  for (const { config, file = '' } of layers) {
+    const text = config.http?.token;
+    if (text !== undefined) return { text, file };
+  }
+  return undefined;
 }
 
 /** Settings for an undefined server are most likely a typo in the name. */
@@ -211,8 +214,9 @@ function warnAboutUnusedSuites(
 
 function logDirectoryOf(layers: readonly Layer[], env: Environment, warn: Warn): string | undefined {
   const layer = layers.find(({ config }) => config.logDirectory !== undefined);
-  if (layer?.file === undefined) return undefined;
-  const result = interpolate(layer.config.logDirectory!, env);
+  const written = layer?.config.logDirectory;
+  if (layer?.file === undefined || written === undefined) return undefined;
+  const result = interpolate(written, env);
   if (result.kind === 'text') {
     // As with ${LOGS:-}, which leaves it to the environment whether there is a log file.
     return result.text === '' ? undefined : resolve(dirname(layer.file), result.text);

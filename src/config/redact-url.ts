@@ -11,18 +11,19 @@ export function redactUrl(written: string): string {
   });
   const referring = (text: string): boolean => {
     const rest = text.replace(SET_ASIDE, (_, index: string) =>
-      PLAIN_REFERENCE.test(references[Number(index)]!) ? '' : 'x',
+      PLAIN_REFERENCE.test(references[Number(index)] ?? '') ? '' : 'x',
     );
     return /^:?$/.test(rest);
   };
   const hide = (text: string): string => (referring(text) ? text : HIDDEN);
-  const [, before = '', query = ''] = /^([^?#]*)(.*)$/s.exec(plain)!;
+  const end = plain.search(/[?#]|$/);
+  const [before, query] = [plain.slice(0, end), plain.slice(end)];
   const shown =
     before
       .replace(/^([^/]*\/\/)([^/]*)@/, (_, scheme: string, login: string) => `${scheme}${hide(login)}@`)
       .replace(/(?<=[^/]\/)[^/]+/g, (part) => (isKeyLike(part) ? HIDDEN : part)) +
     query.replace(/=([^&#]*)/g, (_, value: string) => `=${hide(value)}`);
-  return shown.replace(SET_ASIDE, (_, index: string) => references[Number(index)]!);
+  return shown.replace(SET_ASIDE, (_, index: string) => references[Number(index)] ?? '');
 }
 
 const HIDDEN = '***';

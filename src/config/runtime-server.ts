@@ -47,8 +47,8 @@ export function defineRuntimeServer(
 ): StdioDefinition {
   refuseBadName(name);
   refuseBadEntry(entry);
-  const { command, args = [], env = {} } = entry;
-  const cwd = resolve(context.directory, (entry.cwd ?? '').trim() === '' ? '' : entry.cwd!);
+  const { command, args = [], env = {}, cwd: given = '' } = entry;
+  const cwd = resolve(context.directory, given.trim() === '' ? '' : given);
   const ourScript = context.ourScript ?? process.argv[1];
   if (recursionGuard(ourScript)({ command, args, cwd })) {
     throw invalid(

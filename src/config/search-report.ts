@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ALWAYS_EXCLUDED } from './defaults.ts';
 import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
 import { findFiles } from './find-files.ts';
-import { CONFIG_NAMES, type ConfigScope } from './find.ts';
+import { USUAL_CONFIG_NAME, type ConfigScope } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 
 /** Where servers were looked for and what was there, one line for each location. For a configuration without any. */
@@ -14,10 +14,10 @@ export function searchReport(
   const lines: string[] = [];
   const has = (scope: ConfigScope): boolean => files.some((file) => file.scope === scope);
   if (search !== undefined && !has('project'))
-    lines.push(`${join(search.cwd, CONFIG_NAMES[0]!)} and parent directories: not found`);
+    lines.push(`${join(search.cwd, USUAL_CONFIG_NAME)} and parent directories: not found`);
   for (const { path } of files) lines.push(`${path}: no usable server`);
   if (search?.userDirectory !== undefined && !has('user'))
-    lines.push(`${join(search.userDirectory, CONFIG_NAMES[0]!)}: not found`);
+    lines.push(`${join(search.userDirectory, USUAL_CONFIG_NAME)}: not found`);
   for (const glob of settings.discoverGlobs.filter((pattern) => !pattern.startsWith('!'))) {
     const { length } = findFiles([glob], { directory, exclude: ALWAYS_EXCLUDED });
     const found = length === 0 ? 'matches no file' : `${length} found, no usable server`;

@@ -96,6 +96,8 @@ function shapesOf(
   const shapes = new Map<string, ToolShape>();
   for (const tool of new Set(perSource.flatMap((words) => [...words.keys()]))) {
     const words = perSource.flatMap((each) => each.get(tool) ?? []);
+    const [first] = words;
+    if (first === undefined) continue;
     const presets = words.find((each) => each.presets !== undefined);
     shapes.set(tool, {
       exposed: words.find((each) => each.exposed !== undefined)?.exposed,
@@ -105,7 +107,7 @@ function shapesOf(
         presets &&
         (fillValue(presets.presets, within(presets.location, 'presets'), filler) as Record<string, unknown>),
       redact: words.find((each) => each.redact !== undefined)?.redact,
-      origin: originOf(words[0]!.location),
+      origin: originOf(first.location),
     });
   }
   warnAboutSharedNames(shapes, warn);

@@ -30,7 +30,7 @@ export function correctToolAnswer(
   if (content === BRACKET) return UNCHANGED;
   if (answer.lead(Server.result) !== BRACE) return unusable(subject, 'is not an object');
   if (content !== -1) return unusable(subject, 'has content that is not a list');
-  const text = answer.text(Server.result)!;
+  const text = answer.text(Server.result) ?? '{}';
   const members = Object.keys(JSON.parse(text) as JsonObject);
   if (members.some((member) => OTHER_FORMS.includes(member))) return UNCHANGED;
   const start = answer.start(Server.result) + 1;

@@ -80,7 +80,7 @@ export class Call {
 
   /** The request's id as JSON text, as it came. */
   get id(): string {
-    return this.request.text(Client.id)!;
+    return this.request.text(Client.id) ?? 'null';
   }
 
   /** Answers with a source's response, byte for byte but for its edits. */

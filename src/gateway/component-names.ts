@@ -63,8 +63,9 @@ export function nameResources(
 ): ReadonlyMap<string, OwnedComponent> {
   const byName = new Map<string, OwnedComponent>();
   for (const { entry, listing } of entries) {
+    const isFree = (uri: string): boolean => !byName.has(uri) && reservations.allows(uri, entry.source.name);
     for (const resource of listing?.components ?? []) {
-      const { exposed, text } = aliasedUri(entry, resource, 'uri', byName, reservations);
+      const { exposed, text } = aliasedUri(entry, resource, 'uri', isFree);
       byName.set(exposed, { entry, original: resource.key, exposed, text });
     }
   }
@@ -77,8 +78,9 @@ export function nameTemplates(
 ): ReadonlyMap<string, OwnedTemplate> {
   const byName = new Map<string, OwnedTemplate>();
   for (const { entry, listing } of entries) {
+    const isFree = (uri: string): boolean => !byName.has(uri) && reservations.allows(uri, entry.source.name);
     for (const component of listing?.components ?? []) {
-      const { exposed, text, prefix } = aliasedUri(entry, component, 'uriTemplate', byName, reservations);
+      const { exposed, text, prefix } = aliasedUri(entry, component, 'uriTemplate', isFree);
       const template = readTemplate(component.key);
       byName.set(exposed, { entry, original: component.key, exposed, text, template, prefix });
     }
@@ -119,18 +121,15 @@ function aliasedUri(
   entry: CatalogEntry,
   component: Component,
   member: 'uri' | 'uriTemplate',
-  taken: ReadonlyMap<string, unknown>,
-  reservations: NameReservations,
+  isFree: (uri: string) => boolean,
 ): { exposed: string; text: string; prefix: string } {
   const server = entry.source.name;
   const { key } = component;
   const alias = `switchboard://${encodeURIComponent(server.replace(/\p{Cs}/gu, '\ufffd'))}/${key}`;
   // A server that uses our own scheme could otherwise take the alias of another.
   const wanted = key.startsWith('switchboard:') ? [alias] : [key, alias];
-  const exposed = freeName(
-    wanted,
-    (uri) => !taken.has(uri) && reservations.allows(uri, server),
-    (_, count) => alias.replace('switchboard://', `switchboard://${count}.`),
+  const exposed = freeName(wanted, isFree, (_, count) =>
+    alias.replace('switchboard://', `switchboard://${count}.`),
   );
   const text = renamedText(component, exposed, () => ({
     ...(entry.naming === 'own'

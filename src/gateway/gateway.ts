@@ -154,7 +154,7 @@ export class Gateway {
     const snapshot = takeSnapshot(
       catalog,
       overall,
-      (entry) => caches.get(entry.source)!.listings,
+      (entry) => caches.get(entry.source)?.listings,
       this.#reservations,
     );
     for (const [source, cache] of this.#caches) if (!caches.has(source)) cache.close();
@@ -345,7 +345,7 @@ export class Gateway {
     return takeSnapshot(
       this.#catalog,
       this.#overall,
-      (entry) => this.#caches.get(entry.source)!.listings,
+      (entry) => this.#caches.get(entry.source)?.listings,
       this.#reservations,
     );
   }

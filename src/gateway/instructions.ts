@@ -26,7 +26,7 @@ export function combineInstructions(
     maxChars - heads,
   );
   const sections = parts.flatMap(({ head, text }, at) => {
-    const room = shares[at]!;
+    const room = shares[at] ?? 0;
     if (text.length <= room) return [head + text];
     // A fragment of a few words is of no use.
     return room < 40 ? [] : [`${head}${cut(text, room - 1)}…`];

@@ -43,7 +43,7 @@ export class ListWait {
       return undefined;
     }
     this.#until.set(kind, until);
-    return this.#wait(pending, () => this.#until.get(kind)!).then(given);
+    return this.#wait(pending, () => this.#until.get(kind) ?? until).then(given);
   }
 
   /** Resolves when the name is known, or all lists are there without it. */

@@ -1,3 +1,5 @@
+import { dropOldest } from './drop-oldest.ts';
+
 /** The oldest names beyond this are forgotten. */
 const MAX_NAMES = 50_000;
 
@@ -17,6 +19,6 @@ export class NameReservations {
   /** Clients have seen these names, each with the source it belongs to. */
   reserve(names: Iterable<readonly [name: string, owner: string]>): void {
     for (const [name, owner] of names) if (!this.#owners.has(name)) this.#owners.set(name, owner);
-    while (this.#owners.size > MAX_NAMES) this.#owners.delete(this.#owners.keys().next().value!);
+    dropOldest(this.#owners, MAX_NAMES);
   }
 }

@@ -1,5 +1,6 @@
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { Catalog } from './catalog.ts';
+import { dropOldest } from './drop-oldest.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Why a tool disappeared: its server was removed, crashed, or no longer has it. */
@@ -19,8 +20,8 @@ export class RemovedTools {
       if (tool.source === undefined || after.tools.has(name)) continue;
       this.#servers.delete(name);
       this.#servers.set(name, tool.source);
-      if (this.#servers.size > MAX_NAMES) this.#servers.delete(this.#servers.keys().next().value!);
     }
+    dropOldest(this.#servers, MAX_NAMES);
   }
 
   /** The error for a removed tool; undefined for one that never existed. */

@@ -41,6 +41,13 @@ export interface RouterContext {
   announce(): void;
 }
 
+/** How a request finds what it names, and what becomes of it then. */
+interface NameLookup<T> {
+  readonly find: () => T | undefined;
+  readonly use: (found: T) => void;
+  readonly refuse: () => SwitchboardError;
+}
+
 /** Routes each request of a client: it is answered by us, or by the source it belongs to. */
 export class Router {
   readonly #context: RouterContext;
@@ -116,8 +123,8 @@ export class Router {
       .flatMap((cache) => cache.missing('tools'))
       // A call whose name says which server it is for waits for that server as long as its client may wait.
       .map(({ done }) => ({ done, startedAt: () => Infinity }));
-    if (own.length > 0) this.#waitForName(call, own, find, use, refuse);
-    else this.#whenListed(call, ['tools'], find, use, refuse);
+    if (own.length > 0) this.#waitForName(call, own, { find, use, refuse });
+    else this.#whenListed(call, ['tools'], { find, use, refuse });
   }
 
   /** The tool is from a cached list: its server is started and asked whether it still has it. */
@@ -136,25 +143,13 @@ export class Router {
   }
 
   /** An unknown name may be on a list that has not been fetched yet: clients remember names from an earlier run. */
-  #whenListed<T>(
-    call: Call,
-    kinds: readonly CatalogKind[],
-    find: () => T | undefined,
-    use: (found: T) => void,
-    refuse: () => SwitchboardError,
-  ): void {
+  #whenListed<T>(call: Call, kinds: readonly CatalogKind[], lookup: NameLookup<T>): void {
     const pending = [...this.#context.caches.values()].flatMap((cache) => cache.missing(...kinds));
-    if (pending.length === 0) call.fail(refuse());
-    else this.#waitForName(call, pending, find, use, refuse);
+    if (pending.length === 0) call.fail(lookup.refuse());
+    else this.#waitForName(call, pending, lookup);
   }
 
-  #waitForName<T>(
-    call: Call,
-    pending: readonly PendingList[],
-    find: () => T | undefined,
-    use: (found: T) => void,
-    refuse: () => SwitchboardError,
-  ): void {
+  #waitForName<T>(call: Call, pending: readonly PendingList[], { find, use, refuse }: NameLookup<T>): void {
     void this.#context.listWait
       .forName(pending, () => !call.open || find() !== undefined)
       .then(() => {
@@ -245,7 +240,7 @@ export class Router {
       );
     const found = find();
     if (found) use(found);
-    else this.#whenListed(call, ['prompts'], find, use, () => this.#unknownPrompt(name));
+    else this.#whenListed(call, ['prompts'], { find, use, refuse: () => this.#unknownPrompt(name) });
   }
 
   #unknownPrompt(name: string): SwitchboardError {
@@ -270,7 +265,10 @@ export class Router {
     const use = (place: ResourceOwner): void => this.#useResource(call, uri, place);
     const found = find();
     if (found) use(found);
-    else this.#whenListed(call, ['resources', 'resourceTemplates'], find, use, () => unknownResource(uri));
+    else {
+      const refuse = (): SwitchboardError => unknownResource(uri);
+      this.#whenListed(call, ['resources', 'resourceTemplates'], { find, use, refuse });
+    }
   }
 
   #findResource(uri: string): ResourceOwner | undefined {
@@ -286,7 +284,8 @@ export class Router {
 
   #useResource(call: Call, uri: string, { entry, original }: ResourceOwner): void {
     const { method, request, session } = call;
-    const { subscriptions } = this.#context.caches.get(entry.source)!;
+    const subscriptions = this.#context.caches.get(entry.source)?.subscriptions;
+    if (subscriptions === undefined) throw new Error('The source of a resource has a cache.');
     if (method === 'resources/subscribe') {
       // Added before the request: an update may follow the answer at once.
       if (!subscriptions.has(original, session)) {
@@ -332,9 +331,8 @@ export class Router {
     if (found) use(found);
     else {
       const kinds: CatalogKind[] = byName ? ['prompts'] : ['resources', 'resourceTemplates'];
-      this.#whenListed(call, kinds, find, use, () =>
-        byName ? this.#unknownPrompt(ref) : unknownResource(ref),
-      );
+      const refuse = (): SwitchboardError => (byName ? this.#unknownPrompt(ref) : unknownResource(ref));
+      this.#whenListed(call, kinds, { find, use, refuse });
     }
   }
 

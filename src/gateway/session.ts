@@ -2,6 +2,7 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { isJsonObject, Server, type JsonObject, type CatalogKind } from '../protocol/index.ts';
 import { idKey, RunningIds, type AnswerListener, type Edit, type Message } from '../wire/index.ts';
 import { Call } from './call.ts';
+import { dropOldest } from './drop-oldest.ts';
 import type { Source } from './source.ts';
 
 /** One client as the core sees it; a door implements it. */
@@ -209,7 +210,7 @@ function claim(owners: Map<string, Source>, what: string, source: Source, most: 
   if (owner !== undefined && owner !== source) return false;
   owners.delete(what);
   owners.set(what, source);
-  if (owners.size > most) owners.delete(owners.keys().next().value!);
+  dropOldest(owners, most);
   return true;
 }
 

@@ -30,13 +30,13 @@ export type SourceListings = Readonly<Record<CatalogKind, Listing | undefined>>;
 export function takeSnapshot(
   catalog: Catalog,
   overall: readonly OverallExposure[],
-  listingsOf: (entry: CatalogEntry) => SourceListings,
+  listingsOf: (entry: CatalogEntry) => SourceListings | undefined,
   reservations: Readonly<Record<CatalogKind, NameReservations>>,
 ): Snapshot {
   const listings = (kind: CatalogKind) =>
     catalog.entries.map((entry) => ({
       entry,
-      listing: entry.offers.has(kind) ? listingsOf(entry)[kind] : undefined,
+      listing: entry.offers.has(kind) ? listingsOf(entry)?.[kind] : undefined,
     }));
   const filteredEntries: FilteredEntry[] = listings('tools').map(({ entry, listing }) => ({
     entry,

@@ -16,7 +16,9 @@ export interface SourceCacheOwner {
 }
 
 /** Delays between start attempts of a server whose tools are exposed, in milliseconds. */
-const RETRY_DELAYS = [1000, 3000, 10_000, 30_000, 60_000];
+const RETRY_DELAYS = [1000, 3000, 10_000, 30_000];
+/** After those. */
+const LAST_RETRY_DELAY = 60_000;
 
 /**
  * The lists of one source, as last fetched in this run of the program or an earlier one. They stay when the source
@@ -91,7 +93,7 @@ export class SourceCache {
     this.#started = true;
     void this.refresh('tools').done.then(() => {
       if (this.listings.tools !== undefined || this.#closed || this.#entry.volatile === true) return;
-      const wait = RETRY_DELAYS[Math.min(attempt, RETRY_DELAYS.length - 1)]!;
+      const wait = RETRY_DELAYS[attempt] ?? LAST_RETRY_DELAY;
       this.#owner.log.warn('will retry', { server: this.source.name, inMs: wait });
       this.#retry = setTimeout(() => this.startWithRetries(attempt + 1), wait);
       this.#retry.unref();

@@ -64,8 +64,8 @@ export function nameTools(
   const byName = new Map<string, ExposedTool>();
   for (const { source, tools } of groups) {
     for (const tool of tools) {
-      const name = nameOf.get(tool)!;
-      byName.set(name, new ExposedTool(name, tool, source));
+      const name = nameOf.get(tool);
+      if (name !== undefined) byName.set(name, new ExposedTool(name, tool, source));
     }
   }
   return byName;
@@ -78,7 +78,7 @@ export function freeName(
   numbered: (name: string, count: number) => string,
 ): string {
   for (const name of wanted) if (isFree(name)) return name;
-  const last = wanted.at(-1)!;
+  const last = wanted.at(-1) ?? '';
   for (let count = 2; ; count++) {
     const name = numbered(last, count);
     if (isFree(name)) return name;

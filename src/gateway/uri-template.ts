@@ -61,6 +61,7 @@ type Part =
   | { readonly kind: 'prefixed'; readonly prefix: '/' | '.'; readonly most: number }
   /** Nothing, or pairs of these names with any values; undefined names: anything. */
   | { readonly kind: 'query'; readonly opens: '?' | '&'; readonly names: ReadonlySet<string> | undefined };
+type PartOf<Kind extends Part['kind']> = Extract<Part, { readonly kind: Kind }>;
 
 /** Parses the text between two braces. */
 function readExpression(expression: string): Part | undefined {
@@ -117,16 +118,16 @@ function follow(parts: readonly Part[], uri: string): boolean {
     next.fill(0);
     switch (part.kind) {
       case 'literal':
-        followLiteral(part.text, part.fallbacks, uri, reached, next);
+        followLiteral(part, uri, reached, next);
         break;
       case 'run':
-        followRun(part.least, part.crossesSlash, uri, reached, next);
+        followRun(part, uri, reached, next);
         break;
       case 'prefixed':
-        followPrefixed(part.prefix, part.most, uri, reached, next);
+        followPrefixed(part, uri, reached, next);
         break;
       case 'query':
-        followQuery(part.opens, part.names, uri, reached, next);
+        followQuery(part, uri, reached, next);
     }
     [reached, next] = [next, reached];
     if (!reached.includes(1)) return false;
@@ -139,8 +140,7 @@ function follow(parts: readonly Part[], uri: string): boolean {
  * would cost its length each time.
  */
 function followLiteral(
-  text: string,
-  fallbacks: Uint16Array,
+  { text, fallbacks }: PartOf<'literal'>,
   uri: string,
   reached: Positions,
   next: Positions,
@@ -150,12 +150,12 @@ function followLiteral(
     steps++;
     while (matched > 0 && text[matched] !== uri[at]) {
       steps++;
-      matched = fallbacks[matched - 1]!;
+      matched = fallbacks[matched - 1] ?? 0;
     }
     if (text[matched] === uri[at]) matched++;
     if (matched === text.length) {
       if (reached[at + 1 - matched] === 1) next[at + 1] = 1;
-      matched = fallbacks[matched - 1]!;
+      matched = fallbacks[matched - 1] ?? 0;
     }
   }
 }
@@ -165,7 +165,7 @@ function fallbacksOf(text: string): Uint16Array {
   const fallbacks = new Uint16Array(text.length);
   let matched = 0;
   for (let at = 1; at < text.length; at++) {
-    while (matched > 0 && text[matched] !== text[at]) matched = fallbacks[matched - 1]!;
+    while (matched > 0 && text[matched] !== text[at]) matched = fallbacks[matched - 1] ?? 0;
     if (text[matched] === text[at]) matched++;
     fallbacks[at] = matched;
   }
@@ -173,8 +173,7 @@ function fallbacksOf(text: string): Uint16Array {
 }
 
 function followRun(
-  least: 0 | 1,
-  crossesSlash: boolean,
+  { least, crossesSlash }: PartOf<'run'>,
   uri: string,
   reached: Positions,
   next: Positions,
@@ -189,8 +188,7 @@ function followRun(
 }
 
 function followPrefixed(
-  prefix: '/' | '.',
-  most: number,
+  { prefix, most }: PartOf<'prefixed'>,
   uri: string,
   reached: Positions,
   next: Positions,
@@ -206,8 +204,7 @@ function followPrefixed(
 }
 
 function followQuery(
-  opens: '?' | '&',
-  names: ReadonlySet<string> | undefined,
+  { opens, names }: PartOf<'query'>,
   uri: string,
   reached: Positions,
   next: Positions,

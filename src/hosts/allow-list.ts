@@ -7,8 +7,8 @@ import { parseHostJson } from './parse-json.ts';
 /** The text with a server on the host's list of those that may be used, where it keeps one. An empty list allows all. */
 export function allowEntry(text: string, container: Container, name: string): string {
   return editList(text, container, (list, words) => {
-    if (words.some(({ value }) => value === name) || words.length === 0) return list;
-    const last = words.at(-1)!;
+    const last = words.at(-1);
+    if (last === undefined || words.some(({ value }) => value === name)) return list;
     const gap = last.gap.includes('\n') || words.length > 1 ? last.gap : ' ';
     const added = last.comma === undefined ? `,${gap}${quoted(name)}` : `${gap}${quoted(name)},`;
     const at = last.comma ?? last.end;
@@ -20,11 +20,12 @@ export function allowEntry(text: string, container: Container, name: string): st
 export function disallowEntry(text: string, container: Container, name: string): string {
   return editList(text, container, (list, words) => {
     const at = words.findIndex(({ value }) => value === name);
-    if (at === -1) return list;
-    const { start, end, comma } = words[at]!;
-    const before = words[at - 1];
-    const from = before === undefined ? start : comma === undefined ? before.end : before.comma!;
-    return spliced(list, [{ start: from, end: comma ?? end, with: '' }]);
+    const [word, before] = [words[at], words[at - 1]];
+    if (word === undefined) return list;
+    const end = word.comma ?? word.end;
+    if (before === undefined) return spliced(list, [{ start: word.start, end, with: '' }]);
+    const start = word.comma === undefined ? before.end : (before.comma ?? before.end);
+    return spliced(list, [{ start, end, with: '' }]);
   });
 }
 
@@ -48,7 +49,7 @@ function editList(
   const names = valueAt(parseHostJson(text, format), allowList);
   if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) return text;
   return editJsonc(text, (located) => {
-    const { start, end } = nodeAt(located, allowList)!;
+    const { start, end } = nodeAt(located, allowList) ?? located.root;
     const list = located.text.slice(start, end);
     return spliced(located.text, [{ start, end, with: edit(list, wordsIn(list)) }]);
   });
@@ -63,7 +64,8 @@ function wordsIn(list: string): ListedWord[] {
     const end = index + token.length;
     if (token.startsWith('"'))
       words.push({ value: JSON.parse(token), start: index, end, comma: undefined, gap });
-    else if (token === ',') words.push({ ...words.pop()!, comma: end });
+    const last = token === ',' ? words.pop() : undefined;
+    if (last !== undefined) words.push({ ...last, comma: end });
     gap = token.trim() === '' ? token : '';
   }
   return words;

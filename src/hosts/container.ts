@@ -30,8 +30,8 @@ export class UnsafeEdit extends Error {}
 
 /** A fault, where only the offset is known. */
 export function faultAt(text: string, offset: number, reason: string): TextFault {
-  const before = text.slice(0, offset).split('\n');
-  return new TextFault(reason, before.length, before.at(-1)!.length + 1);
+  const before = text.slice(0, offset);
+  return new TextFault(reason, before.split('\n').length, offset - before.lastIndexOf('\n'));
 }
 
 /** What keys lead to in a parsed text; undefined where they lead nowhere. */

@@ -62,10 +62,11 @@ export function convertServer(
     },
   };
   try {
+    const address = addressIn(value);
     const reached =
-      addressIn(value) === undefined
+      address === undefined
         ? programIn(value, location.project, converter)
-        : remoteIn(value, location.host, converter);
+        : remoteIn(address, value, location.host, converter);
     const envFile = reached.url === undefined ? envFileIn(value, location.project, converter, notes) : {};
     const { settings, understood } = convertSettings(value, location.host.timeoutUnit ?? 'milliseconds');
     const lost = Object.entries(value)
@@ -144,8 +145,12 @@ function envFileIn(
   return {};
 }
 
-function remoteIn(value: Table, { http }: Host, converter: TextConverter): ConvertedEntry {
-  const { key, url } = addressIn(value)!;
+function remoteIn(
+  { key, url }: RemoteAddress,
+  value: Table,
+  { http }: Host,
+  converter: TextConverter,
+): ConvertedEntry {
   const { env_http_headers: byVariable, bearer_token_env_var: bearer } = value;
   const variables = isObject(byVariable) ? Object.entries(byVariable) : [];
   const headers = {
@@ -166,7 +171,12 @@ function remoteIn(value: Table, { http }: Host, converter: TextConverter): Conve
   };
 }
 
-function addressIn(value: Table): { key: string; url: string } | undefined {
+interface RemoteAddress {
+  readonly key: string;
+  readonly url: string;
+}
+
+function addressIn(value: Table): RemoteAddress | undefined {
   for (const key of ['httpUrl', 'url', 'serverUrl']) {
     const url = value[key];
     if (typeof url === 'string' && url !== '') return { key, url };

@@ -1,13 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { spliced, type Splice } from '../shared/splice.ts';
+import { tomlStatements, type TomlPair, type TomlStatement } from '../shared/toml-statements.ts';
 import { faultAt, valueAt } from './container.ts';
-import { tomlStatements, type TomlStatement } from '../shared/toml-statements.ts';
 import { parseHostToml } from './parse-toml.ts';
 import { printHeader, printKey, printPairs, printTables, printValue } from './print-toml.ts';
 import { startsWithPath, removeFromBraces, setInBraces } from './toml-braces.ts';
 import { blockAt, cutBlock, cutStatement, eolOf, lineEnd, lineStart, type Block } from './toml-lines.ts';
 
 type Table = Readonly<Record<string, unknown>>;
+type Path = readonly string[];
+
+/** A text that can be parsed, taken apart, and the keys that lead to what is changed in it. */
+interface TomlTarget {
+  readonly text: string;
+  readonly statements: readonly TomlStatement[];
+  readonly path: Path;
+}
 
 /**
  * A text with this table at the end of these keys, however that is spelled there: under a header, with dots, in braces.
@@ -15,56 +23,42 @@ type Table = Readonly<Record<string, unknown>>;
  *
  * `notes` are comments directly below its header. If given, they replace the existing ones.
  */
-export function setInToml(
-  text: string,
-  path: readonly string[],
-  table: Table,
-  notes?: readonly string[],
-): string {
-  const statements = [...tomlStatements(text)];
-  const holder = bracesOn(text, statements, path);
+export function setInToml(text: string, path: Path, table: Table, notes?: readonly string[]): string {
+  const target: TomlTarget = { text, statements: [...tomlStatements(text)], path };
+  const holder = bracesOn(target);
   if (holder !== undefined) {
     if (isDeepStrictEqual(valueAt(parseHostToml(text), path), table)) return text;
     const { path: found, value } = holder;
-    if (found.length < path.length) return setInBraces(text, value!, path.slice(found.length), table);
-    return spliced(text, [{ start: value!.start, end: value!.end, with: printValue(table) }]);
+    if (found.length < path.length) return setInBraces(text, value, path.slice(found.length), table);
+    return spliced(text, [{ start: value.start, end: value.end, with: printValue(table) }]);
   }
-  if (!statements.some((each) => startsWithPath(each.path, path))) return appended(text, path, table, notes);
-  return updated(text, statements, path, table, notes);
+  const isNew = !target.statements.some((each) => startsWithPath(each.path, path));
+  return isNew ? appended(target, table, notes) : updated(target, table, notes);
 }
 
 /** The text without the value at these keys and all tables below it. Comments above a header stay. */
-export function removeFromToml(text: string, path: readonly string[]): string {
-  const statements = [...tomlStatements(text)];
-  const holder = bracesOn(text, statements, path);
+export function removeFromToml(text: string, path: Path): string {
+  const target: TomlTarget = { text, statements: [...tomlStatements(text)], path };
+  const holder = bracesOn(target);
   if (holder !== undefined && holder.path.length < path.length)
-    return removeFromBraces(text, holder.value!, path.slice(holder.path.length));
-  const cuts = cutsFor(text, statements, path);
+    return removeFromBraces(text, holder.value, path.slice(holder.path.length));
+  const cuts = cutsFor(target, path);
   const rest = spliced(text, cuts);
   // At the top, the empty line was behind it.
   return asItEnded(text, cuts[0]?.start === 0 ? rest.replace(/^(?:\r?\n)+/, '') : rest);
 }
 
 /** The pair in whose braces the keys lead on, or whose value is what they lead to. */
-function bracesOn(
-  text: string,
-  statements: readonly TomlStatement[],
-  path: readonly string[],
-): TomlStatement | undefined {
+function bracesOn({ text, statements, path }: TomlTarget): TomlPair | undefined {
   const list = statements.find(
     ({ kind, path: own }) => kind === 'list-of-tables' && startsWithPath(path, own),
   );
   if (list !== undefined) throw faultAt(text, list.start, 'a table was expected here, not a list of tables');
-  return statements.find(({ kind, path: own }) => kind === 'pair' && startsWithPath(path, own));
+  return statements.filter(isPair).find(({ path: own }) => startsWithPath(path, own));
 }
 
 /** Written so that taking it out again gives the same text, up to how the last line ends. */
-function appended(
-  text: string,
-  path: readonly string[],
-  table: Table,
-  notes: readonly string[] = [],
-): string {
+function appended({ text, path }: TomlTarget, table: Table, notes: readonly string[] = []): string {
   const eol = eolOf(text);
   const main = [printHeader(path), ...commented(notes), ...printPairs(table)];
   const block = [main, ...printTables(path, table)].map((lines) => lines.join(eol)).join(eol + eol);
@@ -72,13 +66,8 @@ function appended(
   return text.endsWith('\n') ? text + eol + block + eol : text + eol + eol + block;
 }
 
-function updated(
-  text: string,
-  statements: readonly TomlStatement[],
-  path: readonly string[],
-  table: Table,
-  notes: readonly string[] | undefined,
-): string {
+function updated(target: TomlTarget, table: Table, notes: readonly string[] | undefined): string {
+  const { text, statements, path } = target;
   const present = valueAt(parseHostToml(text), path) as Table;
   const splices: Splice[] = [];
   const fresh: Record<string, unknown> = {};
@@ -86,12 +75,12 @@ function updated(
   for (const key of new Set([...Object.keys(present), ...Object.keys(table)])) {
     const [value, own] = [table[key], [...path, key]];
     if (isDeepStrictEqual(value, present[key])) continue;
-    const pair = statements.find((each) => each.kind === 'pair' && isDeepStrictEqual(each.path, own));
+    const pair = statements.filter(isPair).find((each) => isDeepStrictEqual(each.path, own));
     if (pair !== undefined && value !== undefined) {
-      splices.push({ start: pair.value!.start, end: pair.value!.end, with: printValue(value) });
+      splices.push({ start: pair.value.start, end: pair.value.end, with: printValue(value) });
       continue;
     }
-    splices.push(...cutsFor(text, statements, own));
+    splices.push(...cutsFor(target, own));
     for (const each of statements) if (startsWithPath(each.path, own)) removed.add(each);
     if (value !== undefined) fresh[key] = value;
   }
@@ -99,65 +88,56 @@ function updated(
     statements,
     ({ kind, path: own }) => kind === 'table' && isDeepStrictEqual(own, path),
   );
-  const added =
-    block === undefined
-      ? withoutBlock(text, statements, path, fresh, notes).map((each) => outside(each, splices))
-      : intoBlock(text, block, removed, path, fresh, notes);
-  return asItEnded(text, spliced(text, [...added, ...splices]));
+  if (block === undefined) {
+    const added = withoutBlock(target, fresh, notes).map((each) => outside(each, splices));
+    return asItEnded(text, spliced(text, [...added, ...splices]));
+  }
+  const noted = newNotes(text, block, notes);
+  // What is new goes behind the last line that stays under the header.
+  const last = block.pairs.findLast((pair) => !removed.has(pair));
+  const at = last === undefined ? (noted[0]?.end ?? lineEnd(text, block.header.end)) : lineEnd(text, last.end);
+  const added = { start: at, end: at, with: linesBelow(target, fresh) };
+  return asItEnded(text, spliced(text, [...noted, added, ...splices]));
 }
 
-/** What is new goes behind the last line that stays under the header. */
-function intoBlock(
-  text: string,
-  { header, pairs }: Block,
-  removed: ReadonlySet<TomlStatement>,
-  path: readonly string[],
-  fresh: Table,
-  notes: readonly string[] | undefined,
-): Splice[] {
+/** The comments below the header, where others are wanted. */
+function newNotes(text: string, { header }: Block, notes: readonly string[] | undefined): Splice[] {
+  if (notes === undefined) return [];
+  const start = lineEnd(text, header.end);
+  const [present = ''] = /^(?:\r?\n[ \t]*#[^\r\n]*)*/.exec(text.slice(start)) ?? [];
+  const instead = commented(notes)
+    .map((line) => eolOf(text) + line)
+    .join('');
+  return present === instead ? [] : [{ start, end: start + present.length, with: instead }];
+}
+
+function linesBelow({ text, path }: TomlTarget, fresh: Table): string {
   const eol = eolOf(text);
-  const below = lineEnd(text, header.end);
-  const splices: Splice[] = [];
-  if (notes !== undefined) {
-    const standing = /^(?:\r?\n[ \t]*#[^\r\n]*)*/.exec(text.slice(below))![0];
-    const instead = commented(notes)
-      .map((line) => eol + line)
-      .join('');
-    if (standing !== instead) splices.push({ start: below, end: below + standing.length, with: instead });
-  }
-  const last = pairs.findLast((pair) => !removed.has(pair));
-  const at = last === undefined ? (splices[0]?.end ?? below) : lineEnd(text, last.end);
   const lines = printPairs(fresh).map((line) => eol + line);
   const tables = printTables(path, fresh).map((table) => eol + eol + table.join(eol));
-  return [...splices, { start: at, end: at, with: [...lines, ...tables].join('') }];
+  return [...lines, ...tables].join('');
 }
 
 /** Spelled with dots, or only tables below it are there. */
 function withoutBlock(
-  text: string,
-  statements: readonly TomlStatement[],
-  path: readonly string[],
+  { text, statements, path }: TomlTarget,
   fresh: Table,
   notes: readonly string[] = [],
 ): Splice[] {
   if (Object.keys(fresh).length === 0) return [];
   const eol = eolOf(text);
-  const own = statements.filter((each) => startsWithPath(each.path, path));
-  const dotted = own.find(({ kind }) => kind === 'pair');
-  const header = own.find(({ kind }) => kind !== 'pair');
-  if (header !== undefined && (dotted === undefined || header.start < dotted.start)) {
-    const at = lineStart(text, header.start);
+  const first = statements.find((each) => startsWithPath(each.path, path));
+  const at = lineStart(text, first?.start ?? text.length);
+  if (first?.kind !== 'pair') {
     const main = [printHeader(path), ...commented(notes), ...printPairs(fresh)];
     const blocks = [main, ...printTables(path, fresh)].map((lines) => lines.join(eol) + eol + eol);
     return [{ start: at, end: at, with: blocks.join('') }];
   }
-  const above =
-    statements.findLast(({ kind, start }) => kind !== 'pair' && start < dotted!.start)?.path ?? [];
+  const above = statements.findLast(({ kind, start }) => kind !== 'pair' && start < first.start)?.path ?? [];
   const front = path.slice(above.length).map(printKey).join('.');
   const lines = Object.entries(fresh).map(
     ([key, value]) => `${front}.${printKey(key)} = ${printValue(value)}${eol}`,
   );
-  const at = lineStart(text, dotted!.start);
   return [{ start: at, end: at, with: lines.join('') }];
 }
 
@@ -167,23 +147,24 @@ function outside({ start, with: added }: Splice, cuts: readonly Splice[]): Splic
   return { start: at, end: at, with: added };
 }
 
-function cutsFor(text: string, statements: readonly TomlStatement[], path: readonly string[]): Splice[] {
+function cutsFor({ text, statements }: TomlTarget, path: Path): Splice[] {
   const cuts: Splice[] = [];
   let within = false;
   for (const statement of statements) {
     const own = startsWithPath(statement.path, path);
-    if (statement.kind !== 'pair') {
-      within = own;
-      if (own)
-        cuts.push(
-          cutBlock(
-            text,
-            blockAt(statements, (each) => each === statement)!,
-          ),
-        );
-    } else if (own && !within) cuts.push(cutStatement(text, statement));
+    if (statement.kind === 'pair') {
+      if (own && !within) cuts.push(cutStatement(text, statement));
+      continue;
+    }
+    within = own;
+    const block = own ? blockAt(statements, (each) => each === statement) : undefined;
+    if (block !== undefined) cuts.push(cutBlock(text, block));
   }
   return cuts;
+}
+
+function isPair(statement: TomlStatement): statement is TomlPair {
+  return statement.kind === 'pair';
 }
 
 /** With a line break at the end only where there was one. */

@@ -11,7 +11,7 @@ const toml: Container = { format: 'toml', keyPath: ['mcp_servers'] };
 const entry = { command: '/usr/bin/node', args: ['/opt/switchboard/index.js'] };
 const faultOf = (text: string, container: Container): unknown => {
   try {
-    upsertEntry(text, container, 'sb', entry);
+    upsertEntry(text, container, 'sb', { entry });
   } catch (error) {
     if (error instanceof TextFault) return [error.line, error.column, error.reason];
     throw error;
@@ -37,34 +37,34 @@ describe('a JSON text', () => {
       '\ufeff\r\n{\r\n  "mcpServers": {\r\n    "sb": {\r\n      "command": "/usr/bin/node",\r\n      "args": ["/opt/switchboard/index.js"]\r\n    }\r\n  }\r\n}\r\n',
     ],
   ])('%s becomes one with the entry', (_, before, after) => {
-    expect(upsertEntry(before, json, 'sb', entry)).toEqual({ text: after, action: 'added' });
-    expect(removeEntry(after, json, 'sb', [before])).toEqual({ text: before, action: 'removed' });
+    expect(upsertEntry(before, json, 'sb', { entry })).toEqual({ text: after, action: 'added' });
+    expect(removeEntry(after, json, 'sb', { earlier: [before] })).toEqual({ text: before, action: 'removed' });
   });
 
   test('keeps what a person has set on our entry, and the comments in it', () => {
     const before =
       '{\n  "mcpServers": {\n    "sb": {\n      // start\n      "command": "old",\n      "url": "http://x",\n      // patience\n      "timeout": 600000\n    }\n  }\n}\n';
-    expect(upsertEntry(before, json, 'sb', entry)).toEqual({
+    expect(upsertEntry(before, json, 'sb', { entry })).toEqual({
       action: 'updated',
       text: '{\n  "mcpServers": {\n    "sb": {\n      // start\n      "command": "/usr/bin/node",\n      // patience\n      "timeout": 600000,\n      "args": ["/opt/switchboard/index.js"]\n    }\n  }\n}\n',
     });
-    const replace = upsertEntry(before, json, 'sb', entry, { replace: true }).text;
+    const replace = upsertEntry(before, json, 'sb', { entry, replace: true }).text;
     expect(parseJsonc(replace)).toEqual({ mcpServers: { sb: entry } });
-    expect(upsertEntry(replace, json, 'sb', entry).action).toBe('unchanged');
+    expect(upsertEntry(replace, json, 'sb', { entry }).action).toBe('unchanged');
   });
 
   test('loses the object around the entry only where that was made for it', () => {
-    const made = upsertEntry('{"a": 1}', json, 'sb', entry).text;
+    const made = upsertEntry('{"a": 1}', json, 'sb', { entry }).text;
     expect(removeEntry(made, json, 'sb').text).toBe('{"a": 1}');
     const other = '{"mcpServers": {"sb": {"command": "x"}}, "a": 1}';
     expect(removeEntry(other, json, 'sb').text).toBe('{"mcpServers": {}, "a": 1}');
     expect(removeEntry('{"a": 1}', json, 'sb')).toEqual({ text: '{"a": 1}', action: 'absent' });
     // An empty object and none become the same text: only an earlier text can tell.
     const empty = '{\n  "mcpServers": {}\n}\n';
-    const added = upsertEntry(empty, json, 'sb', entry).text;
-    expect(upsertEntry('{}\n', json, 'sb', entry).text).toBe(added);
+    const added = upsertEntry(empty, json, 'sb', { entry }).text;
+    expect(upsertEntry('{}\n', json, 'sb', { entry }).text).toBe(added);
     expect(removeEntry(added, json, 'sb').text).toBe('{}\n');
-    expect(removeEntry(added, json, 'sb', ['broken {', added, empty, '{}\n']).text).toBe(empty);
+    expect(removeEntry(added, json, 'sb', { earlier: ['broken {', added, empty, '{}\n'] }).text).toBe(empty);
   });
 
   test('that the host could not read is refused, with the place', () => {
@@ -107,7 +107,7 @@ describe('a TOML text', () => {
       'mcp_servers = {sb = { command = "/usr/bin/node", args = ["/opt/switchboard/index.js"] }}',
     ],
   ])('%s gets the entry at its end, and loses it again', (_, before, after) => {
-    expect(upsertEntry(before, toml, 'sb', entry)).toEqual({ text: after, action: 'added' });
+    expect(upsertEntry(before, toml, 'sb', { entry })).toEqual({ text: after, action: 'added' });
     expect(removeEntry(after, toml, 'sb')).toEqual({ text: before, action: 'removed' });
   });
 
@@ -138,35 +138,35 @@ describe('a TOML text', () => {
       'mcp_servers = { sb = { command = "/usr/bin/node", args = ["/opt/switchboard/index.js"] }, o.command = "o" }\n',
     ],
   ])('is updated %s', (_, before, after) => {
-    expect(upsertEntry(before, toml, 'sb', entry)).toEqual({ text: after, action: 'updated' });
-    expect(upsertEntry(after, toml, 'sb', entry)).toEqual({ text: after, action: 'unchanged' });
+    expect(upsertEntry(before, toml, 'sb', { entry })).toEqual({ text: after, action: 'updated' });
+    expect(upsertEntry(after, toml, 'sb', { entry })).toEqual({ text: after, action: 'unchanged' });
   });
 
   test('an entry goes before settings of its tools, where there is nothing else of it', () => {
     const before = '[a]\nb = 1\n\n[mcp_servers.sb.tools.x]\nc = 1\n';
-    const { text, action } = upsertEntry(before, toml, 'sb', entry);
+    const { text, action } = upsertEntry(before, toml, 'sb', { entry });
     expect(action).toBe('added');
     expect(text).toBe(`[a]\nb = 1\n\n${block}\n\n[mcp_servers.sb.tools.x]\nc = 1\n`);
     expect(removeEntry(text, toml, 'sb').text).toBe('[a]\nb = 1\n');
   });
 
   test('variables go into a table of their own, which is rewritten when they change', () => {
-    const first = upsertEntry('', toml, 'sb', { ...entry, env: { B: '1', 'A b': '2' } }).text;
+    const first = upsertEntry('', toml, 'sb', { entry: { ...entry, env: { B: '1', 'A b': '2' } } }).text;
     expect(first).toBe(`${block}\n\n[mcp_servers.sb.env]\n"B" = "1"\n"A b" = "2"\n`);
-    const second = upsertEntry(`${first}\n[z]\n`, toml, 'sb', { ...entry, env: { C: '3' } }).text;
+    const second = upsertEntry(`${first}\n[z]\n`, toml, 'sb', { entry: { ...entry, env: { C: '3' } } }).text;
     expect(second).toBe(`${block}\n\n[mcp_servers.sb.env]\n"C" = "3"\n\n[z]\n`);
-    expect(upsertEntry(second, toml, 'sb', entry).text).toBe(`${block}\n\n[z]\n`);
+    expect(upsertEntry(second, toml, 'sb', { entry }).text).toBe(`${block}\n\n[z]\n`);
     expect(removeEntry(second, toml, 'sb').text).toBe('[z]\n');
   });
 
   test('notes are below the header and get replaced', () => {
     const notes = ['not found', 'install it'];
-    const noted = upsertEntry('a = 1\n', toml, 'sb', entry, { notes }).text;
+    const noted = upsertEntry('a = 1\n', toml, 'sb', { entry, notes }).text;
     expect(noted).toContain('[mcp_servers.sb]\n# not found\n# install it\ncommand = ');
-    expect(upsertEntry(noted, toml, 'sb', entry, { notes }).action).toBe('unchanged');
-    expect(upsertEntry(noted, toml, 'sb', entry).action).toBe('unchanged');
-    expect(upsertEntry(noted, toml, 'sb', entry, { notes: [] }).text).toBe(`a = 1\n\n${block}\n`);
-    expect(upsertEntry(noted, toml, 'sb', { url: 'u' }, { notes: ['new'] }).text).toBe(
+    expect(upsertEntry(noted, toml, 'sb', { entry, notes }).action).toBe('unchanged');
+    expect(upsertEntry(noted, toml, 'sb', { entry }).action).toBe('unchanged');
+    expect(upsertEntry(noted, toml, 'sb', { entry, notes: [] }).text).toBe(`a = 1\n\n${block}\n`);
+    expect(upsertEntry(noted, toml, 'sb', { entry: { url: 'u' }, notes: ['new'] }).text).toBe(
       'a = 1\n\n[mcp_servers.sb]\n# new\nurl = "u"\n',
     );
     expect(removeEntry(noted, toml, 'sb').text).toBe('a = 1\n');
@@ -205,14 +205,14 @@ describe('for any text', () => {
   /** What holds for every text and entry. */
   function check(text: string, container: Container, key: string, entry: Record<string, unknown>): void {
     const before = entriesOf(text, container);
-    const { text: added, action } = upsertEntry(text, container, key, entry, { replace: true });
+    const { text: added, action } = upsertEntry(text, container, key, { entry, replace: true });
     expect(entriesOf(added, container).get(key)).toEqual(entry);
     expect(rest(added, container, key)).toEqual(rest(text, container, key));
-    expect(upsertEntry(added, container, key, entry, { replace: true })).toEqual({
+    expect(upsertEntry(added, container, key, { entry, replace: true })).toEqual({
       text: added,
       action: 'unchanged',
     });
-    const removed = removeEntry(added, container, key, [text]);
+    const removed = removeEntry(added, container, key, { earlier: [text] });
     expect(rest(removed.text, container, key)).toEqual(rest(text, container, key));
     if (before.has(key)) return;
     expect(action).toBe('added');
@@ -385,7 +385,7 @@ describe('for any text', () => {
       fc.property(noise, fc.constantFrom(...formats), name, value, (text, format, key, entry) => {
         const container: Container = { format, keyPath: [format === 'toml' ? 'mcp_servers' : 'mcpServers'] };
         try {
-          const { text: after } = upsertEntry(text, container, key, entry, { replace: true });
+          const { text: after } = upsertEntry(text, container, key, { entry, replace: true });
           expect(entriesOf(after, container).get(key)).toEqual(entry);
         } catch (error) {
           expect(error).toBeInstanceOf(TextFault);

@@ -17,6 +17,7 @@ export interface Edited {
 export type Entry = Readonly<Record<string, unknown>>;
 
 export interface UpsertOptions {
+  readonly entry: Entry;
   /**
    * Whether nothing of an entry of that name stays. Default false: what does not say how the server is reached (time
    * limits, approvals, switched off) was set by the person, and stays.
@@ -37,8 +38,7 @@ export function upsertEntry(
   text: string,
   container: Container,
   name: string,
-  entry: Entry,
-  { replace = false, notes, allow = false }: UpsertOptions = {},
+  { entry, replace = false, notes, allow = false }: UpsertOptions,
 ): Edited {
   const before = entriesOf(text, container);
   const present = before.get(name);
@@ -50,33 +50,46 @@ export function upsertEntry(
   const entered = edited(text, container, (body) =>
     container.format === 'toml' ? setInToml(body, path, whole, notes) : setInJson(body, path, whole),
   );
-  refuseOther(text, entered, container, name, whole);
+  refuseOther([text, entered], container, name, whole);
   const after = allow ? allowEntry(entered, container, name) : entered;
   return { text: after, action: after === text ? 'unchanged' : isServerEntry(present) ? 'updated' : 'added' };
 }
 
-/**
- * The text without an entry, and without the object around it where that is what upsertEntry has made. Where one of the
- * `earlier` texts is the one that the entry was added to, the result is that text, to the byte. With `allow` the name
- * also goes from the list of those that may be used.
- */
+export interface RemoveEntryOptions {
+  /** Texts that the file had before. Where the entry was added to one of them, the result is that text, to the byte. */
+  readonly earlier?: readonly string[] | undefined;
+  /** Whether the name also goes from the list of those that may be used. Default false. */
+  readonly allow?: boolean | undefined;
+}
+
+/** The text without an entry, and without the object around it where that is what upsertEntry has made. */
 export function removeEntry(
   text: string,
   container: Container,
   name: string,
-  earlier: readonly string[] = [],
-  { allow = false }: Pick<UpsertOptions, 'allow'> = {},
+  { earlier = [], allow = false }: RemoveEntryOptions = {},
 ): Edited {
   const entry = entriesOf(text, container).get(name);
   if (entry === undefined) return { text, action: 'absent' };
-  const became = (candidate: string): boolean =>
-    isObject(entry) && becomes(candidate, text, container, name, entry, allow);
+  /** Whether adding the entry to the candidate gives this very text. */
+  const became = (candidate: string): boolean => {
+    try {
+      return (
+        isObject(entry) &&
+        !entriesOf(candidate, container).has(name) &&
+        upsertEntry(candidate, container, name, { entry, allow }).text === text
+      );
+    } catch {
+      // An earlier text need not be one that the host could read.
+      return false;
+    }
+  };
   const known = earlier.find(became);
   if (known !== undefined) return { text: known, action: 'removed' };
   const path = [...container.keyPath, name];
   const remove = container.format === 'toml' ? removeFromToml : removeAt;
   const removed = edited(text, container, (body) => remove(body, path));
-  refuseOther(text, removed, container, name, undefined);
+  refuseOther([text, removed], container, name, undefined);
   const after = allow ? disallowEntry(removed, container, name) : removed;
   const isBare =
     container.format !== 'toml' && container.keyPath.length === 1 && entriesOf(after, container).size === 0;
@@ -120,26 +133,6 @@ export function isServerEntry(entry: unknown): boolean {
   return entry !== undefined && (!isObject(entry) || Object.keys(entry).some((key) => HOW_REACHED.has(key)));
 }
 
-/** Whether adding the entry to the candidate gives this very text. */
-function becomes(
-  candidate: string,
-  text: string,
-  container: Container,
-  name: string,
-  entry: Entry,
-  allow: boolean,
-): boolean {
-  try {
-    return (
-      !entriesOf(candidate, container).has(name) &&
-      upsertEntry(candidate, container, name, entry, { allow }).text === text
-    );
-  } catch {
-    // An earlier text need not be one that the host could read.
-    return false;
-  }
-}
-
 function edited(text: string, { format }: Container, edit: (body: string) => string): string {
   // JSON sees to its own mark.
   const mark = format === 'toml' && text.startsWith('\ufeff') ? '\ufeff' : '';
@@ -148,8 +141,7 @@ function edited(text: string, { format }: Container, edit: (body: string) => str
 
 /** The last line of defence: whatever the edit did to the text, the values are the same but for the entry. */
 function refuseOther(
-  before: string,
-  after: string,
+  [before, after]: readonly [string, string],
   container: Container,
   name: string,
   entry: Entry | undefined,

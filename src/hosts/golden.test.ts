@@ -32,21 +32,21 @@ describe.each(HOSTS)('$title', (host) => {
   test.each(cases)('%s', (name) => {
     const before = read(`${name}.before.txt`);
     if (files.includes(`${name}.error.txt`)) {
-      const edit = (): unknown => upsertEntry(before, host, 'switchboard', entry);
+      const edit = (): unknown => upsertEntry(before, host, 'switchboard', { entry });
       expect(edit).toThrow(TextFault);
       expect(edit).toThrow(read(`${name}.error.txt`).trim());
       return;
     }
     const allow = true;
-    const { text, action } = upsertEntry(before, host, 'switchboard', entry, { allow });
+    const { text, action } = upsertEntry(before, host, 'switchboard', { entry, allow });
     expect(text).toBe(read(`${name}.after.txt`));
     expect(action).toBe(name === 'update' ? 'updated' : 'added');
-    expect(upsertEntry(text, host, 'switchboard', entry, { allow })).toEqual({ text, action: 'unchanged' });
-    const removed = removeEntry(text, host, 'switchboard', [before], { allow }).text;
+    expect(upsertEntry(text, host, 'switchboard', { entry, allow })).toEqual({ text, action: 'unchanged' });
+    const removed = removeEntry(text, host, 'switchboard', { earlier: [before], allow }).text;
     if (name !== 'update' && name !== 'tools-only') expect(removed).toBe(before);
     // Also where nobody remembers the text before.
     if (name.startsWith('allow-list'))
-      expect(removeEntry(text, host, 'switchboard', [], { allow }).text).toBe(before);
+      expect(removeEntry(text, host, 'switchboard', { allow }).text).toBe(before);
     expect(removeEntry(removed, host, 'switchboard').action).toBe('absent');
   });
 });

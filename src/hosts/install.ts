@@ -52,7 +52,8 @@ export async function installEntry(options: InstallOptions): Promise<EntryChange
     const present = entriesOf(text, location).get(name);
     const ours = !isServerEntry(present) || isOurs(present);
     if (!ours && !force) return { taken: present };
-    return upsertEntry(text, location, name, ours ? withVariables(entry, present) : entry, {
+    return upsertEntry(text, location, name, {
+      entry: ours ? withVariables(entry, present) : entry,
       replace: !ours,
       notes,
       allow: true,
@@ -74,10 +75,10 @@ export async function uninstallEntry(options: EntryOptions): Promise<EntryChange
     const texts = earlier().filter((each) => !hasEntry(each, location, name));
     // Where no text without it was ever kept, the file was made for it.
     const isMade =
-      texts.length === 0 && isObject(present) && upsertEntry('', location, name, present).text === text;
+      texts.length === 0 && isObject(present) && upsertEntry('', location, name, { entry: present }).text === text;
     return isMade
       ? { text: undefined, action: 'removed' }
-      : removeEntry(text, location, name, texts, { allow: true });
+      : removeEntry(text, location, name, { earlier: texts, allow: true });
   });
 }
 

@@ -24,12 +24,13 @@ export function locationOf(host: Host, scope: Scope, where: HostEnvironment): Ho
 
 /** The same; undefined where it has no such file. */
 export function findLocation(host: Host, scope: Scope, where: HostEnvironment): HostLocation | undefined {
-  const files = host.files[scope]?.(where);
-  if (files === undefined) return undefined;
+  const files = host.files[scope]?.(where) ?? [];
+  const file = files.find((each) => existsSync(each)) ?? files[0];
+  if (file === undefined) return undefined;
   return {
     host,
     scope,
-    file: files.find((file) => existsSync(file)) ?? files[0]!,
+    file,
     format: host.format,
     keyPath: host.keyPath,
     ...(host.allowList === undefined ? {} : { allowList: host.allowList }),

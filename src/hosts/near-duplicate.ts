@@ -32,9 +32,10 @@ export function isNearDuplicate(one: NamedEntry, other: NamedEntry): boolean {
 /** Where two entries for the same server differ, as keys: `env.API_KEY`, `timeouts.rpcMs`. Never values. */
 export function differences(one: ConvertedEntry, other: ConvertedEntry): string[] {
   const tables = (['env', 'headers', 'timeouts', 'oauth'] as const).flatMap((key) => {
-    const [a, b] = [one[key] ?? {}, other[key] ?? {}] as Record<string, unknown>[];
-    const names = [...new Set([...Object.keys(a!), ...Object.keys(b!)])];
-    return names.filter((name) => a![name] !== b![name]).map((name) => `${key}.${name}`);
+    const a: Readonly<Record<string, unknown>> = one[key] ?? {};
+    const b: Readonly<Record<string, unknown>> = other[key] ?? {};
+    const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
+    return names.filter((name) => a[name] !== b[name]).map((name) => `${key}.${name}`);
   });
   const others = (['command', 'args', 'url', 'cwd', 'envFile', 'disabled'] as const).filter(
     (key) => !isDeepStrictEqual(one[key], other[key]),

@@ -8,8 +8,8 @@ export function parseHostToml(text: string): Readonly<Record<string, unknown>> {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     // The rest of the message shows the line, and with it what may be a secret.
-    const reason = /^(?:Invalid TOML document: )?(.*)/.exec(error.message)![1]!;
-    throw new TextFault(reason, error.line, error.column);
+    const [line = ''] = error.message.split('\n');
+    throw new TextFault(line.replace(/^Invalid TOML document: /, ''), error.line, error.column);
   }
 }
 

@@ -68,13 +68,13 @@ interface Reference {
 }
 
 function converted({ groups = {} }: RegExpMatchArray, context: ReferenceContext, notes: string[]): Reference {
-  const { name, fallback, bare, percent, word, kind, target } = groups;
+  const { name = '', fallback, bare, percent, word, kind, target } = groups;
   if (kind === 'file')
-    throw new ConversionError(`refers to the file ${target!}; use an environment variable instead`);
+    throw new ConversionError(`refers to the file ${target ?? ''}; use an environment variable instead`);
   if (target !== undefined && !VARIABLE.test(target)) throw new ConversionError(`refers to {env:${target}}`);
   if (word !== undefined) return editorReference(word, context, notes);
-  if (fallback !== undefined) return { text: `\${${name!}:-${fallback}}` };
-  return referenceTo((name ?? bare ?? percent ?? target)!);
+  if (fallback !== undefined) return { text: `\${${name}:-${fallback}}` };
+  return referenceTo(bare ?? percent ?? target ?? name);
 }
 
 const VARIABLE = /^[A-Za-z_]\w*$/;

@@ -92,7 +92,7 @@ describe.each(HOSTS)('$title', (host) => {
     const at = createTestHome();
     put(host, at, text);
     await takeAll(host, at);
-    fs.writeFileSync(userFile(host, at), upsertEntry(read(host, at), host, 'new', { command: 'n' }).text);
+    fs.writeFileSync(userFile(host, at), upsertEntry(read(host, at), host, 'new', { entry: { command: 'n' } }).text);
     expect(await ejectAll(at)).toMatchObject([{ how: 'merged', left: [] }]);
     const now = new Map(entriesOf(read(host, at), host));
     expect(now.get('new')).toEqual({ command: 'n' });
@@ -132,7 +132,7 @@ describe('a takeover', () => {
     const at = createTestHome();
     put(host, at, text);
     await takeAll(host, at);
-    fs.writeFileSync(userFile(host, at), upsertEntry(read(host, at), host, 'c', { command: 'c' }).text);
+    fs.writeFileSync(userFile(host, at), upsertEntry(read(host, at), host, 'c', { entry: { command: 'c' } }).text);
     const parts = readServers(host, at.where).filter(({ name }) => name === 'c');
     const part: TakeoverPart = {
       location: parts[0]!.location,
@@ -170,7 +170,7 @@ describe('a takeover', () => {
 
   test('does not push a stranger out of our name', async () => {
     const at = createTestHome();
-    const theirs = upsertEntry(text, host, 'switchboard', { command: 'theirs' }).text;
+    const theirs = upsertEntry(text, host, 'switchboard', { entry: { command: 'theirs' } }).text;
     put(host, at, theirs);
     const [first] = readServers(host, at.where);
     const part: TakeoverPart = {
@@ -216,7 +216,7 @@ describe('a takeover', () => {
     expect(storedRecords(at.state)).toEqual([]);
 
     await takeAll(host, at);
-    const edited = upsertEntry(text, host, 'c', { command: 'c' }).text;
+    const edited = upsertEntry(text, host, 'c', { entry: { command: 'c' } }).text;
     fs.writeFileSync(userFile(host, at), edited);
     await ejectAll(at);
     expect(read(host, at)).toBe(edited);
@@ -226,7 +226,7 @@ describe('a takeover', () => {
     const at = createTestHome();
     put(host, at, text);
     await takeAll(host, at);
-    const other = upsertEntry(read(host, at), host, 'a', { command: 'another' }).text;
+    const other = upsertEntry(read(host, at), host, 'a', { entry: { command: 'another' } }).text;
     fs.writeFileSync(userFile(host, at), other);
     expect(await ejectAll(at)).toMatchObject([{ how: 'merged', returned: ['b'], left: ['a'] }]);
     expect(Object.fromEntries(entriesOf(read(host, at), host))).toEqual({
@@ -250,7 +250,7 @@ describe('a takeover', () => {
 
   test('leaves an entry of ours alone that was there before it', async () => {
     const at = createTestHome();
-    const installed = upsertEntry(text, host, 'switchboard', ours).text;
+    const installed = upsertEntry(text, host, 'switchboard', { entry: ours }).text;
     put(host, at, installed);
     const servers = new Map<string, unknown>([['a', { command: 'a' }]]);
     const [first] = readServers(host, at.where);
@@ -296,7 +296,7 @@ test('for any servers, a takeover and its end give the same text', async () => {
         const at = createTestHome();
         const start = host.format === 'toml' ? `k = 1${end}` : `{"k": 1}${end}`;
         const text = list.reduce(
-          (rest, [each, command]) => upsertEntry(rest, host, each, { command: `x${command}` }).text,
+          (rest, [each, command]) => upsertEntry(rest, host, each, { entry: { command: `x${command}` } }).text,
           start,
         );
         put(host, at, text);

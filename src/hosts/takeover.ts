@@ -105,7 +105,7 @@ function planned(
       const drop = (rest: string, each: string): string => removeEntry(rest, location, each).text;
       const free = removed.includes(name) ? drop(before, name) : before;
       const entered =
-        entry === undefined ? free : upsertEntry(free, location, name, entry, { allow: true }).text;
+        entry === undefined ? free : upsertEntry(free, location, name, { entry, allow: true }).text;
       return removed.filter((each) => each !== name).reduce(drop, entered);
     },
   };
@@ -129,7 +129,7 @@ export async function undoTakeover(
   { path, record }: StoredRecord,
   { isOurs, stateDirectory, dryRun }: Pick<TakeoverOptions, 'isOurs' | 'stateDirectory' | 'dryRun'>,
 ): Promise<UndoneTakeover> {
-  let outcome: Pick<UndoneTakeover, 'how' | 'returned' | 'left'> | undefined;
+  let outcome: Pick<UndoneTakeover, 'how' | 'returned' | 'left'> = { how: 'nothing', returned: [], left: [] };
   const all = record.parts.flatMap((part) => part.removed);
   const changed = await changeFile({
     file: record.file,
@@ -150,8 +150,8 @@ export async function undoTakeover(
       return merged.text;
     },
   });
-  if (dryRun !== true && outcome!.left.length === 0) deleteRecord(path);
-  return { ...changed, ...outcome! };
+  if (dryRun !== true && outcome.left.length === 0) deleteRecord(path);
+  return { ...changed, ...outcome };
 }
 
 function merge(
@@ -171,11 +171,11 @@ function merge(
     for (const name of part.removed) {
       const present = entriesOf(result, part).get(name);
       const entry = old.get(name) as Entry;
-      if (present === undefined) result = upsertEntry(result, part, name, entry, { replace: true }).text;
+      if (present === undefined) result = upsertEntry(result, part, name, { entry, replace: true }).text;
       (present === undefined || isDeepStrictEqual(present, entry) ? returned : left).push(name);
     }
     if (ours !== undefined && !part.removed.includes(ours))
-      result = removeEntry(result, part, ours, [], { allow: true }).text;
+      result = removeEntry(result, part, ours, { allow: true }).text;
   }
   return { text: result, returned, left };
 }

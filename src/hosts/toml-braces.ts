@@ -1,6 +1,6 @@
-import { spliced } from '../shared/splice.ts';
+import { spliced, type Splice } from '../shared/splice.ts';
 import { faultAt } from './container.ts';
-import type { TomlMember, TomlNode } from '../shared/toml-statements.ts';
+import type { TomlBraces, TomlMember, TomlNode } from '../shared/toml-statements.ts';
 import { printKey, printValue } from './print-toml.ts';
 
 /** Sets a value in a table that is written in braces, `{ a = 1, b.c = 2 }`. */
@@ -16,7 +16,7 @@ export function setInBraces(text: string, table: TomlNode, path: readonly string
     const whole = { start: lead.start, end: lead.node.end, with: written };
     return spliced(text, [whole, ...others.map((member) => withComma(holder, member))]);
   }
-  const last = holder.members!.at(-1);
+  const last = holder.members.at(-1);
   const at = last?.node.end ?? holder.start + 1;
   return spliced(text, [{ start: at, end: at, with: last === undefined ? written : `, ${written}` }]);
 }
@@ -24,16 +24,16 @@ export function setInBraces(text: string, table: TomlNode, path: readonly string
 /** Takes a value out of such a table; the text stays as it is where there is none. */
 export function removeFromBraces(text: string, table: TomlNode, path: readonly string[]): string {
   const { holder, members } = descend(text, table, path);
-  const all = holder.members!;
+  const all = holder.members;
   // Those behind another take the comma before them along. What is left at the front loses the comma behind it.
   const leading = members.filter((member) => member === all[members.indexOf(member)]);
   const splices = members
     .filter((member) => !leading.includes(member))
     .map((member) => withComma(holder, member));
-  const [first] = leading;
-  if (first !== undefined) {
+  const [first, last] = [leading[0], leading.at(-1)];
+  if (first !== undefined && last !== undefined) {
     const next = all[leading.length];
-    const end = next?.start ?? leading.at(-1)!.node.end;
+    const end = next?.start ?? last.node.end;
     const comma = next === undefined ? (/^\s*,/.exec(text.slice(end))?.[0].length ?? 0) : 0;
     splices.push({ start: first.start, end: end + comma, with: '' });
   }
@@ -42,7 +42,7 @@ export function removeFromBraces(text: string, table: TomlNode, path: readonly s
 
 interface Spot {
   /** The innermost table in braces on the way. */
-  readonly holder: TomlNode;
+  readonly holder: TomlBraces;
   /** The keys that lead on from there. */
   readonly rest: readonly string[];
   /** What is there: one member, or several whose keys start that way and continue after a dot. */
@@ -61,7 +61,7 @@ export function startsWithPath(path: readonly string[], start: readonly string[]
   return start.every((key, at) => path[at] === key);
 }
 
-function withComma(holder: TomlNode, member: TomlMember): { start: number; end: number; with: string } {
-  const previous = holder.members![holder.members!.indexOf(member) - 1];
+function withComma({ members }: TomlBraces, member: TomlMember): Splice {
+  const previous = members[members.indexOf(member) - 1];
   return { start: previous?.node.end ?? member.start, end: member.node.end, with: '' };
 }

@@ -13,9 +13,10 @@ export function blockAt(
   isIt: (statement: TomlStatement) => boolean,
 ): Block | undefined {
   const at = statements.findIndex(isIt);
-  if (at === -1) return undefined;
+  const header = statements[at];
+  if (header === undefined) return undefined;
   const next = statements.findIndex(({ kind }, index) => index > at && kind !== 'pair');
-  return { header: statements[at]!, pairs: statements.slice(at + 1, next === -1 ? undefined : next) };
+  return { header, pairs: statements.slice(at + 1, next === -1 ? undefined : next) };
 }
 
 /** Cuts out its lines, and the empty line before them. */

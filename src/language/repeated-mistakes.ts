@@ -64,7 +64,7 @@ export class RepeatedMistakes {
     if (!lost || !before) return undefined;
     return new SwitchboardError(
       'LANGUAGE_SERVER_GONE',
-      `Server '${this.#server}' failed to run the tool calls of the model twice in a row: ${tried[0]!.message ?? 'it is no longer available'}`,
+      `Server '${this.#server}' failed to run the tool calls of the model twice in a row: ${tried[0]?.message ?? 'it is no longer available'}`,
     );
   }
 }

@@ -69,9 +69,9 @@ export class ToolCalls {
     const ended: (FinishedToolCall | undefined)[] = uses.map(() => undefined);
     let next = 0;
     const worker = async (): Promise<void> => {
-      while (next < uses.length && !this.#options.signal.aborted) {
+      for (let use = uses[next]; use !== undefined && !this.#options.signal.aborted; use = uses[next]) {
         const place = next++;
-        ended[place] = await this.#one(uses[place]!, book);
+        ended[place] = await this.#one(use, book);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));

@@ -341,8 +341,10 @@ export class ServerManager {
   }
 
   #report({ source }: CatalogEntry): ManagedServer {
+    const definition = this.#definitions.get(source.name);
+    if (definition === undefined) throw new Error(`The server ${source.name} has no definition.`);
     return {
-      definition: this.#definitions.get(source.name)!,
+      definition,
       state: source.state,
       tools: this.#tools(source.name),
       problem: this.#gateway.problemOf(source),

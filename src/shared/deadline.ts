@@ -28,8 +28,8 @@ export class Deadlines {
     const { place } = deadline;
     if (place < 0) return;
     deadline.place = -1;
-    const last = this.#pending.pop()!;
-    if (last === deadline) return;
+    const last = this.#pending.pop();
+    if (last === undefined || last === deadline) return;
     this.#pending[place] = last;
     last.place = place;
   }

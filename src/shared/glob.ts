@@ -136,7 +136,7 @@ function tokenise(pattern: string): Token[] {
     const raw = chars[at] ?? '';
     const end = raw === '[' && at < lastClosingBracket ? endOfSet(chars, at) : -1;
     if (raw === '\\' && at + 1 < chars.length) {
-      tokens.push({ kind: 'char', raw: raw + chars[++at] });
+      tokens.push({ kind: 'char', raw: raw + (chars[++at] ?? '') });
     } else if (end !== -1) {
       tokens.push({ kind: 'set', raw: chars.slice(at, end + 1).join(''), set: readSet(chars, at, end) });
       at = end;
@@ -174,7 +174,9 @@ const DASH = 0x2d;
 
 /** Braces that are not closed, or have no comma, are plain characters; so is a comma outside braces. The others are linked. */
 function linked(tokens: readonly Token[]): Token[] {
-  const result = tokens.map((token) => (/^[{,}]$/.test(token.raw) ? { ...token, kind: 'char' as const } : token));
+  const result = tokens.map((token) =>
+    /^[{,}]$/.test(token.raw) ? { ...token, kind: 'char' as const } : token,
+  );
   const groups: { readonly open: number; readonly commas: number[] }[] = [];
   tokens.forEach(({ kind, raw }, at) => {
     if (kind === 'open') groups.push({ open: at, commas: [] });

@@ -11,10 +11,12 @@ export interface GapPiece {
 /** Splits such a stretch of a text. The text has been parsed, so it contains nothing else. */
 export function piecesOf(text: string, from: number, to: number): GapPiece[] {
   const pieces: GapPiece[] = [];
-  for (let at = from; at < to; at = pieces.at(-1)!.end) {
-    const kind = kindAt(text, at);
-    const end = Math.min(endOf(kind, text, at), to);
-    pieces.push({ kind, start: at, end, breaks: text.slice(at, end).split('\n').length - 1 });
+  let start = from;
+  while (start < to) {
+    const kind = kindAt(text, start);
+    const end = Math.min(endOf(kind, text, start), to);
+    pieces.push({ kind, start, end, breaks: text.slice(start, end).split('\n').length - 1 });
+    start = end;
   }
   return pieces;
 }
@@ -35,7 +37,7 @@ function endOf(kind: GapPiece['kind'], text: string, at: number): number {
       return at + restOfLine(text, at).replace(/[ \t\r]+$/, '').length;
     case 'blank': {
       BLANK.lastIndex = at;
-      return at + BLANK.exec(text)![0].length;
+      return BLANK.test(text) ? BLANK.lastIndex : text.length;
     }
   }
 }

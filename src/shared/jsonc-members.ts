@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { locateJsonc, type JsoncMember, type JsoncNode } from './jsonc.ts';
+import { locateJsonc, type JsoncMember, type JsoncNode, type JsoncObject } from './jsonc.ts';
 import { piecesOf, type GapPiece } from './jsonc-gap.ts';
 import { printLine, printLines, type Manner } from './jsonc-print.ts';
 import { spliced, type Splice } from './splice.ts';
@@ -21,10 +21,10 @@ export function editJsonc(text: string, edit: (located: LocatedText) => string):
  * Sets a member of an object in the text: in place where there is one of that name (the last one, which is the one that
  * holds), else behind the last. The rest of the text stays as it is.
  */
-export function setMember(located: LocatedText, object: JsoncNode, key: string, value: unknown): string {
+export function setMember(located: LocatedText, object: JsoncObject, key: string, value: unknown): string {
   // As JSON says it: without members that are undefined.
   const plain: unknown = JSON.parse(JSON.stringify(value));
-  const present = object.members!.findLast((member) => member.key === key);
+  const present = object.members.findLast((member) => member.key === key);
   return present === undefined ? add(located, object, key, plain) : replace(located, present, plain);
 }
 
@@ -40,9 +40,9 @@ function replace({ text, root }: LocatedText, { start, node }: JsoncMember, valu
  * Adds a member in the manner of the last one. It goes directly behind what belongs to that one (or to the brace), so
  * that removeMember, which knows nothing of this, takes out exactly what was put in.
  */
-function add({ text, root }: LocatedText, object: JsoncNode, key: string, value: unknown): string {
+function add({ text, root }: LocatedText, object: JsoncObject, key: string, value: unknown): string {
   const manner = mannerOf(text, root);
-  const last = object.members!.at(-1);
+  const last = object.members.at(-1);
   const close = object.end - 1;
   const tail = tailOf(text, behind(object, last), close);
   const comma = last?.comma === undefined ? '' : ',';
@@ -84,8 +84,8 @@ function isOpenedAnew(last: JsoncMember | undefined, tail: Tail, rest: string): 
  * Takes a member out of an object, with the comments that clearly belong to it: those on the lines directly above it,
  * and those behind it on its last line.
  */
-export function removeMember({ text }: LocatedText, object: JsoncNode, member: JsoncMember): string {
-  const members = object.members!;
+export function removeMember({ text }: LocatedText, object: JsoncObject, member: JsoncMember): string {
+  const { members } = object;
   const index = members.indexOf(member);
   const previous = members[index - 1];
   const next = members[index + 1];
@@ -106,8 +106,8 @@ export function removeMember({ text }: LocatedText, object: JsoncNode, member: J
   const comma = after.find((piece) => piece.kind === 'comma');
   if (comma !== undefined && comma.start >= end) edits.push({ start: comma.start, end: comma.end, with: '' });
   // The one before is now the last; it keeps its comma only where the last one had one.
-  if (next === undefined && previous !== undefined && member.comma === undefined)
-    edits.push({ start: previous.comma!, end: previous.comma! + 1, with: '' });
+  if (next === undefined && previous?.comma !== undefined && member.comma === undefined)
+    edits.push({ start: previous.comma, end: previous.comma + 1, with: '' });
   // Where nothing else is left, what `add` has written between the member and the brace.
   const left = text.slice(end, limit);
   const onLine = text.slice(main.start, member.start).includes('\n');
@@ -147,7 +147,7 @@ function cut(text: string, { start, end, tail, before, rest, isLast }: Cut): Spl
   if (gap?.kind !== 'blank') return { start, end, with: '' };
   if (gap.breaks === 0) return { start: gap.start, end, with: '' };
   const at = blankAbove(before);
-  const blank = before[at]!;
+  const blank = before[at] ?? gap;
   const lineBreak = blank.start + text.slice(blank.start, blank.end).search(/\r?\n[^\n]*$/);
   const following = rest[0]?.kind === 'blank' ? rest[0] : undefined;
   if (following !== undefined && following.breaks > 0) {
@@ -164,7 +164,7 @@ function cut(text: string, { start, end, tail, before, rest, isLast }: Cut): Spl
 /** The index of the piece before the comments directly above a member: the blank with the line break. */
 function blankAbove(before: readonly GapPiece[]): number {
   let at = before.length - 1;
-  while (before[at]!.breaks === 1) {
+  while (before[at]?.breaks === 1) {
     const next = before.findLastIndex(
       (piece, index) => index < at && piece.kind === 'blank' && piece.breaks > 0,
     );
@@ -229,7 +229,7 @@ function startsLine(text: string, at: number): boolean {
 }
 
 function indentAt(text: string, at: number): string {
-  return /^[ \t]*/.exec(text.slice(lineStart(text, at), at))![0];
+  return text.slice(lineStart(text, at), at).replace(/[^ \t][^]*$/, '');
 }
 
 function lineStart(text: string, at: number): number {

@@ -28,8 +28,9 @@ export function putAt(located: LocatedText, path: JsonPath, value: unknown): str
 export function removeAt(text: string, path: JsonPath): string {
   return editJsonc(text, (located) => {
     const parent = nodeAt(located, path.slice(0, -1));
-    const member = parent?.members?.findLast(({ key }) => key === path.at(-1));
-    if (parent === undefined || member === undefined) return located.text;
+    if (parent?.members === undefined) return located.text;
+    const member = parent.members.findLast(({ key }) => key === path.at(-1));
+    if (member === undefined) return located.text;
     // Plain JSON may have it twice.
     return removeAt(removeMember(located, parent, member), path);
   });

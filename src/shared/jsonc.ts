@@ -33,13 +33,19 @@ function lineAt(text: string, offset: number): number {
 }
 
 /** A value and its position in the text. */
-export interface JsoncNode {
+export type JsoncNode = JsoncObject | JsoncValue;
+
+interface JsoncValue {
   readonly value: unknown;
   /** Offsets of its first character and behind its last one. */
   readonly start: number;
   readonly end: number;
-  /** Of an object, in the order written; undefined for any other value. */
-  readonly members: readonly JsoncMember[] | undefined;
+  readonly members?: undefined;
+}
+
+export interface JsoncObject extends Omit<JsoncValue, 'members'> {
+  /** In the order written. */
+  readonly members: readonly JsoncMember[];
 }
 
 export interface JsoncMember {
@@ -133,7 +139,7 @@ function parseTolerantly(text: string, onRepeat?: OnRepeat): JsoncNode {
     if (text[at] === '{') return parseObject(depth);
     const value =
       text[at] === '[' ? parseArray(depth) : text[at] === '"' ? parseString() : parseNumberOrWord();
-    return { value, start, end: at, members: undefined };
+    return { value, start, end: at };
   }
 
   function parseObject(depth: number): JsoncNode {
@@ -148,9 +154,10 @@ function parseTolerantly(text: string, onRepeat?: OnRepeat): JsoncNode {
       const start = at;
       const key = parseString();
       path.push(key);
-      if (Object.hasOwn(value, key)) {
+      const earlier = Object.hasOwn(value, key) ? members.findLast((member) => member.key === key) : undefined;
+      if (earlier !== undefined) {
         if (onRepeat === undefined) fail(`the key ${JSON.stringify(key)} appears twice`, start);
-        else onRepeat(path, members.findLast((member) => member.key === key)!.start, start);
+        else onRepeat(path, earlier.start, start);
       }
       skipBlank();
       if (text[at] !== ':') fail('expected ":" after the key');

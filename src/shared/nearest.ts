@@ -20,30 +20,30 @@ const LONGEST_WORD = 200;
 
 /** `Did you mean "x" or "y"?`, or undefined when nothing is close. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
-  const found = nearest(word, candidates);
-  if (found.length === 0) return undefined;
-  const quoted = found.map((name) => JSON.stringify(name));
-  const last = quoted.pop()!;
+  const quoted = nearest(word, candidates).map((name) => JSON.stringify(name));
+  const last = quoted.pop();
+  if (last === undefined) return undefined;
   return `Did you mean ${quoted.length > 0 ? `${quoted.join(', ')} or ${last}` : last}?`;
 }
 
 /** Edits (insert, delete, replace, swap of neighbours) between two words; gives up beyond `limit`. */
 function distance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit || a.length > 200 || b.length > 200) return limit + 1;
+  const at = (row: readonly number[], place: number): number => row[place] ?? Infinity;
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1];
-      let cost = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1));
+      let cost = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (same ? 0 : 1));
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, beforeLast[j - 2]! + 1);
+        cost = Math.min(cost, at(beforeLast, j - 2) + 1);
       }
       row.push(cost);
     }
     beforeLast = last;
     last = row;
   }
-  return last[b.length]!;
+  return at(last, b.length);
 }

@@ -28,7 +28,7 @@ export function estimateTokens(text: string): number {
         tokens += signs(text, start, at);
         break;
       default:
-        tokens += (at - start) * FOREIGN_WEIGHT[kind]!;
+        tokens += (at - start) * (FOREIGN_WEIGHT[kind] ?? 0);
     }
   }
   return Math.round(tokens);
@@ -61,7 +61,7 @@ const ASCII_KIND = Uint8Array.from({ length: 128 }, (_, code) => {
 
 function kindAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
-  if (code < 0x80) return ASCII_KIND[code]!;
+  if (code < 0x80) return ASCII_KIND[code] ?? SIGN;
   if (code < 0xc0) return code === 0xa0 ? BLANK : FOREIGN_SIGN;
   if (code < 0x370) return FOREIGN_LATIN;
   if (code < 0x400) return GREEK;

@@ -1,23 +1,36 @@
 import { parse } from 'smol-toml';
 
 /** A line (or several) of a TOML text that says something: a header or a key with its value. */
-export interface TomlStatement {
-  readonly kind: 'table' | 'list-of-tables' | 'pair';
-  /** From the top of the document: of a pair, behind the keys of its header. */
+export type TomlStatement = TomlHeader | TomlPair;
+
+interface TomlHeader {
+  readonly kind: 'table' | 'list-of-tables';
+  /** From the top of the document. */
   readonly path: readonly string[];
   readonly start: number;
   readonly end: number;
-  /** Of a pair. */
-  readonly value: TomlNode | undefined;
+  readonly value?: undefined;
 }
 
-export interface TomlNode {
+export interface TomlPair extends Omit<TomlHeader, 'kind' | 'value'> {
+  readonly kind: 'pair';
+  readonly value: TomlNode;
+}
+
+export type TomlNode = TomlBraces | TomlValue;
+
+interface TomlValue {
   readonly start: number;
   readonly end: number;
-  /** Of a table in braces, in the order written; undefined for any other value. */
-  readonly members: readonly TomlMember[] | undefined;
+  readonly members?: undefined;
   /** Of a list; undefined for any other value. */
-  readonly items: readonly TomlNode[] | undefined;
+  readonly items?: readonly TomlNode[];
+}
+
+/** A table in braces. */
+export interface TomlBraces extends Omit<TomlValue, 'members'> {
+  /** In the order written. */
+  readonly members: readonly TomlMember[];
 }
 
 export interface TomlMember {
@@ -68,7 +81,7 @@ export function* tomlStatements(text: string): Generator<TomlStatement> {
         if (bare.trim() === '') throw new Error('This is not the TOML that was parsed.');
         at -= bare.length - bare.trimEnd().length;
       }
-      return { start, end: at, members: undefined, items: undefined };
+      return { start, end: at };
     }
     const members: TomlMember[] = [];
     const items: TomlNode[] = [];
@@ -79,9 +92,7 @@ export function* tomlStatements(text: string): Generator<TomlStatement> {
       else members.push(takePair());
     }
     at++;
-    return open === '{'
-      ? { start, end: at, members, items: undefined }
-      : { start, end: at, members: undefined, items };
+    return open === '{' ? { start, end: at, members } : { start, end: at, items };
   };
   const takePair = (): TomlMember => {
     const start = at;
@@ -106,14 +117,13 @@ export function* tomlStatements(text: string): Generator<TomlStatement> {
     take(BLANKS);
     at += isList ? 2 : 1;
     const kind = isList ? 'list-of-tables' : 'table';
-    yield { kind, path: header, start, end: at, value: undefined };
+    yield { kind, path: header, start, end: at };
   }
 }
 
 /** A key as the parser gives it. Escapes are rare in keys, so the parser itself undoes them. */
 function unquoted(part: string): string {
   if (!/^["']/.test(part)) return part;
-  return part.includes('\\') && part.startsWith('"')
-    ? Object.keys(parse(`${part} = 0`))[0]!
-    : part.slice(1, -1);
+  const escaped = part.includes('\\') && part.startsWith('"') ? Object.keys(parse(`${part} = 0`)) : [];
+  return escaped[0] ?? part.slice(1, -1);
 }

@@ -105,7 +105,7 @@ function run(
   const edits = callEdits(request, { name: JSON.stringify(tool), args: Client.args, presets });
   if (edits instanceof SwitchboardError) call.fail(edits);
   else if (isMissing(entry.source, tool)) {
-    const known = entry.source.known('tools')!.byKey.keys();
+    const known = entry.source.known('tools')?.byKey.keys() ?? [];
     const hint = didYouMean(tool, known) ?? 'Correct it in the configuration.';
     refuse('SUBTOOL_UNKNOWN', `Server ${quoted(server)} has no tool ${quoted(tool)}.`, hint);
   } else entry.source.request(edits, call);

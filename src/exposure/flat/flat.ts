@@ -49,6 +49,7 @@ function present(server: string, tool: OfferedTool, naming: Naming): PresentedTo
       return defined.text;
     },
     run: (call, name, source) => {
+      if (source === undefined) throw new Error('The tool of a server is run by that server.');
       call.assign(source, subject, tool.original);
       const edits = callEdits(call.request, {
         name: name === tool.original ? undefined : original,
@@ -56,7 +57,7 @@ function present(server: string, tool: OfferedTool, naming: Naming): PresentedTo
         presets: tool.presets,
       });
       if (edits instanceof SwitchboardError) call.fail(edits);
-      else source!.request(edits, call);
+      else source.request(edits, call);
     },
   };
 }

@@ -86,8 +86,8 @@ function write(schema: unknown, detail: Detail, maxChars: number, seen: Seen): s
   if (writing.left < 0) return undefined;
   const definitions = [...writing.definitions.values()];
   const finished = text.replace(/\0(\d+)([()])/g, (_, number: string, bracket: string) => {
-    const definition = definitions[Number(number)]!;
-    if (!definition.named) return '';
+    const definition = definitions[Number(number)];
+    if (definition?.named !== true) return '';
     return `${bracket === '(' ? `#${definition.name}` : ''}${isBraced(definition.piece) ? '' : bracket}`;
   });
   return finished.length <= maxChars ? finished : undefined;

@@ -7,8 +7,8 @@ export function quotedText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return visible(JSON.stringify(text));
   const cut = Math.max(0, maxChars);
   // Not between the halves of a surrogate pair.
-  const end = cut > 0 && /[\ud800-\udbff]/.test(text[cut - 1]!) ? cut - 1 : cut;
-  return `${visible(JSON.stringify(text.slice(0, end)))}…`;
+  const whole = text.slice(0, cut).replace(/[\ud800-\udbff]$/, '');
+  return `${visible(JSON.stringify(whole))}…`;
 }
 
 export function patternText(pattern: string): string {
@@ -26,7 +26,7 @@ export function plainWord(word: string): string {
  * with a hidden character is another name, and a caller must be able to write it.
  */
 function visible(text: string): string {
-  return text.replace(UNSEEN, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
+  return text.replace(UNSEEN, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 const UNSEEN =

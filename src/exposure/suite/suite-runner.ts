@@ -100,7 +100,7 @@ export class SuiteRunner {
 
   #send(call: Call, subtool: string, tool: OfferedTool | undefined): void {
     const { request } = call;
-    const original = tool?.original ?? originalName(subtool, this.#entry.rules)!;
+    const original = tool?.original ?? originalName(subtool, this.#entry.rules) ?? subtool;
     const name: Edit['with'] =
       original === subtool
         ? { of: request.bytes, start: request.start(Client.subtool), end: request.end(Client.subtool) }

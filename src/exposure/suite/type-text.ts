@@ -14,8 +14,9 @@ export function union(pieces: readonly Piece[]): Piece {
 
 export function intersection(pieces: readonly Piece[]): Piece {
   const parts = pieces.filter((piece) => piece.text !== 'any');
-  if (parts.length === 0) return ANY;
-  if (parts.length === 1) return parts[0]!;
+  const [first, second] = parts;
+  if (first === undefined) return ANY;
+  if (second === undefined) return first;
   const texts = new Set(parts.map((piece) => (piece.binds === 'or' ? `(${piece.text})` : piece.text)));
   return { text: [...texts].join('&'), binds: 'and' };
 }

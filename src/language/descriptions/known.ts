@@ -11,7 +11,7 @@ export type Recognisable =
 /** What a server is for, to be put behind "Use this tool for"; undefined where we do not know it. */
 export function purposeOf(server: Recognisable): string | undefined {
   const id = recognised(server);
-  return id === undefined ? undefined : library().get(id)!.purpose;
+  return id === undefined ? undefined : library().get(id)?.purpose;
 }
 
 /** Which of the servers that we can say much about a server is. */

@@ -64,7 +64,8 @@ function contentOf(turn: ModelMessage, last: boolean): ContentBlockParam[] {
     case 'tools': {
       const results = turn.results.map(resultOf);
       // The loop goes on from here, so that all this is read again.
-      if (last && results.length > 0) results.at(-1)!.cache_control = KEEP;
+      const final = last ? results.at(-1) : undefined;
+      if (final !== undefined) final.cache_control = KEEP;
       return results;
     }
   }

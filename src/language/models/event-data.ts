@@ -7,7 +7,7 @@ export async function* eventData(
   let data: string[] = [];
   for await (const chunk of body) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop()!;
+    rest = lines.pop() ?? '';
     for (const line of lines) {
       const text = line.endsWith('\r') ? line.slice(0, -1) : line;
       if (text.startsWith('data:')) data.push(text.slice(text.startsWith('data: ') ? 6 : 5));

@@ -42,14 +42,14 @@ export function refuseToUnwrap(folder: string): void {
   const refuse = (message: string, hint: string): never => {
     throw new SwitchboardError('UNWRAP_REFUSED', message, { hint });
   };
-  if (kind !== 'wrapped') return;
-  if (script!.isChanged)
+  if (kind !== 'wrapped' || script === undefined) return;
+  if (script.isChanged)
     refuse(
-      `${script!.file} was changed after it was written; the changes would be lost.`,
+      `${script.file} was changed after it was written; the changes would be lost.`,
       'Keep a copy of it, or unwrap with --force.',
     );
   const changes = isThere(places.config)
-    ? outerConfigChanges(definitionIn(places.config), script!.record.config)
+    ? outerConfigChanges(definitionIn(places.config), script.record.config)
     : [];
   if (changes.length > 0)
     refuse(
@@ -95,7 +95,7 @@ function restoreConfig({ config, originalConfig }: WrapPaths): void {
 
 /** Restores the folder's own instructions, if it had some, or removes ours. Edited ones stay and are returned. */
 function restoreInstructions({ places, script, kind }: FolderState, force: boolean): string[] {
-  const { instructions: written, setAside } = script!.record;
+  const { instructions: written, setAside } = script?.record ?? {};
   const isSetAside = isThere(places.originalInstructions);
   // The file is the folder's own, not set aside yet or restored already.
   if (written === undefined || (setAside === true && !isSetAside)) return [];

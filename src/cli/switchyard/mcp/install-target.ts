@@ -97,7 +97,7 @@ export function installTarget(
     entry,
     variables,
     homeEnv: stored === undefined ? invocation.env : { ...invocation.env, SWITCHYARD_HOME: stored },
-    text: upsertEntry('', at, name, entry, { notes: launch.comments }).text,
+    text: upsertEntry('', at, name, { entry, notes: launch.comments }).text,
   };
 }
 
