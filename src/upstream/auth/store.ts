@@ -5,6 +5,7 @@ import { withLock, type LockOptions } from '../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
 import { nodeErrorCode } from '../../shared/node-error-code.ts';
+import { withRegularFile } from '../../shared/regular-file.ts';
 import { writeFileAtomic } from '../../shared/write-file.ts';
 import { isJsonObject } from '../../protocol/index.ts';
 import { asCredentials, type Credentials, type LoginOptions } from './credentials.ts';
@@ -35,18 +36,17 @@ export function createStore({ server, url, directory, log }: Omit<LoginOptions, 
   const warn = (message: string, reason?: string): void =>
     log.warn(message, { server, file, ...(reason === undefined ? {} : { reason }) });
 
+  const textIn = (descriptor: number, stats: fs.Stats): string => {
+    if (!isOurs(stats)) throw new Error('it belongs to another user');
+    if (isOpenToOthers(stats)) {
+      warn('the stored login was readable by other users; only its owner can read it now');
+      fs.fchmodSync(descriptor, 0o600);
+    }
+    return stats.size > MAX_BYTES ? '' : fs.readFileSync(descriptor, 'utf8');
+  };
   const load = (): Credentials | undefined => {
-    let descriptor: number | undefined;
     try {
-      descriptor = fs.openSync(file, FLAGS);
-      const found = fs.fstatSync(descriptor);
-      if (!found.isFile()) throw new Error('it is not a regular file');
-      if (!isOurs(found)) throw new Error('it belongs to another user');
-      if (isOpenToOthers(found)) {
-        warn('the stored login was readable by other users; only its owner can read it now');
-        fs.fchmodSync(descriptor, 0o600);
-      }
-      const credentials = found.size > MAX_BYTES ? undefined : parse(fs.readFileSync(descriptor, 'utf8'));
+      const credentials = parse(withRegularFile(file, textIn));
       if (credentials === undefined) {
         setAside(file);
         warn('the stored login is damaged and was set aside; log in again');
@@ -59,8 +59,6 @@ export function createStore({ server, url, directory, log }: Omit<LoginOptions, 
     } catch (error) {
       warn('the stored login cannot be read', reasonOf(error));
       return undefined;
-    } finally {
-      if (descriptor !== undefined) fs.closeSync(descriptor);
     }
   };
 
@@ -131,12 +129,6 @@ function cannotStore(path: string, cause: unknown): SwitchboardError {
 function reasonOf(error: unknown): string {
   return nodeErrorCode(error) === 'ELOOP' ? 'it is a symbolic link' : messageOf(error);
 }
-
-/** No link is followed, and a pipe is not waited for. Windows has neither flag. */
-const FLAGS =
-  fs.constants.O_RDONLY |
-  ((fs.constants.O_NOFOLLOW as number | undefined) ?? 0) |
-  ((fs.constants.O_NONBLOCK as number | undefined) ?? 0);
 
 function parse(text: string): Credentials | undefined {
   try {

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { nodeErrorCode } from '../../shared/node-error-code.ts';
+import { withRegularFile } from '../../shared/regular-file.ts';
 import { removeOldDrafts, writeFileAtomic } from '../../shared/write-file.ts';
 import { MAX_RECORD_BYTES } from './server-cache-record.ts';
 
@@ -34,21 +35,13 @@ export class ServerCacheFiles {
 
   /** Undefined where there is none that can be used. Throws where it cannot be read. */
   read(key: string): string | undefined {
-    let descriptor: number;
     try {
-      // Without waiting: a pipe in its place would never be opened.
-      const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK | NOFOLLOW;
-      descriptor = fs.openSync(this.#file(key), flags);
+      return withRegularFile(this.#file(key), (descriptor, stats) =>
+        stats.size > MAX_RECORD_BYTES || this.#isOld(stats) ? undefined : fs.readFileSync(descriptor, 'utf8'),
+      );
     } catch (error) {
       if (nodeErrorCode(error) === 'ENOENT') return undefined;
       throw error;
-    }
-    try {
-      const stat = fs.fstatSync(descriptor);
-      if (!stat.isFile() || stat.size > MAX_RECORD_BYTES || this.#isOld(stat)) return undefined;
-      return fs.readFileSync(descriptor, 'utf8');
-    } finally {
-      fs.closeSync(descriptor);
     }
   }
 
@@ -89,6 +82,3 @@ export class ServerCacheFiles {
     return Date.now() - mtimeMs > this.#maxAge;
   }
 }
-
-/** Does not exist on Windows, where a link needs rights that a stranger lacks. */
-const NOFOLLOW = (fs.constants.O_NOFOLLOW as number | undefined) ?? 0;
