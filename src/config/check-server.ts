@@ -53,7 +53,10 @@ function withoutForeignKeys(entry: Entry, notes: Note[]): { entry: Entry; proble
     if (known.includes(key)) return true;
     if (value === undefined) return false;
     if (key === 'command' || key === 'url') {
-      problems.push({ path: [key], message: `cannot be combined with "${String(kind)}"; remove one of them` });
+      problems.push({
+        path: [key],
+        message: `cannot be combined with "${String(kind)}"; remove one of them`,
+      });
       return false;
     }
     // Some hosts write every key they know into every entry.

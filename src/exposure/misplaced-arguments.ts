@@ -1,4 +1,5 @@
-import { Client, isJsonObject, type JsonObject } from '../protocol/index.ts';
+import { isObject } from '../shared/is-object.ts';
+import { Client, type JsonObject } from '../protocol/index.ts';
 import type { Message } from '../wire/index.ts';
 
 /**
@@ -16,14 +17,9 @@ export function misplacedArguments(
   const others = given.filter(([key]) => !own.has(key) && !key.startsWith('_'));
   const [first] = others;
   if (first === undefined) return undefined;
-  const { properties, required } = isJsonObject(schema) ? schema : {};
-  const known = isJsonObject(properties) ? properties : undefined;
-  if (
-    others.length === 1 &&
-    WRAPPERS.has(first[0]) &&
-    isJsonObject(first[1]) &&
-    known?.[first[0]] === undefined
-  )
+  const { properties, required } = isObject(schema) ? schema : {};
+  const known = isObject(properties) ? properties : undefined;
+  if (others.length === 1 && WRAPPERS.has(first[0]) && isObject(first[1]) && known?.[first[0]] === undefined)
     return first[1];
   const isMeant =
     known === undefined ||

@@ -95,7 +95,8 @@ function updated(target: TomlTarget, table: Table, notes: readonly string[] | un
   const noted = newNotes(text, block, notes);
   // What is new goes behind the last line that stays under the header.
   const last = block.pairs.findLast((pair) => !removed.has(pair));
-  const at = last === undefined ? (noted[0]?.end ?? lineEnd(text, block.header.end)) : lineEnd(text, last.end);
+  const at =
+    last === undefined ? (noted[0]?.end ?? lineEnd(text, block.header.end)) : lineEnd(text, last.end);
   const added = { start: at, end: at, with: linesBelow(target, fresh) };
   return asItEnded(text, spliced(text, [...noted, added, ...splices]));
 }

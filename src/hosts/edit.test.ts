@@ -38,7 +38,10 @@ describe('a JSON text', () => {
     ],
   ])('%s becomes one with the entry', (_, before, after) => {
     expect(upsertEntry(before, json, 'sb', { entry })).toEqual({ text: after, action: 'added' });
-    expect(removeEntry(after, json, 'sb', { earlier: [before] })).toEqual({ text: before, action: 'removed' });
+    expect(removeEntry(after, json, 'sb', { earlier: [before] })).toEqual({
+      text: before,
+      action: 'removed',
+    });
   });
 
   test('keeps what a person has set on our entry, and the comments in it', () => {

@@ -75,7 +75,9 @@ export async function uninstallEntry(options: EntryOptions): Promise<EntryChange
     const texts = earlier().filter((each) => !hasEntry(each, location, name));
     // Where no text without it was ever kept, the file was made for it.
     const isMade =
-      texts.length === 0 && isObject(present) && upsertEntry('', location, name, { entry: present }).text === text;
+      texts.length === 0 &&
+      isObject(present) &&
+      upsertEntry('', location, name, { entry: present }).text === text;
     return isMade
       ? { text: undefined, action: 'removed' }
       : removeEntry(text, location, name, { earlier: texts, allow: true });

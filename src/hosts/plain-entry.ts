@@ -1,6 +1,5 @@
 import { isObject } from '../shared/is-object.ts';
 
-
 /**
  * An entry of any host in the shape that most of them share: `command` is a text, `args` a list, `env` a table, all at
  * the top. opencode has the whole command line in `command` and calls the variables `environment`; Cline puts how the

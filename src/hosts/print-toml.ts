@@ -1,6 +1,5 @@
 import { isObject } from '../shared/is-object.ts';
 
-
 /** The lines of `key = value` for a table, without those of the tables in it. */
 export function printPairs(table: object): string[] {
   return Object.entries(table)

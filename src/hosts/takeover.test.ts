@@ -92,7 +92,10 @@ describe.each(HOSTS)('$title', (host) => {
     const at = createTestHome();
     put(host, at, text);
     await takeAll(host, at);
-    fs.writeFileSync(userFile(host, at), upsertEntry(read(host, at), host, 'new', { entry: { command: 'n' } }).text);
+    fs.writeFileSync(
+      userFile(host, at),
+      upsertEntry(read(host, at), host, 'new', { entry: { command: 'n' } }).text,
+    );
     expect(await ejectAll(at)).toMatchObject([{ how: 'merged', left: [] }]);
     const now = new Map(entriesOf(read(host, at), host));
     expect(now.get('new')).toEqual({ command: 'n' });
@@ -132,7 +135,10 @@ describe('a takeover', () => {
     const at = createTestHome();
     put(host, at, text);
     await takeAll(host, at);
-    fs.writeFileSync(userFile(host, at), upsertEntry(read(host, at), host, 'c', { entry: { command: 'c' } }).text);
+    fs.writeFileSync(
+      userFile(host, at),
+      upsertEntry(read(host, at), host, 'c', { entry: { command: 'c' } }).text,
+    );
     const parts = readServers(host, at.where).filter(({ name }) => name === 'c');
     const part: TakeoverPart = {
       location: parts[0]!.location,
@@ -296,7 +302,8 @@ test('for any servers, a takeover and its end give the same text', async () => {
         const at = createTestHome();
         const start = host.format === 'toml' ? `k = 1${end}` : `{"k": 1}${end}`;
         const text = list.reduce(
-          (rest, [each, command]) => upsertEntry(rest, host, each, { entry: { command: `x${command}` } }).text,
+          (rest, [each, command]) =>
+            upsertEntry(rest, host, each, { entry: { command: `x${command}` } }).text,
           start,
         );
         put(host, at, text);

@@ -1,12 +1,7 @@
 import { serverError, type Session } from '../gateway/index.ts';
-import {
-  canElicit,
-  requiredCapability,
-  isJsonObject,
-  SERVER_SHAPE,
-  type JsonObject,
-} from '../protocol/index.ts';
+import { canElicit, requiredCapability, SERVER_SHAPE, type JsonObject } from '../protocol/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 import { Message } from '../wire/index.ts';
 import type { AskClient } from './model.ts';
 
@@ -44,7 +39,7 @@ function refuseWhatItCannot(method: string, capabilities: JsonObject): void {
   const can =
     needed === 'elicitation'
       ? canElicit(capabilities, undefined)
-      : needed === undefined || isJsonObject(capabilities[needed]);
+      : needed === undefined || isObject(capabilities[needed]);
   if (!can)
     throw new SwitchboardError(
       'CLIENT_CANNOT',
@@ -60,7 +55,7 @@ function readAnswer(
 ): void {
   const { result, error } = JSON.parse(answer.toString()) as { result?: unknown; error?: unknown };
   if (error !== undefined) reject(serverError(error));
-  else if (isJsonObject(result)) resolve(result);
+  else if (isObject(result)) resolve(result);
   else
     reject(
       new SwitchboardError('CLIENT_ANSWER_UNUSABLE', `The client's response to ${method} is not an object.`),

@@ -1,7 +1,8 @@
 import { messageOf } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 import { printableLine } from '../shared/printable.ts';
 import type { OfferedTool } from '../gateway/index.ts';
-import { isJsonObject, type JsonObject } from '../protocol/index.ts';
+import type { JsonObject } from '../protocol/index.ts';
 import type { AskClient } from './model.ts';
 import type { TimeLimit } from './time-limit.ts';
 
@@ -59,7 +60,7 @@ export class Consent {
       const message = `It may be destructive, and the user could not be asked: ${messageOf(error)}`;
       return { kind: 'not allowed', message };
     }
-    if (answer.action === 'accept' && isJsonObject(answer.content) && answer.content.allow === true) {
+    if (answer.action === 'accept' && isObject(answer.content) && answer.content.allow === true) {
       return GRANTED;
     }
     this.#declined.add(call);
@@ -84,7 +85,7 @@ const DECLINED: Permission = { kind: 'declined', message: 'The user did not allo
  */
 function mayDestroy({ component }: OfferedTool): boolean {
   const { annotations } = component.value;
-  if (!isJsonObject(annotations)) return false;
+  if (!isObject(annotations)) return false;
   const { readOnlyHint, destructiveHint } = annotations;
   return destructiveHint === true
     ? readOnlyHint !== true

@@ -1,4 +1,5 @@
 import type { SwitchboardError } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 import {
   serverError,
   Session,
@@ -8,15 +9,7 @@ import {
   type OfferedTool,
   type Source,
 } from '../gateway/index.ts';
-import {
-  Client,
-  CLIENT_SHAPE,
-  isJsonObject,
-  Server,
-  SERVER_SHAPE,
-  severity,
-  type JsonObject,
-} from '../protocol/index.ts';
+import { Client, CLIENT_SHAPE, Server, SERVER_SHAPE, severity, type JsonObject } from '../protocol/index.ts';
 import { editedText, Message, type AnswerListener, type Edit } from '../wire/index.ts';
 import { askClient } from './ask-client.ts';
 import type { AskClient } from './model.ts';
@@ -210,7 +203,7 @@ export class InnerClient implements ClientLink {
 const ASKABLE: ReadonlySet<string> = new Set(['sampling', 'elicitation', 'roots']);
 
 function progressText(params: unknown): string {
-  const { message, progress, total } = isJsonObject(params) ? params : {};
+  const { message, progress, total } = isObject(params) ? params : {};
   if (typeof message === 'string' && message !== '') return message;
   if (typeof progress !== 'number') return 'at work';
   return typeof total === 'number' ? `${progress} of ${total}` : String(progress);

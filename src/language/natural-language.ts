@@ -1,6 +1,7 @@
 import { Component, type Listing } from '../gateway/index.ts';
-import { isJsonObject, type JsonObject } from '../protocol/index.ts';
+import type { JsonObject } from '../protocol/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 import { OUTPUT_SCHEMA } from './report.ts';
 import { NATURAL_LANGUAGE } from './tool-name.ts';
 
@@ -41,7 +42,7 @@ function definitionFor(server: string, purpose: string | undefined): JsonObject 
 
 /** Reads the arguments of a call of the tool; throws where they are not as they should be. */
 export function readQuery(args: unknown): Query {
-  const { query, context } = isJsonObject(args) ? args : {};
+  const { query, context } = isObject(args) ? args : {};
   if (typeof query !== 'string' || query.trim() === '')
     throw invalid('query must be a string that says in natural language what you want.');
   if (context !== undefined && context !== null && typeof context !== 'string')

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '../protocol/index.ts';
+import { isObject } from '../shared/is-object.ts';
+import type { JsonObject } from '../protocol/index.ts';
 
 /** A schema of arguments that every model takes, and what had to be taken out of it. */
 export interface ReadableSchema {
@@ -12,9 +13,9 @@ export interface ReadableSchema {
  * whole request. The server itself still checks all of it.
  */
 export function readableSchema(given: unknown): ReadableSchema {
-  if (!isJsonObject(given) || !mayBeObject(given.type)) return { schema: NO_ARGUMENTS, besides: undefined };
+  if (!isObject(given) || !mayBeObject(given.type)) return { schema: NO_ARGUMENTS, besides: undefined };
   const whole = modernised(inlined(given));
-  const properties = Object.entries(isJsonObject(whole.properties) ? whole.properties : {});
+  const properties = Object.entries(isObject(whole.properties) ? whole.properties : {});
   const odd = properties.filter(([name]) => !PLAIN_NAME.test(name));
   const refused = Object.entries(whole).filter(([key]) => REFUSED_AT_THE_TOP.has(key));
   const kept = Object.entries(whole).filter(([key]) => !REFUSED_AT_THE_TOP.has(key));
@@ -57,7 +58,7 @@ function withoutNames({ required, additionalProperties, ...rest }: JsonObject, o
   return {
     ...rest,
     ...(left.length > 0 && { required: left }),
-    ...(isJsonObject(additionalProperties) && { additionalProperties }),
+    ...(isObject(additionalProperties) && { additionalProperties }),
   };
 }
 
@@ -66,8 +67,8 @@ function inlined(schema: JsonObject): JsonObject {
   const { $ref, ...rest } = schema;
   if (typeof $ref !== 'string') return schema;
   const path = /^#\/(.+)$/.exec($ref)?.[1]?.split('/');
-  const found = path?.reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), schema);
-  return { ...(isJsonObject(found) && found), ...rest };
+  const found = path?.reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), schema);
+  return { ...(isObject(found) && found), ...rest };
 }
 
 /** Keywords whose value is a schema, a list of schemas, or schemas by name. Anything else may be data. */
@@ -81,7 +82,7 @@ function modernised(schema: JsonObject): JsonObject {
     if (key === 'items' && Array.isArray(value)) return [['prefixItems', value.map(part)]];
     if (SCHEMAS.has(key)) return [[key, part(value)]];
     if (LISTS.has(key) && Array.isArray(value)) return [[key, value.map(part)]];
-    if (MAPS.has(key) && isJsonObject(value)) {
+    if (MAPS.has(key) && isObject(value)) {
       return [[key, Object.fromEntries(Object.entries(value).map(([name, each]) => [name, part(each)]))]];
     }
     if (key === 'required' && !Array.isArray(value)) return [];
@@ -112,5 +113,5 @@ function boundOf(
 }
 
 function part(value: unknown): unknown {
-  return isJsonObject(value) ? modernised(value) : value;
+  return isObject(value) ? modernised(value) : value;
 }

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '../protocol/index.ts';
+import { isObject } from '../shared/is-object.ts';
+import type { JsonObject } from '../protocol/index.ts';
 
 /**
  * The content of a tool's result as a model gets it: texts, images and sounds only, and not more than it can read.
@@ -46,7 +47,7 @@ interface Room {
 }
 
 function blocksOf({ content, structuredContent }: JsonObject): JsonObject[] {
-  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  const blocks = Array.isArray(content) ? content.filter(isObject) : [];
   if (blocks.length > 0 || structuredContent === undefined) return blocks;
   return [textBlock(JSON.stringify(structuredContent))];
 }
@@ -85,7 +86,7 @@ function asText(block: JsonObject): string {
   if (typeof block.text === 'string') return block.text;
   if (block.type === 'resource_link') return `(A link to the resource ${named(block)}.)`;
   const { resource } = block;
-  if (block.type === 'resource' && isJsonObject(resource)) {
+  if (block.type === 'resource' && isObject(resource)) {
     if (typeof resource.text === 'string') return `Resource ${named(resource)}:\n${resource.text}`;
     return `(The resource ${named(resource)}, which is not text.)`;
   }

@@ -1,6 +1,7 @@
+import { isObject } from '../shared/is-object.ts';
 import { nearest } from '../shared/nearest.ts';
 import type { OfferedTool } from '../gateway/index.ts';
-import { isJsonObject, type JsonObject } from '../protocol/index.ts';
+import type { JsonObject } from '../protocol/index.ts';
 import type { ToolSpec } from './model.ts';
 import { readableSchema } from './readable-schema.ts';
 
@@ -62,7 +63,7 @@ function specFor(name: string, tool: JsonObject): ToolSpec {
 }
 
 function describe({ description, title, annotations }: JsonObject): string {
-  const said = [description, title, isJsonObject(annotations) ? annotations.title : undefined];
+  const said = [description, title, isObject(annotations) ? annotations.title : undefined];
   return said.find((text): text is string => typeof text === 'string' && text.trim() !== '') ?? '';
 }
 

@@ -1,5 +1,6 @@
+import { isObject } from '../shared/is-object.ts';
 import type { Call } from '../gateway/index.ts';
-import { canElicit, isJsonObject, Server, SERVER_SHAPE } from '../protocol/index.ts';
+import { canElicit, Server, SERVER_SHAPE } from '../protocol/index.ts';
 import { Message } from '../wire/index.ts';
 
 /** Whether the client of a call can ask its user something. */
@@ -20,7 +21,7 @@ export function askUser(message: string, call: Call): Promise<boolean | undefine
     const id = client.ask(Message.from(request, SERVER_SHAPE), {
       answered: (answer) => {
         const result = answer.value(Server.result);
-        resolve(isJsonObject(result) && result.action === 'accept');
+        resolve(isObject(result) && result.action === 'accept');
       },
       unanswered: () => resolve(false),
     });

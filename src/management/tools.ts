@@ -1,9 +1,10 @@
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { withTimeout } from '../shared/with-timeout.ts';
 import type { ConfiguredServer, MANAGEMENT_TOOLS, RuntimeEntry, StdioDefinition } from '../config/index.ts';
 import type { Call, OverallExposure, PresentedTool } from '../gateway/index.ts';
-import { Client, isJsonObject, type JsonObject } from '../protocol/index.ts';
+import { Client, type JsonObject } from '../protocol/index.ts';
 import { requestApproval } from './approval.ts';
 import type { ServerManager, ManagedServer } from './server-manager.ts';
 
@@ -212,7 +213,7 @@ function tool({ run, ...definition }: ToolSpec): PresentedTool {
     run: (call) => {
       call.assign(undefined, () => definition.name);
       const args = call.request.value(Client.arguments);
-      done(run, isJsonObject(args) ? args : {}, call)
+      done(run, isObject(args) ? args : {}, call)
         .then(({ said, structured }) => {
           const json = JSON.stringify(structured);
           const content = said === undefined ? [json] : [said, json];
@@ -331,7 +332,7 @@ function readEntry(args: JsonObject): RuntimeEntry {
   }
   if (list !== undefined && list !== null && !isTexts(list))
     throw invalid('args must be an array of strings.');
-  if (env !== undefined && env !== null && !(isJsonObject(env) && isTexts(Object.values(env))))
+  if (env !== undefined && env !== null && !(isObject(env) && isTexts(Object.values(env))))
     throw invalid('env must be an object of strings.');
   if (cwd !== undefined && cwd !== null && typeof cwd !== 'string') throw invalid('cwd must be a string.');
   if (timeout !== undefined && timeout !== null && !isTimeout(timeout))

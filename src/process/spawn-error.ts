@@ -95,9 +95,7 @@ function directoryProblem(cwd: string): string | undefined {
     accessSync(cwd, constants.X_OK);
     return undefined;
   } catch (error) {
-    return nodeErrorCode(error) === 'ENOENT'
-      ? 'does not exist'
-      : 'cannot be entered: permission denied';
+    return nodeErrorCode(error) === 'ENOENT' ? 'does not exist' : 'cannot be entered: permission denied';
   }
 }
 

@@ -154,7 +154,9 @@ function parseTolerantly(text: string, onRepeat?: OnRepeat): JsoncNode {
       const start = at;
       const key = parseString();
       path.push(key);
-      const earlier = Object.hasOwn(value, key) ? members.findLast((member) => member.key === key) : undefined;
+      const earlier = Object.hasOwn(value, key)
+        ? members.findLast((member) => member.key === key)
+        : undefined;
       if (earlier !== undefined) {
         if (onRepeat === undefined) fail(`the key ${JSON.stringify(key)} appears twice`, start);
         else onRepeat(path, earlier.start, start);

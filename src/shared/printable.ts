@@ -26,7 +26,10 @@ export function printableLine(text: string): string {
  * characters, so it is not for everything.
  */
 export function revealedLine(text: string): string {
-  return printableLine(text).replace(INVISIBLE, (match) => `\\u{${(match.codePointAt(0) ?? 0).toString(16)}}`);
+  return printableLine(text).replace(
+    INVISIBLE,
+    (match) => `\\u{${(match.codePointAt(0) ?? 0).toString(16)}}`,
+  );
 }
 
 // What takes no room: format characters (zero width, joiners, byte order mark), variation selectors, tags, fillers of

@@ -1,5 +1,5 @@
 import type { OfferedTool, SourceInfo } from '../../gateway/index.ts';
-import { isJsonObject } from '../../protocol/index.ts';
+import { isObject } from '../../shared/is-object.ts';
 import { printable, printableLine } from '../../shared/printable.ts';
 
 export interface DraftOptions {
@@ -100,7 +100,7 @@ function sections(tools: readonly OfferedTool[], described: boolean): string[] {
 
 function hintsOf({ component }: OfferedTool): Hints {
   const { annotations } = component.value;
-  const { readOnlyHint, destructiveHint } = isJsonObject(annotations) ? annotations : {};
+  const { readOnlyHint, destructiveHint } = isObject(annotations) ? annotations : {};
   return {
     reads: readOnlyHint === true,
     destroys: typeof destructiveHint === 'boolean' ? destructiveHint : undefined,
@@ -109,8 +109,7 @@ function hintsOf({ component }: OfferedTool): Hints {
 
 function lineOf({ name, component }: OfferedTool, described: boolean): string {
   const { description, inputSchema } = component.value;
-  const required =
-    isJsonObject(inputSchema) && Array.isArray(inputSchema.required) ? inputSchema.required : [];
+  const required = isObject(inputSchema) && Array.isArray(inputSchema.required) ? inputSchema.required : [];
   const names = required
     .filter((argument) => typeof argument === 'string')
     .map((argument) => oneLine(argument));

@@ -1,3 +1,4 @@
+import { isObject } from '../../shared/is-object.ts';
 import type {
   ContentBlockParam,
   ImageBlockParam,
@@ -7,7 +8,7 @@ import type {
   Tool,
   ToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/messages';
-import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import type { JsonObject } from '../../protocol/index.ts';
 import type { ModelRequest, ToolOutcome, ToolSpec, ModelMessage } from '../model.ts';
 import { contentText } from './content-text.ts';
 
@@ -102,7 +103,7 @@ const LARGEST_IMAGE = 5 * 1024 * 1024;
 
 /** Undefined for what the API cannot look at. */
 function imageOf(block: JsonObject): ImageBlockParam | undefined {
-  const image = block.type === 'resource' && isJsonObject(block.resource) ? block.resource : block;
+  const image = block.type === 'resource' && isObject(block.resource) ? block.resource : block;
   const data = block.type === 'image' ? block.data : image.blob;
   const media = MEDIA.find((type) => type === image.mimeType);
   if (media === undefined || typeof data !== 'string' || data === '' || data.length > LARGEST_IMAGE) {

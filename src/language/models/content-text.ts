@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import { isObject } from '../../shared/is-object.ts';
+import type { JsonObject } from '../../protocol/index.ts';
 
 /** A part of a tool's result for a model that reads text only; empty where there is nothing to read. */
 export function contentText(block: JsonObject): string {
@@ -11,7 +12,7 @@ export function contentText(block: JsonObject): string {
     case 'resource_link':
       return `[Link to ${about(block)}]`;
     case 'resource': {
-      const inner = isJsonObject(block.resource) ? block.resource : {};
+      const inner = isObject(block.resource) ? block.resource : {};
       return typeof inner.text === 'string'
         ? `[${text(inner.uri)}]\n${inner.text}`
         : unseen(`The resource ${text(inner.uri)}`, inner.mimeType, inner.blob);

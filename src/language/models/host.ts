@@ -1,6 +1,7 @@
 import { ServerError } from '../../gateway/index.ts';
-import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import type { JsonObject } from '../../protocol/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
+import { isObject } from '../../shared/is-object.ts';
 import type { AskClient, Model, ModelReply, ModelRequest, ToolUse, ModelMessage } from '../model.ts';
 import { parseToolInput } from './parse-tool-input.ts';
 
@@ -57,7 +58,7 @@ function messageOf(turn: ModelMessage): JsonObject {
 
 function replyOf(result: JsonObject): ModelReply {
   const blocks = (Array.isArray(result.content) ? result.content : [result.content]) as unknown[];
-  if (!blocks.every(isJsonObject)) throw badAnswer();
+  if (!blocks.every(isObject)) throw badAnswer();
   const calls: ToolUse[] = [];
   let text = '';
   const raw = blocks.map((block) => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import { isObject } from '../../shared/is-object.ts';
+import type { JsonObject } from '../../protocol/index.ts';
 import type { ModelReply, ToolUse } from '../model.ts';
 import { parseToolInput } from './parse-tool-input.ts';
 
@@ -29,11 +30,11 @@ export class OpenaiReply {
 
   /** A piece of a stream, or a whole answer of a server that does not stream. */
   take({ choices, usage }: JsonObject): void {
-    if (isJsonObject(usage)) this.#usage = usageOf(usage) ?? this.#usage;
+    if (isObject(usage)) this.#usage = usageOf(usage) ?? this.#usage;
     const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-    if (!isJsonObject(choice)) return;
+    if (!isObject(choice)) return;
     const piece = choice.delta ?? choice.message;
-    if (isJsonObject(piece)) this.#grow(piece);
+    if (isObject(piece)) this.#grow(piece);
     if (typeof choice.finish_reason === 'string') this.#finish = choice.finish_reason;
   }
 
@@ -77,13 +78,13 @@ export class OpenaiReply {
   }
 
   #growCall({ index, id, function: called, ...more }: JsonObject): void {
-    const names = isJsonObject(called) && typeof called.name === 'string' && called.name !== '';
+    const names = isObject(called) && typeof called.name === 'string' && called.name !== '';
     const call = this.#callAt(index, id, names);
     for (const [key, value] of Object.entries(more)) if (key !== 'type') add(call.more, key, value);
-    if (!isJsonObject(called)) return;
+    if (!isObject(called)) return;
     // Some servers give the whole name with every piece.
     if (typeof called.name === 'string' && called.name !== call.name) call.name += called.name;
-    if (isJsonObject(called.arguments)) call.written = called.arguments;
+    if (isObject(called.arguments)) call.written = called.arguments;
     else if (typeof called.arguments === 'string' && typeof call.written === 'string') {
       call.written += called.arguments;
     }
@@ -130,7 +131,7 @@ function textOf(value: unknown): string {
 }
 
 function list(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 function usageOf({ prompt_tokens: input, completion_tokens: output }: JsonObject): ModelReply['usage'] {

@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import type { JsonObject } from '../../protocol/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
+import { isObject } from '../../shared/is-object.ts';
 import type { Model, ModelReply, ModelRequest } from '../model.ts';
 import { OPENAI_URL } from './address.ts';
 import { bounded } from './bounded.ts';
@@ -104,11 +105,11 @@ class Speaker {
 
   #take(text: string, heard: OpenaiReply): void {
     const piece = parsed(text);
-    if (!isJsonObject(piece)) throw badOutput(this.#endpoint, 'sent a response that is not JSON');
+    if (!isObject(piece)) throw badOutput(this.#endpoint, 'sent a response that is not JSON');
     // An answer can begin well and then fail.
     if (piece.error !== undefined && piece.error !== null) {
       const said = saidIn(piece);
-      const { code } = isJsonObject(piece.error) ? piece.error : {};
+      const { code } = isObject(piece.error) ? piece.error : {};
       const status = typeof code === 'number' && code >= 400 ? code : 500;
       throw failureOf(this.#endpoint, { status, ...said, headers: undefined });
     }
@@ -144,10 +145,10 @@ async function refusalOf(response: Response): Promise<ModelRefusal> {
 
 /** Compatible servers agree least on how an error looks. */
 function saidIn(body: unknown): Pick<ModelRefusal, 'kinds' | 'message'> {
-  const whole: JsonObject = isJsonObject(body) ? body : {};
+  const whole: JsonObject = isObject(body) ? body : {};
   const first: unknown = Array.isArray(body) ? body[0] : undefined;
-  if (isJsonObject(first)) return saidIn(first);
-  const error: JsonObject = isJsonObject(whole.error) ? whole.error : whole;
+  if (isObject(first)) return saidIn(first);
+  const error: JsonObject = isObject(whole.error) ? whole.error : whole;
   const message = [error.message, whole.error, whole.detail].find((said) => typeof said === 'string');
   const kinds = [error.type, error.code].filter((kind) => typeof kind === 'string');
   return { kinds, message };

@@ -1,14 +1,15 @@
-import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import { isObject } from '../../shared/is-object.ts';
+import type { JsonObject } from '../../protocol/index.ts';
 
 /** The arguments that a model wrote for a call: an object, or what is wrong with them. */
 export function parseToolInput(written: unknown): { input: JsonObject | undefined; malformed?: string } {
   // A tool without arguments is often called with nothing at all.
   if (written === undefined || written === null || written === '') return { input: {} };
-  if (isJsonObject(written)) return { input: written };
+  if (isObject(written)) return { input: written };
   if (typeof written !== 'string') return noObject();
   try {
     const value: unknown = JSON.parse(written);
-    return isJsonObject(value) ? { input: value } : noObject();
+    return isObject(value) ? { input: value } : noObject();
   } catch {
     return { input: undefined, malformed: 'The arguments are not valid JSON.' };
   }

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import { isObject } from '../../shared/is-object.ts';
+import type { JsonObject } from '../../protocol/index.ts';
 
 export interface OuterOptions {
   readonly server: string;
@@ -39,12 +40,12 @@ export function outerConfig(original: JsonObject, options: OuterOptions): JsonOb
 
 /** The entry of a server, where the definition is a map of servers. */
 export function outerEntryOf({ mcpServers }: JsonObject, server: string): JsonObject | undefined {
-  return isJsonObject(mcpServers) && isJsonObject(mcpServers[server]) ? mcpServers[server] : undefined;
+  return isObject(mcpServers) && isObject(mcpServers[server]) ? mcpServers[server] : undefined;
 }
 
 /** What was changed in a definition since it was written, in words; the arguments of the script are there to be changed. */
 export function outerConfigChanges(now: unknown, written: JsonObject): string[] {
-  if (!isJsonObject(now)) return ['everything'];
+  if (!isObject(now)) return ['everything'];
   const before = flat(written);
   const after = flat(now);
   const keys = new Set([...before.keys(), ...after.keys()]);
@@ -70,7 +71,7 @@ function flat(value: JsonObject, path = ''): Map<string, string> {
   const found = new Map<string, string>();
   for (const [key, member] of Object.entries(value)) {
     const at = path === '' ? key : `${path}.${key}`;
-    if (isJsonObject(member)) for (const [inner, text] of flat(member, at)) found.set(inner, text);
+    if (isObject(member)) for (const [inner, text] of flat(member, at)) found.set(inner, text);
     else found.set(at, JSON.stringify(member));
   }
   return found;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import { isObject } from '../../shared/is-object.ts';
+import type { JsonObject } from '../../protocol/index.ts';
 
 /**
  * What was written when a folder was wrapped, to detect later changes. It is the last line of the
@@ -34,7 +35,7 @@ export function recordIn(text: string): { record: WrapRecord; isChanged: boolean
     const line = text.slice(at + MARK.length);
     const record = JSON.parse(line) as Omit<WrapRecord, 'version'> & { readonly version: unknown };
     // Half of a record cannot be parsed; one of a later version we cannot judge.
-    if (record.version !== 1 || typeof record.server !== 'string' || !isJsonObject(record.config))
+    if (record.version !== 1 || typeof record.server !== 'string' || !isObject(record.config))
       return undefined;
     return { record: { ...record, version: 1 }, isChanged: digest(text.slice(0, at)) !== record.script };
   } catch {
