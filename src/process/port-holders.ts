@@ -20,23 +20,36 @@ export interface PortHolder {
 export function portHolders(ports: readonly number[], likely: Iterable<number> = []): readonly PortHolder[] {
   if (ports.length === 0) return [];
   if (!hasTables()) return holdersElsewhere().filter(({ port }) => ports.includes(port));
-  const sockets = listeningSockets().filter(({ port }) => ports.includes(port));
+  const sockets = [...listeningSockets()].filter(({ port }) => ports.includes(port));
   const owners = ownersOf(new Set(sockets.map(({ inode }) => inode)), likely);
   return sockets.map(({ port, address, inode }) => ({ port, address, pid: owners.get(inode) }));
 }
 
-/** All sockets these processes listen on; one that several share, for each of them. */
-export function heldBy(pids: readonly number[]): readonly (PortHolder & { readonly pid: number })[] {
+/**
+ * The sockets these processes listen on; one that several share, for each of them. Default: all. With `ports`, the
+ * search ends when each has a socket: the kernel takes milliseconds for IPv6, and most servers listen on IPv4.
+ */
+export function heldBy(
+  pids: readonly number[],
+  ports?: readonly number[],
+): readonly (PortHolder & { readonly pid: number })[] {
   if (pids.length === 0) return [];
   if (!hasTables())
     return holdersElsewhere().flatMap(({ port, address, pid }) =>
       pid !== undefined && pids.includes(pid) ? [{ port, address, pid }] : [],
     );
-  const sockets = listeningSockets();
-  return pids.flatMap((pid) => {
-    const own = new Set(socketsOf(pid));
-    return sockets.filter(({ inode }) => own.has(inode)).map(({ port, address }) => ({ port, address, pid }));
-  });
+  const sockets = pids.map((pid) => ({ pid, inodes: new Set(socketsOf(pid)) }));
+  const found: (PortHolder & { readonly pid: number })[] = [];
+  const missing = new Set(ports);
+  for (const { port, address, inode } of listeningSockets()) {
+    for (const { pid, inodes } of sockets) {
+      if (!inodes.has(inode)) continue;
+      found.push({ port, address, pid });
+      missing.delete(port);
+    }
+    if (ports !== undefined && missing.size === 0) break;
+  }
+  return found;
 }
 
 interface ListeningSocket {
@@ -47,21 +60,18 @@ interface ListeningSocket {
 
 /** The kernel's socket tables, IPv4 first. */
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
-const LISTEN = '0A';
+/** A line of theirs in state 0A: local address and port, and after five more columns the inode. */
+const LISTENING = /^ *\d+: ([\dA-F]+):([\dA-F]{4}) \S+ 0A \S+ \S+ \S+ +\d+ +\d+ (\d+) /gm;
 
 function hasTables(): boolean {
   return existsSync(TABLES[0]);
 }
 
-function listeningSockets(): readonly ListeningSocket[] {
-  const lines = TABLES.flatMap((table) => readProcFile(table).split('\n'));
-  return lines.flatMap((line) => {
-    const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);
-    const [address = '', port = ''] = local.split(':');
-    return state === LISTEN
-      ? [{ port: Number.parseInt(port, 16), address: readAddress(address), inode }]
-      : [];
-  });
+function* listeningSockets(): Generator<ListeningSocket> {
+  for (const table of TABLES) {
+    for (const [, address = '', port = '', inode = ''] of readProcFile(table).matchAll(LISTENING))
+      yield { port: Number.parseInt(port, 16), address: readAddress(address), inode };
+  }
 }
 
 /** The kernel writes words of four bytes in the byte order of the machine. */

@@ -39,7 +39,10 @@ export function createOwnerLookup(): (record: ServiceRecord) => Promise<PortOwne
  * another address of the same port.
  */
 export function portOwners(observed: readonly Observed[]): readonly PortOwner[] {
-  const held = heldBy(observed.flatMap(({ pids }) => pids));
+  const held = heldBy(
+    observed.flatMap(({ pids }) => pids),
+    observed.map(({ record }) => record.port),
+  );
   const own = observed.map(({ record, pids }) =>
     held.find(({ port, pid }) => port === record.port && pids.includes(pid)),
   );

@@ -53,7 +53,10 @@ function quickSnapshot(
   const trees = new Map(
     records.filter(isProven).map((record) => [record, [...withDescendants(record.pid!)]]),
   );
-  const held = heldBy([...trees.values()].flat());
+  const held = heldBy(
+    [...trees.values()].flat(),
+    [...trees.keys()].map(({ port }) => port),
+  );
   const found = new Map<ServiceRecord, ServiceSnapshot>();
   for (const [record, pids] of trees) {
     const holder = held.find(({ port, pid }) => port === record.port && pids.includes(pid));
