@@ -44,9 +44,7 @@ export class CallQueue {
         new SwitchboardError(
           'SERVER_BUSY',
           `${call.subject()} was refused: too many calls are waiting for server '${server}'.`,
-          {
-            hint: 'Try again when some of them have finished.',
-          },
+          { hint: 'Try again when some of them have finished.' },
         ),
       );
       return false;
@@ -96,20 +94,22 @@ export class CallQueue {
     this.leave(waiting);
     const { call, timeoutMs } = waiting;
     const why = this.#options.why?.();
-    if (why !== undefined) {
+    if (why !== undefined) call.fail(notRun(call, why));
+    else
       call.fail(
-        new SwitchboardError(why.code, `${call.subject()} was not run. ${why.message}`, { hint: why.hint }),
+        new SwitchboardError(
+          'CALL_TIMEOUT',
+          `${call.subject()} was not sent within ${timeoutMs} ms: server '${this.#options.server}' is not accepting calls.`,
+          { hint: 'It is busy or hangs; check its log.' },
+        ),
       );
-      return;
-    }
-    call.fail(
-      new SwitchboardError(
-        'CALL_TIMEOUT',
-        `${call.subject()} was not sent within ${timeoutMs} ms: server '${this.#options.server}' is not accepting calls.`,
-        { hint: 'It is busy or hangs; check its log.' },
-      ),
-    );
   }
+}
+
+/** What a call is told that was not sent, for a reason that concerns its server. */
+export function notRun(call: Call, reason: SwitchboardError): SwitchboardError {
+  const message = `${call.subject()} was not run. ${reason.message}`;
+  return new SwitchboardError(reason.code, message, { hint: reason.hint, cause: reason });
 }
 
 class WaitingCall implements Deadline, Runner {

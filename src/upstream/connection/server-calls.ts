@@ -9,7 +9,7 @@ import { InputLoops } from '../modern/input-loop.ts';
 import { isModern, legacyAnswer } from '../modern/modern.ts';
 import { PendingCall, type CallSender } from '../run/pending-call.ts';
 import type { ServerRun } from '../run/server-run.ts';
-import { CallQueue } from './call-queue.ts';
+import { CallQueue, notRun } from './call-queue.ts';
 import type { Connection } from './connection.ts';
 import { asStartError } from './start-errors.ts';
 
@@ -93,10 +93,7 @@ export class ServerCalls implements CallSender {
 
   /** Gives up those that have not been sent. */
   failKept(reason: SwitchboardError): void {
-    for (const { call } of this.#queue.takeAll()) {
-      const message = `${call.subject()} was not run. ${reason.message}`;
-      call.fail(new SwitchboardError(reason.code, message, { hint: reason.hint, cause: reason }));
-    }
+    for (const { call } of this.#queue.takeAll()) call.fail(notRun(call, reason));
   }
 
   /** The server is stopped for good: gives up all that are not with it. */

@@ -60,7 +60,7 @@ describe('a program', () => {
     await expect(source.start()).rejects.toThrow(/refused initialize/);
   });
 
-  test('is tried first as it was in its last life', async () => {
+  test('is tried first as it was in its last run', async () => {
     const journal = scratchFile('journal');
     const { source, log, starts } = overStdio([`--journal=${journal}`]);
     await source.start();

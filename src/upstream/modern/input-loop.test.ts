@@ -169,7 +169,7 @@ test('a person may take longer than the server may', async () => {
   expect(parsedText(await answer)).toHaveLength(1);
 });
 
-test('a call goes on where its server has begun another life meanwhile', async () => {
+test('a call goes on where its server was started again meanwhile', async () => {
   const { source, starts } = overStdio();
   const client = new TestClient(ALL);
   const { answer } = client.tool(source, 'ask');

@@ -71,17 +71,18 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
 
   answered(answer: Message): void {
     this.#land(true);
-    const gate = this.#progress;
-    if (gate) this.#passHeld(gate);
+    const throttle = this.#progress;
+    if (throttle) this.#passHeld(throttle);
     if (this.#run.modern !== undefined) {
       const reviewed = this.#review(answer);
       if (reviewed === undefined) return;
       answer = reviewed;
     }
-    if (answer.has(Server.task)) this.#run.background.addTask(this.#id, new Task(this.call, answer, gate));
+    if (answer.has(Server.task))
+      this.#run.background.addTask(this.#id, new Task(this.call, answer, throttle));
     // Clients built on the official SDK lose progress that they read together with the answer. A pause between the
     // two writes costs a call that reports progress one millisecond and saves its last report.
-    if (gate && performance.now() - gate.lastPassed < PROGRESS_LEAD) {
+    if (throttle && performance.now() - throttle.lastPassed < PROGRESS_LEAD) {
       setTimeout(() => this.#deliver(answer), PROGRESS_LEAD);
     } else this.#deliver(answer);
   }
@@ -96,11 +97,11 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
   progress(notification: Message): void {
     this.restartClock();
     const now = performance.now();
-    const gate = this.#progress;
-    if (gate === undefined) return;
-    if (gate.admits(notification, now)) this.#pass(notification, gate);
+    const throttle = this.#progress;
+    if (throttle === undefined) return;
+    if (throttle.admits(notification, now)) this.#pass(notification, throttle);
     // The newest that was held back goes out when the next may, even if no other comes.
-    else gate.timer ??= setTimeout(() => this.#passHeld(gate), 1000 / PROGRESS_PER_SECOND);
+    else throttle.timer ??= setTimeout(() => this.#passHeld(throttle), 1000 / PROGRESS_PER_SECOND);
   }
 
   expired(): void {
@@ -170,15 +171,15 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     this.call.fail(new SwitchboardError('INTERNAL', 'Switchboard failed to handle this answer.', { cause }));
   }
 
-  #passHeld(gate: ProgressThrottle): void {
-    clearTimeout(gate.timer);
-    gate.timer = undefined;
-    if (gate.held) this.#pass(gate.held, gate);
-    gate.held = undefined;
+  #passHeld(throttle: ProgressThrottle): void {
+    clearTimeout(throttle.timer);
+    throttle.timer = undefined;
+    if (throttle.held) this.#pass(throttle.held, throttle);
+    throttle.held = undefined;
   }
 
-  #pass(notification: Message, gate: ProgressThrottle): void {
-    gate.lastPassed = performance.now();
+  #pass(notification: Message, throttle: ProgressThrottle): void {
+    throttle.lastPassed = performance.now();
     const token = this.call.request;
     const start = notification.start(Server.progressToken);
     const end = notification.end(Server.progressToken);

@@ -10,7 +10,7 @@ const MOST = 64;
 /** And so many bytes of them together. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** What a run of a server wants to know of clients and has not been told yet. */
+/** The requests of a run to clients that are not answered yet. */
 export class OpenServerRequests {
   readonly #run: ServerRun;
   /** By the server's id for them, as JSON text. */
@@ -37,11 +37,11 @@ export class OpenServerRequests {
       peer.fail(id, RpcCode.serverError, message);
       return;
     }
-    const asked = new RelayedRequest(request, method, this.#run);
-    this.#open.set(id, asked);
+    const relayed = new RelayedRequest(request, method, this.#run);
+    this.#open.set(id, relayed);
     this.#bytes += request.length;
     try {
-      this.#run.tell({ kind: 'requested', request: asked });
+      this.#run.tell({ kind: 'requested', request: relayed });
     } catch (error) {
       // A bug on our side costs this request only.
       const trace = error instanceof Error ? error.stack : String(error);
@@ -50,50 +50,50 @@ export class OpenServerRequests {
         method,
         error: trace,
       });
-      asked.refuse(RpcCode.internalError, 'Switchboard failed to handle this request.');
+      relayed.refuse(RpcCode.internalError, 'Switchboard failed to handle this request.');
     }
   }
 
-  /** The server does not want to know any more. */
+  /** The server withdraws one. */
   withdraw(id: string, reason: string): void {
     this.#open.get(id)?.withdraw(reason);
   }
 
   withdrawAll(reason: string): void {
-    for (const asked of [...this.#open.values()]) asked.withdraw(reason);
+    for (const relayed of [...this.#open.values()]) relayed.withdraw(reason);
   }
 
   /** Whether a call may be waiting for an answer to one of them. */
   mayConcern(pending: PendingCall): boolean {
-    for (const asked of this.#open.values()) if (mayBeAbout(asked, pending)) return true;
+    for (const relayed of this.#open.values()) if (mayBeAbout(relayed, pending)) return true;
     return false;
   }
 
-  /** A call was given up: questions that only it can have been about are not asked any more. */
+  /** A call was given up: requests that only it can have been about are given up too. */
   abandon(pending: PendingCall): void {
     const others = this.#run.pendingCalls().filter((each) => each !== pending);
-    for (const asked of [...this.#open.values()]) {
-      if (mayBeAbout(asked, pending) && !others.some((other) => mayBeAbout(asked, other)))
-        asked.giveUp('The parent call was cancelled.');
+    for (const relayed of [...this.#open.values()]) {
+      if (mayBeAbout(relayed, pending) && !others.some((other) => mayBeAbout(relayed, other)))
+        relayed.giveUp('The parent call was cancelled.');
     }
   }
 
   /** One of them is over, however it ended. */
-  settled(asked: RelayedRequest): void {
-    const id = asked.request.text(Server.id)!;
-    if (this.#open.get(id) === asked) {
+  settled(relayed: RelayedRequest): void {
+    const id = relayed.request.text(Server.id)!;
+    if (this.#open.get(id) === relayed) {
       this.#open.delete(id);
-      this.#bytes -= asked.request.length;
+      this.#bytes -= relayed.request.length;
     }
     // The time somebody took to answer was not the server's.
-    for (const pending of this.#run.pendingCalls()) if (mayBeAbout(asked, pending)) pending.restartClock();
+    for (const pending of this.#run.pendingCalls()) if (mayBeAbout(relayed, pending)) pending.restartClock();
   }
 }
 
-/** A question may be about a call of the client that is asked, if the call was running when the question came. */
-function mayBeAbout(asked: RelayedRequest, { call, since }: PendingCall): boolean {
+/** A request may be about a call of the client it was passed on to, if the call was running when the request came. */
+function mayBeAbout(relayed: RelayedRequest, { call, since }: PendingCall): boolean {
   const { client } = call.session;
-  return since <= asked.since && (asked.client === undefined || isSame(asked.client, client));
+  return since <= relayed.since && (relayed.client === undefined || isSame(relayed.client, client));
 }
 
 /** Whether two links lead to the same person. */
@@ -169,7 +169,7 @@ class RelayedRequest implements ServerRequest, AnswerListener, Deadline {
     if (this.#settle()) this.client?.withdraw(this.#id, reason);
   }
 
-  /** Nobody is asked any more, though the server has not taken it back: it must not wait for ever. */
+  /** Its client is asked no more, though the server has not taken it back: it must not wait for ever. */
   giveUp(reason: string, message = reason): void {
     if (!this.#open) return;
     this.client?.withdraw(this.#id, reason);
