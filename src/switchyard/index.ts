@@ -1,8 +1,14 @@
-// Frequently used functions are loaded with the program.
-export { brief, type Brief } from './features/brief/brief.ts';
+// What most commands need is imported at once.
+export { openBrowser } from '../process/index.ts';
+export { gitIn } from './records/git/git.ts';
+export { slug } from './records/names.ts';
 export { resolveBranch, scopeBranch } from './records/project/branch.ts';
 export { openContext, projectRecord, type YardContext } from './records/project/context.ts';
-export { gitIn } from './records/git/git.ts';
+export { homeOf } from './records/state/home.ts';
+export { openRegistry } from './records/state/registry.ts';
+export type { YardEvent } from './runtime/events.ts';
+export { isWell } from './runtime/services/service-state.ts';
+export { brief, type Brief } from './features/brief/brief.ts';
 export {
   AGENT_BYTES,
   followServices,
@@ -10,17 +16,16 @@ export {
   type LogsOptions,
   type LogsResult,
 } from './features/logs/logs.ts';
-export { openBoundProject, bindProject } from './features/mcp/project-binding.ts';
-export { slug } from './records/names.ts';
-export type { YardEvent } from './runtime/events.ts';
-export { isWell } from './runtime/services/service-state.ts';
+export { bindProject, openBoundProject } from './features/mcp/project-binding.ts';
 export { status, type ServiceStatus, type YardStatus } from './features/status/status.ts';
-export { homeOf } from './records/state/home.ts';
-export { openRegistry } from './records/state/registry.ts';
 export { where } from './features/where/where.ts';
-export { openBrowser } from '../process/index.ts';
+export type { Verification } from './features/checkout/verify.ts';
+export type { Diagnosis, FailedDiagnosis } from './features/doctor/doctor.ts';
+export type { InitResult } from './features/init/init.ts';
+export type { ProjectStatus } from './features/status/all-projects.ts';
+export type { UpOptions, UpResult } from './features/up/up.ts';
 
-// The others when they are called.
+// The rest is loaded when it is called.
 export const allProjects = later(async () => (await import('./features/status/all-projects.ts')).allProjects);
 export const checkAlias = later(async () => (await import('./features/mcp/aliases.ts')).checkAlias);
 export const checkout = later(async () => (await import('./features/checkout/checkout.ts')).checkout);
@@ -59,19 +64,9 @@ export const unknownNames = later(
 export const up = later(async () => (await import('./features/up/up.ts')).up);
 export const verify = later(async () => (await import('./features/checkout/verify.ts')).verify);
 
-export type { Diagnosis, FailedDiagnosis } from './features/doctor/doctor.ts';
-export type { CheckoutResult } from './features/checkout/checkout.ts';
-export type { Verification } from './features/checkout/verify.ts';
-export type { InitResult } from './features/init/init.ts';
-export type { ProjectStatus } from './features/status/all-projects.ts';
-export type { UpOptions, UpResult } from './features/up/up.ts';
-
 /** A function that loads its module when it is called. */
 function later<Given extends unknown[], Answer>(
   load: () => Promise<(...given: Given) => Answer | Promise<Answer>>,
-): ((...given: Given) => Promise<Answer>) & { soon: () => void } {
-  return Object.assign(async (...given: Given) => (await load())(...given), {
-    /** Starts loading the module before it is called. */
-    soon: () => void load().catch(() => undefined),
-  });
+): (...given: Given) => Promise<Answer> {
+  return async (...given) => (await load())(...given);
 }

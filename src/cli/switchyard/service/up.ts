@@ -30,10 +30,7 @@ export const yardUpCommand: YardCommand = {
     ['$0 up feature-x web api', 'two services of another branch'],
     ['$0 up --checkout', 'also on the canonical ports'],
   ],
-  run: (given, invocation) => {
-    start.soon();
-    return invocation.inYard((yard) => run(given, invocation, yard));
-  },
+  run: (given, invocation) => invocation.inYard((yard) => run(given, invocation, yard)),
 };
 
 async function run(
