@@ -32,7 +32,7 @@ export class EventStreamParser {
   readonly #limit: number;
   readonly #events: EventStreamParserEvents;
   /** The beginning of the current line, until it proves to be a data line. */
-  #line = NOTHING;
+  #line: Buffer = NOTHING;
   /** The current line is a data line; its value goes straight to the data of the event. */
   #inData = false;
   #firstLine = true;
@@ -79,25 +79,19 @@ export class EventStreamParser {
     }
   }
 
-  /** Adds bytes to the current line. Only as much of it is kept as its name takes, or a field that is not data. */
+  /** Adds bytes to the current line. Of a line that is not data, only the beginning is kept. */
   #add(piece: Buffer): void {
     const known = this.#line.length;
     if (this.#inData) this.#addData(piece);
-    else if (known >= NAME_BYTES) {
-      if (known < FIELD_BYTES)
-        this.#line = Buffer.concat([this.#line, piece.subarray(0, FIELD_BYTES - known)]);
-    } else {
-      this.#line = Buffer.concat([this.#line, piece.subarray(0, NAME_BYTES - known)]);
-      if (this.#line.length < NAME_BYTES) return;
-      const value = this.#valueStart();
-      if (value === undefined) {
-        this.#add(piece.subarray(NAME_BYTES - known));
-        return;
-      }
+    else if (known < NAME_BYTES) {
+      const line = known === 0 ? piece : Buffer.concat([this.#line, piece]);
+      this.#line = line.subarray(0, FIELD_BYTES);
+      const value = line.length < NAME_BYTES ? undefined : this.#valueStart();
+      if (value === undefined) return;
       this.#beginData();
-      if (value < known) this.#addData(this.#line.subarray(value, known));
-      this.#addData(piece.subarray(Math.max(value - known, 0)));
-    }
+      this.#addData(line.subarray(value));
+    } else if (known < FIELD_BYTES)
+      this.#line = Buffer.concat([this.#line, piece.subarray(0, FIELD_BYTES - known)]);
   }
 
   #endLine(): void {
@@ -118,18 +112,21 @@ export class EventStreamParser {
     const line = this.#line;
     const name = this.#firstLine && line.indexOf(BOM) === 0 ? BOM.length : 0;
     const colon = name + DATA_COLON.length;
-    if (!line.subarray(name, colon).equals(DATA_COLON)) return undefined;
+    if (line.length < colon || line.compare(DATA_COLON, 0, DATA_COLON.length, name, colon) !== 0)
+      return undefined;
     return line[colon] === SPACE ? colon + 1 : colon;
   }
 
   #field(text: string): void {
-    const line = this.#firstLine ? text.replace(/^\ufeff/, '') : text;
+    const line = this.#firstLine && text.startsWith('\ufeff') ? text.slice(1) : text;
     if (line === '') {
       this.#dispatch();
       return;
     }
     this.#anyField = true;
-    const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
+    const colon = line.indexOf(':');
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (name === 'data') this.#beginData();
     else if (name === 'event') this.#type = value;
     // An id is sent back in a header; one that does not fit is ignored.

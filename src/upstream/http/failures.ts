@@ -195,15 +195,12 @@ function statusText(endpoint: RemoteEndpoint, { status, text }: ErrorResponse): 
 
 /** The body of an error response without our secrets, if there is one; of a web page, only its text. */
 function inBrackets(endpoint: RemoteEndpoint, text: string): string {
-  const shown = bodyText(endpoint, text);
-  return shown === '' ? '' : ` (${shown})`;
-}
-
-function bodyText(endpoint: RemoteEndpoint, text: string): string {
   const masked = endpoint.mask(text);
-  if (!/^\s*<(?:!doctype|html|head|body)\b/i.test(masked)) return excerpt(masked);
-  // Masked again, because a page may contain a secret written with entities.
-  return excerpt(endpoint.mask(textOfPage(masked.slice(0, LONGEST_PAGE))), LONGEST_PAGE_TEXT);
+  const shown = /^\s*<(?:!doctype|html|head|body)\b/i.test(masked)
+    ? // Masked again, because a page may contain a secret written with entities.
+      excerpt(endpoint.mask(textOfPage(masked.slice(0, LONGEST_PAGE))), LONGEST_PAGE_TEXT)
+    : excerpt(masked);
+  return shown === '' ? '' : ` (${shown})`;
 }
 
 /** How much of a page is read, and how much of its text is shown, in characters. */

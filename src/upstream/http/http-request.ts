@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SwitchboardError } from '../../shared/errors.ts';
 import { badRedirect, loginNeeded, unsendable } from './failures.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { Outgoing } from './remote-messages.ts';
 import type { RemoteEndpoint } from './remote-endpoint.ts';
 
 export interface HttpRequestOptions {
@@ -105,15 +105,13 @@ export class HttpRequest {
     await Promise.race([this.outcome, sleep(READ_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
-  /** Ends it at any point; a response that is being read breaks off. */
-  drop(): void {
-    this.#abort({ kind: 'dropped' });
-  }
-
-  /** Drops it unless its response ends within this time, in milliseconds. */
-  dropAfter(ms: number): void {
-    const timer = setTimeout(() => this.drop(), ms);
-    this.#request?.once('close', () => clearTimeout(timer));
+  /** Ends it at any point. A response that is being read breaks off, at the latest after this many milliseconds. */
+  drop(lingerMs = 0): void {
+    if (lingerMs === 0 || !this.served) this.#abort({ kind: 'dropped' });
+    else {
+      const timer = setTimeout(() => this.drop(), lingerMs);
+      this.#request?.once('close', () => clearTimeout(timer));
+    }
   }
 
   #abort(outcome: HttpOutcome): void {
@@ -182,7 +180,7 @@ export class HttpRequest {
   }
 
   /** The outcome of an attempt; undefined if the request is to be sent again. */
-  async #finalOf(outcome: HttpOutcome): Promise<HttpOutcome | undefined> {
+  #finalOf(outcome: HttpOutcome): HttpOutcome | undefined | Promise<HttpOutcome | undefined> {
     if (this.#ended || (outcome.kind !== 'answered' && outcome.kind !== 'unreachable')) return outcome;
     if (outcome.kind === 'unreachable') {
       const pause = RECONNECT_PAUSES_MS[this.#attempts++];

@@ -8,7 +8,7 @@ import { broken, httpStartFailed, noHttpAnswer, notConnected, serverUnreachable 
 import { discard, HttpRequest, NOTIFICATION_TIMEOUT_MS } from './http-request.ts';
 import type { Inbox } from './inbox.ts';
 import { agreedVersion, answeredId } from './incoming.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { Outgoing } from './remote-messages.ts';
 import {
   PendingPost,
   type PendingPostEvents,
@@ -132,8 +132,8 @@ export abstract class HttpTransport {
     if (this.state === 'over') return;
     const { endpoint, events } = this.context;
     const error = noHttpAnswer(endpoint, how);
-    for (const { message, connected } of this.finish())
-      events.unanswered(message.id, connected ? { kind: 'failed', error } : { kind: 'not-taken' });
+    for (const { message, request } of this.finish())
+      events.unanswered(message.id, request.connected ? { kind: 'failed', error } : { kind: 'not-taken' });
     events.ended(end);
   }
 
@@ -142,7 +142,7 @@ export abstract class HttpTransport {
     const post = this.posts.get(answeredId(message));
     if (post !== undefined) {
       this.#learn(post.message.method, message);
-      post.answered();
+      post.settle({ kind: 'answered' });
     }
     this.context.inbox.deliver(message, requestId);
   }
@@ -200,8 +200,9 @@ export abstract class HttpTransport {
 
   /** Sends a cancellation after the request that it cancels, whose connection is closed then. */
   async #cancel(message: Outgoing, post: PendingPost): Promise<void> {
-    if (post.connected) await post.taken();
-    if (post.connected && this.state !== 'over') await this.#sendOther(message);
+    const { request } = post;
+    if (request.connected) await request.taken();
+    if (request.connected && this.state !== 'over') await this.#sendOther(message);
     else message.sent();
     post.drop();
   }

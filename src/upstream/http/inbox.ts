@@ -8,6 +8,7 @@ import {
   readMessage,
   type MessageReceiver,
 } from '../../wire/index.ts';
+import type { SendFailure } from '../transport.ts';
 import { ByteCollector, EventStreamParser } from './event-stream.ts';
 import { destroyAfter } from './http-request.ts';
 
@@ -80,6 +81,12 @@ export class Inbox {
   /** `requestId` is the request of ours on whose response stream the message arrived. */
   deliver(message: Message, requestId?: number): void {
     this.#receiver?.receive(message, requestId);
+  }
+
+  /** The request of this id is not answered. */
+  abandon(id: number, failure: SendFailure): void {
+    if (id > 0)
+      this.#receiver?.abandon(id, failure.kind, failure.kind === 'failed' ? failure.error : undefined);
   }
 
   /**

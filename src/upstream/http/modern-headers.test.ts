@@ -54,21 +54,24 @@ describe('the headers of a request and its body, as posted,', () => {
       const escaped = units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
       const text = `{"jsonrpc":"2.0","id":0,"method":"${method}","params":{"a":1,"${key}" : "${escaped}"}}`;
       const request = Message.fromText(text, CLIENT_SHAPE);
-      rig.transport.forwardRequest(++id, request, []);
+      rig.transport.messages.forwardRequest(++id, request, []);
       await check(name);
       // Renamed, with another member behind it, as for the tool of a suite.
       const at = { start: request.start(Client[key]), end: request.end(Client[key]) };
       const behind = { start: at.end, end: at.end, with: ',"arguments":{"name":"x","uri":"y"}' };
-      rig.transport.forwardRequest(++id, request, [{ ...at, with: JSON.stringify(`${name}-2`) }, behind]);
+      rig.transport.messages.forwardRequest(++id, request, [
+        { ...at, with: JSON.stringify(`${name}-2`) },
+        behind,
+      ]);
       await check(`${name}-2`);
       // From another message.
       const other = Message.from({ params: { [key]: name } }, CLIENT_SHAPE);
       const excerpt = { of: other.bytes, start: other.start(Client[key]), end: other.end(Client[key]) };
-      rig.transport.forwardRequest(++id, request, [{ ...at, with: excerpt }]);
+      rig.transport.messages.forwardRequest(++id, request, [{ ...at, with: excerpt }]);
       await check(name);
       // A request of our own.
       const own = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params: { [key]: name } });
-      rig.transport.sendText(own, { kind: 'request', id, method });
+      rig.transport.messages.sendText(own, { kind: 'request', id, method });
       await check(name);
     }
   });
@@ -84,7 +87,7 @@ describe('the headers of a request and its body, as posted,', () => {
     const request = Message.fromText(text, CLIENT_SHAPE);
     const at = { start: request.start(Client.name), end: request.end(Client.name) };
     const args = { start: at.end, end: at.end, with: ',"arguments":{"region":"Zürich"}' };
-    rig.transport.forwardRequest(2, request, [{ ...at, with: '"located"' }, args]);
+    rig.transport.messages.forwardRequest(2, request, [{ ...at, with: '"located"' }, args]);
     await rig.answer(2);
     const seen = server.seen.at(-1)!;
     expect(seen.message.params).toEqual({ name: 'located', arguments: { region: 'Zürich' } });

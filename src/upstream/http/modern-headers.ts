@@ -1,7 +1,7 @@
 import { Client, isJsonObject, MODERN_VERSION } from '../../protocol/index.ts';
 import { editedString } from '../../wire/index.ts';
 import type { ToolHeaders } from '../modern/tool-headers.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { Outgoing } from './remote-messages.ts';
 
 /**
  * The headers that repeat parts of a modern request, for intermediaries that do not read bodies. They are taken from the

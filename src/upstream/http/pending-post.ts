@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { SwitchboardError } from '../../shared/errors.ts';
 import type { Message } from '../../wire/index.ts';
 import type { SendFailure } from '../transport.ts';
-import { discard, HttpRequest, isEventStream, typeOf, type HttpRequestOptions } from './http-request.ts';
+import { discard, HttpRequest, typeOf, type HttpRequestOptions } from './http-request.ts';
 import { answeredBadly, badStatus, broken, causeOf, noHttpAnswer, wrongType } from './failures.ts';
 import type { ErrorBody, WholeBody } from './inbox.ts';
 import { answeredId, errorAnswer, rejectsSession } from './incoming.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { Outgoing } from './remote-messages.ts';
 import type { ErrorResponse, HttpTransportContext } from './http-transport.ts';
 import { ResumableStream, type StreamEnd } from './resumable-stream.ts';
 
@@ -50,8 +50,10 @@ export class PendingPost {
   readonly #events: PendingPostEvents;
   readonly #hadSession: boolean;
   readonly #options: PendingPostOptions;
-  readonly #post: HttpRequest;
-  readonly #stream: ResumableStream;
+  /** Its POST. */
+  readonly request: HttpRequest;
+  /** The event stream that answers it, if it is not answered with JSON. */
+  #stream: ResumableStream | undefined;
   #settled = false;
   /** The server sent an event that is not a message. */
   #sawInvalid = false;
@@ -68,41 +70,15 @@ export class PendingPost {
     this.#hadSession = context.endpoint.session !== undefined;
     this.#options = options;
     const retries = (): boolean => events.othersServed(this);
-    this.#post = new HttpRequest(context.endpoint, { ...options, method: 'POST', message, retries });
-    this.#stream = new ResumableStream(
-      context,
-      {
-        message: (received) => events.arrived(received, message.id),
-        invalid: (id) => {
-          this.#sawInvalid = true;
-          events.invalid(id);
-        },
-        oversize: () => this.answeredTooLarge(),
-        resumes: (end) => !this.#settled && this.#resumes(end),
-      },
-      this.#post,
-    );
+    this.request = new HttpRequest(context.endpoint, { ...options, method: 'POST', message, retries });
     void this.#run();
-  }
-
-  /** True once the server may have seen something of it. */
-  get connected(): boolean {
-    return this.#post.connected;
   }
 
   /** True while the server can answer on an open connection. */
   get served(): boolean {
-    return this.#options.answeredElsewhere === true ? this.connected : this.#stream.served;
-  }
-
-  /** Resolves when the server can be assumed to know of it. */
-  taken(): Promise<void> {
-    return this.#post.taken();
-  }
-
-  /** Its answer has arrived, on any stream. */
-  answered(): void {
-    this.#settle({ kind: 'answered' });
+    return this.#options.answeredElsewhere === true
+      ? this.request.connected
+      : (this.#stream ?? this.request).served;
   }
 
   /** Its answer is not a valid message. */
@@ -110,25 +86,21 @@ export class PendingPost {
     this.#badAnswer('an invalid JSON-RPC message');
   }
 
-  /** Its answer is over the size limit. */
-  answeredTooLarge(): void {
-    this.#settle({ kind: 'too-large' });
-  }
-
   /** Its answer is no longer needed. */
   drop(): void {
-    this.#settle({ kind: 'dropped' });
+    this.settle({ kind: 'dropped' });
   }
 
-  #settle(outcome: PostOutcome): void {
+  /** It ends so. Only the first call counts. */
+  settle(outcome: PostOutcome): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#stream.stop(outcome.kind === 'answered' ? LINGER_MS : 0);
+    (this.#stream ?? this.request).drop(outcome.kind === 'answered' ? LINGER_MS : 0);
     this.#events.settled(this, outcome);
   }
 
   #fail(error: SwitchboardError): void {
-    this.#settle({ kind: 'failed', error });
+    this.settle({ kind: 'failed', error });
   }
 
   #badAnswer(what: string): void {
@@ -137,10 +109,10 @@ export class PendingPost {
 
   async #run(): Promise<void> {
     const { endpoint, inbox } = this.#context;
-    const outcome = await this.#post.outcome;
+    const outcome = await this.request.outcome;
     if (outcome.kind === 'broken') this.#fail(broken(endpoint, outcome.cause));
     else if (outcome.kind === 'refused') this.#fail(outcome.error);
-    else if (outcome.kind !== 'answered') this.#settle(outcome);
+    else if (outcome.kind !== 'answered') this.settle(outcome);
     else {
       const { response, status } = outcome;
       if (status < 200 || status > 299) {
@@ -153,17 +125,35 @@ export class PendingPost {
       }
       const type = typeOf(response);
       if (this.message.method === 'initialize') endpoint.session = sessionOf(response);
-      if (isEventStream(response)) await this.#stream.read(response);
+      if (type === 'text/event-stream') this.#readEvents(response);
       else if (type === 'application/json' || type === '')
         this.#readJson(await inbox.readWhole(response), status);
       else this.#fail(wrongType(endpoint, type, (await inbox.readError(response)).text));
     }
   }
 
+  #readEvents(response: IncomingMessage): void {
+    const events = this.#events;
+    this.#stream = new ResumableStream(
+      this.#context,
+      {
+        message: (message) => events.arrived(message, this.message.id),
+        invalid: (id) => {
+          this.#sawInvalid = true;
+          events.invalid(id);
+        },
+        oversize: () => this.settle({ kind: 'too-large' }),
+        resumes: (end, stream) => !this.#settled && this.#resumes(end, stream),
+      },
+      this.request,
+    );
+    void this.#stream.read(response);
+  }
+
   #readJson({ kind, pieces }: WholeBody, status: number): void {
     const { endpoint, inbox } = this.#context;
     if (this.#settled) return;
-    if (kind === 'too-large') this.#settle({ kind });
+    if (kind === 'too-large') this.settle({ kind });
     else if (kind === 'broken') this.#fail(broken(endpoint, { code: 'ECONNRESET' }));
     else if (pieces.length === 0) this.#badAnswer(`HTTP ${status} and an empty body`);
     else {
@@ -186,15 +176,14 @@ export class PendingPost {
     const sessionLost = this.#hadSession && (status === 404 || (status === 400 && rejectsSession(body)));
     const answer = given ?? (sessionLost ? undefined : errorAnswer(inbox, body, id));
     if (answer !== undefined) this.#events.arrived(answer, id);
-    else if (sessionLost) this.#settle({ kind: 'session-lost', failure: { kind: 'not-taken' } });
+    else if (sessionLost) this.settle({ kind: 'session-lost', failure: { kind: 'not-taken' } });
     else if (method === 'initialize' && UNSUPPORTED.has(status) && !this.#options.answeredElsewhere)
-      this.#settle({ kind: 'unsupported', response: { status, text: body.text } });
+      this.settle({ kind: 'unsupported', response: { status, text: body.text } });
     else this.#fail(badStatus(endpoint, status, body.text));
   }
 
   /** Whether to resume the stream after this end. If not, the request has failed. */
-  #resumes(end: StreamEnd): boolean {
-    const { attempts, lastEventId } = this.#stream;
+  #resumes(end: StreamEnd, { attempts, lastEventId }: ResumableStream): boolean {
     const resumable = this.#options.resumable !== false && lastEventId !== undefined;
     if (resumable && attempts < maxResumes(end)) return true;
     if (end.kind === 'refused') this.#fail(end.error);
@@ -203,7 +192,7 @@ export class PendingPost {
       const sessionLost = end.kind === 'rejected' && end.status === 404 && this.#hadSession;
       const how = sessionLost ? `${NOT_RESUMED}: it no longer knows the session` : howEnded(end);
       const failure: SendFailure = { kind: 'failed', error: noHttpAnswer(this.#context.endpoint, how) };
-      this.#settle(sessionLost ? { kind: 'session-lost', failure } : failure);
+      this.settle(sessionLost ? { kind: 'session-lost', failure } : failure);
     }
     return false;
   }

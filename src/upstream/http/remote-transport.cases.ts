@@ -123,7 +123,7 @@ export function open(target: string | Partial<RemoteTarget>, options: Partial<Re
     receiveBadHeader: unexpected,
     receiveEnd: unexpected,
   };
-  transport.connect(receiver);
+  transport.messages.connect(receiver);
   onTestFinished(() => transport.stop());
   return {
     transport,
@@ -155,11 +155,15 @@ function write(transport: RemoteTransport, given: object | string): void {
   const text = typeof given === 'string' ? given : JSON.stringify(given);
   const message = Message.fromText(text, CLIENT_SHAPE);
   const method = message.string(Client.method);
-  if (method === undefined) transport.forwardAnswer(message, message, []);
+  if (method === undefined) transport.messages.forwardAnswer(message, message, []);
   else if (method === 'notifications/cancelled')
-    transport.sendText(text, { kind: 'notification', method, cancels: message.integer(Client.requestId) });
-  else if (message.has(Client.id)) transport.forwardRequest(message.integer(Client.id), message, []);
-  else transport.forward(message, []);
+    transport.messages.sendText(text, {
+      kind: 'notification',
+      method,
+      cancels: message.integer(Client.requestId),
+    });
+  else if (message.has(Client.id)) transport.messages.forwardRequest(message.integer(Client.id), message, []);
+  else transport.messages.forward(message, []);
 }
 
 function idOf(line: string): unknown {

@@ -313,6 +313,6 @@ test('nothing is left of a transport that is stopped in the middle of everything
   expect(rig.transport.open).toBe(false);
   rig.write(call(2));
   await new Promise((resolve) => setImmediate(resolve));
-  expect(rig.transport.backlog).toBe(0);
+  expect(rig.transport.messages.backlog).toBe(0);
   expect(rig.failures).toEqual([]);
 });

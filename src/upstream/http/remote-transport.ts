@@ -1,21 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
-import {
-  Envelope,
-  serialize,
-  type Edit,
-  type Message,
-  type MessageReceiver,
-  type MessageTransport,
-  type OwnMessage,
-} from '../../wire/index.ts';
 import type { SendFailure, Transport, TransportEvents } from '../transport.ts';
 import type { RemoteTarget } from '../server.ts';
 import type { ToolHeaders } from '../modern/tool-headers.ts';
 import { badStatus } from './failures.ts';
 import { Inbox } from './inbox.ts';
-import { SendQueue, type Outgoing } from './outgoing.ts';
+import { RemoteMessages, type Outgoing } from './remote-messages.ts';
 import { RemoteEndpoint } from './remote-endpoint.ts';
 import { Sse } from './sse.ts';
 import { Streamable } from './streamable.ts';
@@ -41,17 +32,15 @@ const INITIALIZED_TIMEOUT_MS = 5000;
  * Carries messages to and from a remote server over Streamable HTTP or HTTP+SSE. Nothing is sent before the first
  * message.
  */
-export class RemoteTransport implements Transport, MessageTransport {
-  readonly messages = this;
+export class RemoteTransport implements Transport {
+  readonly messages: RemoteMessages;
   readonly pid = undefined;
   readonly #options: RemoteTransportOptions;
   readonly #events: TransportEvents;
   readonly #inbox: Inbox;
-  readonly #queue = new SendQueue((message) => this.#send(message));
   /** Undefined if the url of the server cannot be used. */
   readonly #context: HttpTransportContext | undefined;
   #http: HttpTransport | SwitchboardError;
-  #receiver: MessageReceiver | undefined;
   /** The server has answered the handshake. */
   #supported = false;
   #stopping: Promise<void> | undefined;
@@ -62,6 +51,7 @@ export class RemoteTransport implements Transport, MessageTransport {
     this.#options = options;
     this.#events = events;
     this.#inbox = new Inbox(messageBytes, (message) => log.warn(message, { server }));
+    this.messages = new RemoteMessages(this.#inbox, (message) => this.#send(message));
     const endpoint = endpointOf(options);
     if (endpoint instanceof SwitchboardError) this.#http = endpoint;
     else {
@@ -69,56 +59,6 @@ export class RemoteTransport implements Transport, MessageTransport {
       const known = target.transport === 'auto' ? learned.transport : target.transport;
       this.#http = known === 'sse' ? new Sse(this.#context) : new Streamable(this.#context);
     }
-  }
-
-  connect(receiver: MessageReceiver): void {
-    this.#receiver = receiver;
-    this.#inbox.connect(receiver);
-  }
-
-  forward(notification: Message, edits: readonly Edit[]): void {
-    this.#queue.add(serialize(notification, edits), { method: notification.string(Envelope.method) });
-  }
-
-  forwardRequest(id: number, request: Message, edits: readonly Edit[]): void {
-    const method = request.string(Envelope.method);
-    this.#queue.add(serialize(request, edits, id), { id, method, relayed: { request, edits } });
-  }
-
-  forwardAnswer(request: Message, answer: Message, edits: readonly Edit[]): void {
-    this.#queue.add(serialize(answer, edits, request));
-  }
-
-  sendText(json: string, about: OwnMessage): void {
-    const bytes = Buffer.from(json);
-    const body = { pieces: [bytes], length: bytes.length };
-    if (about.kind === 'answer') this.#queue.add(body);
-    else if (about.kind === 'request') this.#queue.add(body, { method: about.method, id: about.id });
-    else this.#queue.add(body, { method: about.method, cancels: about.cancels ?? 0 });
-  }
-
-  get backlog(): number {
-    return this.#queue.backlog;
-  }
-
-  get congested(): boolean {
-    return this.#queue.congested;
-  }
-
-  whenDrained(listener: () => void): void {
-    this.#queue.whenDrained(listener);
-  }
-
-  pause(): void {
-    this.#inbox.pause();
-  }
-
-  resume(): void {
-    this.#inbox.resume();
-  }
-
-  readRareMembers(): void {
-    this.#inbox.readRareMembers();
   }
 
   get open(): boolean {
@@ -136,8 +76,7 @@ export class RemoteTransport implements Transport, MessageTransport {
 
   async #stop(): Promise<void> {
     this.#over = true;
-    this.#queue.close();
-    this.#inbox.close();
+    this.messages.close();
     if (!(this.#http instanceof SwitchboardError)) await this.#http.stop();
     await this.#context?.endpoint.close();
   }
@@ -150,7 +89,7 @@ export class RemoteTransport implements Transport, MessageTransport {
     if (http instanceof SwitchboardError || !http.open) {
       message.sent();
       const notTaken: SendFailure = { kind: 'not-taken' };
-      this.#unanswered(
+      this.#inbox.abandon(
         message.id,
         http instanceof SwitchboardError ? { kind: 'failed', error: http } : notTaken,
       );
@@ -160,14 +99,9 @@ export class RemoteTransport implements Transport, MessageTransport {
 
   /** Requests that overtake this notification would reach a server that does not know that we are ready. */
   #sendInitialized(notification: Outgoing, http: HttpTransport): void {
-    this.#queue.hold();
+    this.messages.hold();
     const late = sleep(INITIALIZED_TIMEOUT_MS, undefined, { ref: false });
-    void Promise.race([http.send(notification), late]).then(() => this.#queue.release());
-  }
-
-  #unanswered(id: number, failure: SendFailure): void {
-    if (this.#over || id === 0) return;
-    this.#receiver?.abandon(id, failure.kind, failure.kind === 'failed' ? failure.error : undefined);
+    void Promise.race([http.send(notification), late]).then(() => this.messages.release());
   }
 
   #contextOf(endpoint: RemoteEndpoint): HttpTransportContext {
@@ -181,7 +115,7 @@ export class RemoteTransport implements Transport, MessageTransport {
         unanswered: (id, failure) => {
           // The server may speak another transport than last time.
           if (!this.#supported) delete learned.transport;
-          this.#unanswered(id, failure);
+          this.#inbox.abandon(id, failure);
         },
         ended: (end) => {
           if (!this.#over) this.#events.ended(end);
@@ -200,7 +134,7 @@ export class RemoteTransport implements Transport, MessageTransport {
     if (this.#over) return;
     if (this.#options.target.transport !== 'auto') {
       const error = badStatus(endpoint, response.status, response.text);
-      this.#unanswered(initialize.id, { kind: 'failed', error });
+      this.#inbox.abandon(initialize.id, { kind: 'failed', error });
       return;
     }
     this.#http = new Sse(this.#context!, response);

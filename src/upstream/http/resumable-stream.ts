@@ -4,8 +4,8 @@ import { discard, HttpRequest, isEventStream, type HttpOutcome } from './http-re
 import type { MessageEvents } from './inbox.ts';
 
 export interface ResumableStreamEvents extends MessageEvents {
-  /** The stream ended, or could not be opened. Returns whether to resume it after a pause. Not called after `stop`. */
-  resumes(end: StreamEnd): boolean;
+  /** The stream ended, or could not be opened. Returns whether to resume it after a pause. Not called after `drop`. */
+  resumes(end: StreamEnd, stream: ResumableStream): boolean;
 }
 
 export type StreamEnd =
@@ -26,7 +26,7 @@ export class ResumableStream {
   #request: HttpRequest | undefined;
   #retryMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #stopped = false;
+  #dropped = false;
 
   /** `request` is the request whose response is the beginning of the stream. Default: `open` makes one. */
   constructor(context: HttpTransportContext, events: ResumableStreamEvents, request?: HttpRequest) {
@@ -62,16 +62,15 @@ export class ResumableStream {
     this.#over({ kind: 'ended', complete });
   }
 
-  /** Resumes it no more. The response that is being read may go on for this many milliseconds. */
-  stop(lingerMs = 0): void {
-    this.#stopped = true;
+  /** Resumes it no more. The response that is being read breaks off, at the latest after this many milliseconds. */
+  drop(lingerMs = 0): void {
+    this.#dropped = true;
     clearTimeout(this.#timer);
-    if (this.served && lingerMs > 0) this.#request?.dropAfter(lingerMs);
-    else this.#request?.drop();
+    this.#request?.drop(lingerMs);
   }
 
   #over(end: StreamEnd): void {
-    if (this.#stopped || !this.#events.resumes(end)) return;
+    if (this.#dropped || !this.#events.resumes(end, this)) return;
     this.#timer = setTimeout(() => void this.open(), retryDelay(this.attempts++, this.#retryMs));
   }
 }

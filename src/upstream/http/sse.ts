@@ -13,7 +13,7 @@ import {
 } from './failures.ts';
 import { HttpRequest, isEventStream, typeOf } from './http-request.ts';
 import { HttpTransport, type ErrorResponse, type HttpTransportContext } from './http-transport.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { Outgoing } from './remote-messages.ts';
 import type { PendingPost, PendingPostOptions } from './pending-post.ts';
 
 /**
@@ -106,7 +106,7 @@ export class Sse extends HttpTransport {
     if (looksLikeCall(head.toString('latin1'))) return;
     const id = idFromFragments(head, tail);
     const posts = id === undefined ? this.posts.all() : [this.posts.get(Number(id))];
-    for (const post of posts) post?.answeredTooLarge();
+    for (const post of posts) post?.settle({ kind: 'too-large' });
   }
 
   /** The stream could not be opened: fails everything that waits for it. */

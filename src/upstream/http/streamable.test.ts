@@ -82,13 +82,13 @@ describe('what is sent', () => {
     const request = readMessage({ chunks: pieces, from: 0, to }, CLIENT_SHAPE, 'newline') as Message;
     const { name } = Client;
     const edits = [{ start: request.start(name), end: request.end(name), with: '"b\u20ac"' }];
-    transport.forwardRequest(2, request, edits);
+    transport.messages.forwardRequest(2, request, edits);
     await answer(2);
     expect(server.seen.at(-1)!.body).toBe(
       '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"b\u20ac","x":1.0},"id":2}',
     );
     const given = Message.fromText('{"jsonrpc":"2.0","id":9,"result":{"n":1.0}}', CLIENT_SHAPE);
-    transport.forwardAnswer(request, given, []);
+    transport.messages.forwardAnswer(request, given, []);
     await until(() => server.seen.some((seen) => seen.message?.result !== undefined));
     expect(server.seen.at(-1)!.body).toBe('{"jsonrpc":"2.0","id":"theirs","result":{"n":1.0}}');
   });
@@ -173,16 +173,16 @@ describe('what is sent', () => {
     rig.write(call(4));
     rig.write(cancelled(4));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(rig.transport.backlog).toBeGreaterThan(100_000);
-    expect(rig.transport.congested).toBe(true);
-    const drained = new Promise<void>((resolve) => rig.transport.whenDrained(resolve));
+    expect(rig.transport.messages.backlog).toBeGreaterThan(100_000);
+    expect(rig.transport.messages.congested).toBe(true);
+    const drained = new Promise<void>((resolve) => rig.transport.messages.whenDrained(resolve));
     expect(server.seen.some((seen) => seen.message?.id === 3)).toBe(false);
     go!();
     await drained;
-    expect(rig.transport.congested).toBe(false);
+    expect(rig.transport.messages.congested).toBe(false);
     await rig.answer(2);
     await rig.answer(3);
-    expect(rig.transport.backlog).toBe(0);
+    expect(rig.transport.messages.backlog).toBe(0);
     // Cancelled while it waited.
     expect(server.seen.some((seen) => seen.message?.id === 4)).toBe(false);
   });
@@ -333,7 +333,7 @@ describe('what comes back', () => {
     const rig = await openInitialized(server.url);
     rig.write(call(2));
     await until(() => response !== undefined);
-    rig.transport.pause();
+    rig.transport.messages.pause();
     let written = 0;
     while (written < 1000 && response!.writableLength < 4 * 1024 * 1024) {
       response!.write(piece);
@@ -343,7 +343,7 @@ describe('what comes back', () => {
     // Kernel buffers take some megabytes; beyond them the server has to wait.
     expect(written).toBeLessThan(1000);
     expect(rig.lines).toHaveLength(1);
-    rig.transport.resume();
+    rig.transport.messages.resume();
     response!.end(data(result(2)));
     await rig.answer(2);
     expect(rig.lines).toHaveLength(2 + written);

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { destroyAfter, HttpRequest, isEventStream, NOTIFICATION_TIMEOUT_MS } from './http-request.ts';
 import { HttpTransport } from './http-transport.ts';
 import { modernHeaders } from './modern-headers.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { Outgoing } from './remote-messages.ts';
 import type { PendingPost, PendingPostOptions } from './pending-post.ts';
 import { ResumableStream, type StreamEnd } from './resumable-stream.ts';
 
@@ -53,12 +53,12 @@ export class Streamable extends HttpTransport {
   }
 
   protected override loseSession(): void {
-    this.#getStream?.stop();
+    this.#getStream?.drop();
     super.loseSession();
   }
 
   protected override finish(): PendingPost[] {
-    this.#getStream?.stop();
+    this.#getStream?.drop();
     return super.finish();
   }
 

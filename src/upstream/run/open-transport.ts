@@ -14,7 +14,7 @@ export function openTransport(
   const { name, target, limits } = server;
   if (target.kind === 'process') return openProcessTransport(setup, target, framing, mask, events);
   // Loaded when the first remote server is used: most configurations have none.
-  return import('../http/index.ts').then(
+  return import('../http/remote-transport.ts').then(
     ({ RemoteTransport }) =>
       new RemoteTransport(
         {

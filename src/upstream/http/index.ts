@@ -1,1 +1,0 @@
-export { RemoteTransport, type RemoteTransportOptions } from './remote-transport.ts';
