@@ -45,7 +45,11 @@ export function createAddressGuard(typed: URL, resolve: Resolve = lookupAll): Ad
       throw refused(hostname, 'resolves to a different network than the configured address');
     return good;
   };
-  const checkHost = async (url: URL): Promise<void> => {
+  const isSecure = (url: URL): boolean =>
+    url.protocol === 'https:' ||
+    (url.protocol === 'http:' && isLoopback(typedHost) && isLoopback(hostOf(url)));
+  const check = async (url: URL, mayBeUsed: boolean): Promise<void> => {
+    if (!mayBeUsed) throw refused(placeOf(url), 'is not https');
     if (url.username !== '' || url.password !== '')
       throw refused(url.host, 'contains a user name or password');
     const host = hostOf(url);
@@ -57,19 +61,10 @@ export function createAddressGuard(typed: URL, resolve: Resolve = lookupAll): Ad
     } else if (host !== typedHost && !(await allowed()).includes(reachOf(host)))
       throw refused(url.host, 'is on a different network than the configured address');
   };
-  const isSecure = (url: URL): boolean =>
-    url.protocol === 'https:' ||
-    (url.protocol === 'http:' && isLoopback(typedHost) && isLoopback(hostOf(url)));
   return {
     resolve: guarded,
-    async checkDocument(url) {
-      if (url.origin !== typed.origin && !isSecure(url)) throw refused(placeOf(url), 'is not https');
-      await checkHost(url);
-    },
-    async checkEndpoint(url) {
-      if (!isSecure(url)) throw refused(placeOf(url), 'is not https');
-      await checkHost(url);
-    },
+    checkDocument: (url) => check(url, url.origin === typed.origin || isSecure(url)),
+    checkEndpoint: (url) => check(url, isSecure(url)),
   };
 }
 

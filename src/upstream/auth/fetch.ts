@@ -133,13 +133,9 @@ async function collect(answer: IncomingMessage): Promise<Buffer> {
 const BODILESS = new Set([204, 205, 304]);
 
 function asResponse({ statusCode = 0, headers }: IncomingMessage, bytes: Buffer): Response {
-  const kept = new Headers();
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) kept.set(name, Array.isArray(value) ? value.join(', ') : value);
-  }
   if (statusCode < 200 || statusCode > 599) throw new Error(`it responded with status ${statusCode}`);
   return new Response(BODILESS.has(statusCode) ? null : new Uint8Array(bytes), {
     status: statusCode,
-    headers: kept,
+    headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
   });
 }
