@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { nodeErrorCode } from '../shared/node-error-code.ts';
 import { createProcessList } from './process-list.ts';
 import { bootId, pidNamespace, readStat, type ProcessIdentity } from './process-identity.ts';
 
@@ -40,7 +41,7 @@ function identify(pid: number): ProcessIdentity | undefined {
     process.kill(pid, 0);
   } catch (error) {
     // A process of another user is alive too.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return undefined;
+    if (nodeErrorCode(error) !== 'EPERM') return undefined;
   }
   return createProcessList('').identify(pid);
 }

@@ -1,5 +1,8 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isObject } from '../../../shared/is-object.ts';
+import { withRegularFile } from '../../../shared/regular-file.ts';
+import { removeOldDrafts } from '../../../shared/write-file.ts';
 import { processStatus } from '../../../process/index.ts';
 import { locateConfig, type LoadedConfig } from '../../../config/index.ts';
 import {
@@ -15,8 +18,6 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_FILES = 1000;
 /** A file of another place (a container, a machine with the same home) is left alone for this long, in milliseconds. */
 const FOREIGN_AGE = 7 * 24 * 3600 * 1000;
-/** Writing one takes a moment; a half-written file as old as this belongs to a gateway that was killed meanwhile. */
-const UNFINISHED_AGE = 3600 * 1000;
 
 /** The gateways that serve this configuration now, the newest first. */
 export function runningGateways(stateDirectory: string, config: LoadedConfig): GatewayStateFile[] {
@@ -85,12 +86,8 @@ function isSame(one: string, other: string): boolean {
 function runFiles(directory: string): string[] {
   try {
     if (!fs.lstatSync(directory).isDirectory()) return [];
-    const all = fs.readdirSync(directory);
-    for (const name of all.filter((each) => /^\d+\.json\.tmp$/.test(each))) {
-      const file = join(directory, name);
-      if (isOlder(file, UNFINISHED_AGE)) remove(file);
-    }
-    const names = all.filter((name) => /^\d+\.json$/.test(name));
+    removeOldDrafts(directory);
+    const names = fs.readdirSync(directory).filter((name) => /^\d+\.json$/.test(name));
     return names.slice(0, MAX_FILES).map((name) => join(directory, name));
   } catch {
     // Nobody has ever written there.
@@ -100,25 +97,16 @@ function runFiles(directory: string): string[] {
 
 /** Undefined for what no gateway of this version has written. */
 function read(file: string): GatewayStateFile | undefined {
-  let descriptor: number | undefined;
   try {
-    descriptor = fs.openSync(file, FLAGS);
-    const found = fs.fstatSync(descriptor);
-    if (!found.isFile() || found.size > MAX_BYTES) return undefined;
-    const value: unknown = JSON.parse(fs.readFileSync(descriptor, 'utf8'));
-    return isRunFile(value) ? value : undefined;
+    return withRegularFile(file, (descriptor, { size }) => {
+      if (size > MAX_BYTES) return undefined;
+      const value: unknown = JSON.parse(fs.readFileSync(descriptor, 'utf8'));
+      return isRunFile(value) ? value : undefined;
+    });
   } catch {
     return undefined;
-  } finally {
-    if (descriptor !== undefined) fs.closeSync(descriptor);
   }
 }
-
-/** No link is followed, and a pipe is not waited for. Windows has neither flag. */
-const FLAGS =
-  fs.constants.O_RDONLY |
-  ((fs.constants.O_NOFOLLOW as number | undefined) ?? 0) |
-  ((fs.constants.O_NONBLOCK as number | undefined) ?? 0);
 
 function isOlder(file: string, age: number): boolean {
   const written = fs.lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
@@ -168,8 +156,4 @@ function isState(value: unknown): value is StoredServerState {
     default:
       return false;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

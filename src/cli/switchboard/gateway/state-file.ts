@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs';
-import { chmod, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownIdentity, type RecordedIdentity } from '../../../process/index.ts';
 import type { ServerState } from '../../../app.ts';
 import { remoteSecrets, type LoadedConfig, type ServerDefinition } from '../../../config/index.ts';
 import { plainLine } from '../../../shared/printable.ts';
 import { secretMask } from '../../../shared/secrets.ts';
+import { writeFileAtomic } from '../../../shared/write-file.ts';
 
 /**
  * What a running gateway says of itself and its servers, in a file of its own that lives as long as it does:
@@ -84,12 +85,8 @@ export async function writeStateFile(
     servers: Object.fromEntries(states),
     added: servers.map(({ name }) => name).filter((name) => !definitions.has(name)),
   };
-  const temporary = `${file}.tmp`;
-  removeAtExit(file, temporary);
-  // Whatever has this name was left by an earlier process; what we write is new, so no link is followed.
-  await rm(temporary, { force: true });
-  await writeFile(temporary, JSON.stringify(content), { mode: 0o600, flag: 'wx' });
-  await rename(temporary, file);
+  removeAtExit(file);
+  writeFileAtomic(file, JSON.stringify(content), { flush: 'nothing' });
 }
 
 /** Removes what this program has written. */
@@ -120,12 +117,12 @@ async function makePrivate(directory: string): Promise<void> {
 let removing = false;
 
 /** For exits that cannot wait. */
-function removeAtExit(...files: readonly string[]): void {
+function removeAtExit(file: string): void {
   if (removing) return;
   removing = true;
   process.on('exit', () => {
     try {
-      for (const file of files) rmSync(file, { force: true });
+      rmSync(file, { force: true });
     } catch {
       // Readers see that its writer is gone.
     }

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 
 /**
  * A log on disk that costs a bounded amount of it: `<directory>/<program>.log`, and beyond a size `.log.1`, `.log.2`.
@@ -179,7 +180,7 @@ function move(from: string, to: string): void {
   try {
     fs.renameSync(from, to);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (nodeErrorCode(error) !== 'ENOENT') throw error;
   }
 }
 

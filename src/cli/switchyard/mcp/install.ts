@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { checkAlias, registerAlias } from '../../../switchyard/index.ts';
 import { installEntry } from '../../../hosts/index.ts';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
 import type { CommandOutcome } from '../../kit/command.ts';
 import type { YardCommand } from '../invocation.ts';
@@ -115,7 +116,7 @@ function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (nodeErrorCode(error) === 'ENOENT') return undefined;
     throw new SwitchboardError('HOST_FILE_UNREADABLE', `${file} cannot be read: ${messageOf(error)}.`);
   }
 }

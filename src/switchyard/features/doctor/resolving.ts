@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { setTimeout as pause } from 'node:timers/promises';
+import { withTimeout } from '../../../shared/with-timeout.ts';
 import { hostName } from '../../records/names.ts';
 import { resolveBranch } from '../../records/project/branch.ts';
 import type { YardContext } from '../../records/project/context.ts';
@@ -47,15 +47,9 @@ export async function examineResolving(context: YardContext): Promise<readonly F
 }
 
 async function resolve(host: string): Promise<readonly string[]> {
-  const waiting = new AbortController();
   const resolved = lookup(host, { all: true }).then(
     (found) => found.map(({ address }) => address),
     () => [],
   );
-  const late = pause(TIMEOUT_MS, [], { signal: waiting.signal, ref: false }).catch(() => []);
-  try {
-    return await Promise.race([resolved, late]);
-  } finally {
-    waiting.abort();
-  }
+  return withTimeout(resolved, TIMEOUT_MS, () => [], { ref: false });
 }

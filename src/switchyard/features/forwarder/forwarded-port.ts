@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { dial } from '../../runtime/sockets/dial.ts';
 import { openForwardedConnection, type ForwardedConnection } from './forwarded-connection.ts';
@@ -140,5 +141,5 @@ function listen(
 
 /** Whether the error means that this machine has no IPv6. */
 function isMissing(error: unknown): boolean {
-  return ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code ?? '');
+  return ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(nodeErrorCode(error) ?? '');
 }

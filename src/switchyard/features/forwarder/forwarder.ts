@@ -1,3 +1,4 @@
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import { asLoopback } from '../../records/config/loopback.ts';
 import { openForwardedPort, type ForwardedPort } from './forwarded-port.ts';
 import { sameMapping, PROTOCOL, type Mapping, type ForwardAnswer, type ForwardRequest } from './protocol.ts';
@@ -89,6 +90,5 @@ function described({ listen_port, target_host, target_port, service, branch }: M
 }
 
 function failed(error: unknown): ForwardAnswer {
-  const { code = 'FAILED', message } = error as NodeJS.ErrnoException;
-  return { ok: false, code, error: message };
+  return { ok: false, code: nodeErrorCode(error) ?? 'FAILED', error: (error as Error).message };
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import { gitIn } from '../../records/git/git.ts';
 import { CONFIG_FILE } from '../../records/state/find-config.ts';
 import { configText } from './config-text.ts';
@@ -157,7 +158,7 @@ function write(path: string, text: string, flag: 'w' | 'wx'): void {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text, { flag });
   } catch (error) {
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    const code = nodeErrorCode(error) ?? 'unknown error';
     if (code === 'EEXIST' && flag === 'wx') throw alreadyThere(path);
     throw new SwitchboardError('YARD_INIT', `${path} cannot be written (${code}).`, {
       hint: 'Check the permissions of the directory, and that no file has that name.',

@@ -1,3 +1,4 @@
+import { isObject } from '../../../shared/is-object.ts';
 import { packageManagerOf, programCommand, scriptCommand } from '../../records/project/package-manager.ts';
 import { filesOf, type ProjectFiles } from '../../records/project/project-files.ts';
 import type { DetectedService, DetectInput } from './detect.ts';
@@ -100,8 +101,4 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import { Script } from 'node:vm';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 
 export interface GrepOptions {
   /** Whether the pattern is plain text. Default false: a regular expression, or plain text if it is not a valid one. */
@@ -31,7 +32,7 @@ export function createMatcher(
           { timeout: Math.max(1, Math.ceil(left)) },
         ) as string[];
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+        if (nodeErrorCode(error) !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
         throw new SwitchboardError(
           'GREP_TIMEOUT',
           `Searching for "${pattern}" took longer than ${timeoutMs} ms.`,

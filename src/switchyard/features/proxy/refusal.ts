@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../../../shared/errors.ts';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import type { ServiceRecord } from '../../records/state/records.ts';
@@ -86,7 +87,7 @@ export function notLoopback({ backend_host, service, branch }: ServiceRecord): R
 
 export function backendFailed(route: ServiceRecord, error: unknown): Refusal {
   const { service, branch, backend_host, port } = route;
-  const cause = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+  const cause = nodeErrorCode(error) ?? (error as Error).message;
   return {
     status: 502,
     title: `${service} of ${branch} does not respond on ${backend_host}:${port} (${printableLine(cause)})`,

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import { expandHome } from '../../records/paths.ts';
 import { SKILL_FILES } from './texts.ts';
 
@@ -48,7 +49,7 @@ export function installSkill({ target, force = false }: SkillInstallOptions = {}
     }
     swapIn(path, fresh, join(stage, 'old'));
   } catch (error) {
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    const code = nodeErrorCode(error) ?? 'unknown error';
     throw new SwitchboardError('SKILL_INSTALL', `The skill cannot be installed in ${parent} (${code}).`, {
       hint: 'Check that it is a directory you may write to, or pass --target for another one.',
       cause: error,

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import { nameOfBare } from '../git/bare.ts';
 import { checkoutOf, isBare } from '../git/repository.ts';
 import { slug } from '../names.ts';
@@ -52,7 +53,7 @@ function readText(file: string): string {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    const code = nodeErrorCode(error) ?? 'unknown error';
     const hint =
       code === 'ENOENT' ? 'Run `switchyard init` to create one.' : 'Check the permissions of the file.';
     throw configError(file, `the file cannot be read (${code})`, { hint, cause: error });

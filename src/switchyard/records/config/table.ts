@@ -1,3 +1,4 @@
+import { isObject } from '../../../shared/is-object.ts';
 import { didYouMean, nearest } from '../../../shared/nearest.ts';
 import { slug } from '../names.ts';
 import type { YardConfigWarning, LoopbackHost } from './definition.ts';
@@ -142,7 +143,7 @@ export function openTable(report: Report, values: Values, path: KeyPath = []): T
 }
 
 function isTable(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+  return isObject(value) && !(value instanceof Date);
 }
 
 /** Fractions and dates are kept as written: to most programs 3.10 is a version, not 3.1. */

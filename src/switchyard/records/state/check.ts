@@ -1,3 +1,4 @@
+import { isObject } from '../../../shared/is-object.ts';
 import { slug } from '../names.ts';
 import type { State } from './records.ts';
 
@@ -12,7 +13,7 @@ export interface CheckedState {
  * else stays, known or not. Throws if it is not an object.
  */
 export function checkState(value: unknown): CheckedState {
-  if (!isRecord(value)) throw new Error('it is not a JSON object');
+  if (!isObject(value)) throw new Error('it is not a JSON object');
   const warnings: string[] = [];
   const version = Number.isSafeInteger(value.version) ? Math.max(1, value.version as number) : 1;
   const state: UnknownRecord = { ...value, version };
@@ -37,8 +38,8 @@ type Check = (record: unknown, key: string) => string | undefined;
 function filterRecords(map: unknown, where: string, warnings: string[], check: Check): UnknownRecord {
   // Without a prototype, so that a branch called "constructor" is not found.
   const kept = Object.create(null) as UnknownRecord;
-  if (map !== undefined && !isRecord(map)) warnings.push(`${where} is not an object and was ignored.`);
-  if (!isRecord(map)) return kept;
+  if (map !== undefined && !isObject(map)) warnings.push(`${where} is not an object and was ignored.`);
+  if (!isObject(map)) return kept;
   for (const [key, record] of Object.entries(map)) {
     const fault = check(record, key);
     if (fault === undefined) kept[key] = record;
@@ -49,7 +50,7 @@ function filterRecords(map: unknown, where: string, warnings: string[], check: C
 
 function checkProject(warnings: string[]): Check {
   return (project, root) => {
-    if (isRecord(project)) {
+    if (isObject(project)) {
       const name = project.name;
       // Fills in missing fields that are known.
       Object.assign(
@@ -59,7 +60,7 @@ function checkProject(warnings: string[]): Check {
       );
     }
     const fault = fieldsOf(PROJECT)(project);
-    if (fault !== undefined || !isRecord(project)) return fault;
+    if (fault !== undefined || !isObject(project)) return fault;
     const where = `projects[${JSON.stringify(root)}]`;
     project.worktrees = filterRecords(project.worktrees, `${where}.worktrees`, warnings, fieldsOf(WORKTREE));
     project.services = filterRecords(project.services, `${where}.services`, warnings, fieldsOf(SERVICE));
@@ -72,14 +73,12 @@ type Fields = Readonly<Record<string, (value: unknown) => boolean>>;
 
 function fieldsOf(fields: Fields): (record: unknown) => string | undefined {
   return (record) => {
-    if (!isRecord(record)) return 'is not an object';
+    if (!isObject(record)) return 'is not an object';
     const bad = Object.keys(fields).find((field) => !fields[field]!(record[field]));
     return bad === undefined ? undefined : `has a missing or invalid "${bad}"`;
   };
 }
 
-const isRecord = (value: unknown): value is UnknownRecord =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const text = (value: unknown): boolean => typeof value === 'string';
 const whole = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 const port = (value: unknown): boolean => whole(value) && (value as number) <= 65_535;

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import type { ProjectConfig } from '../config/definition.ts';
 import { projectDirectory, slug } from '../names.ts';
 import { expandHome, isInside, realPath } from '../paths.ts';
@@ -60,7 +61,7 @@ export function makeHome(home: Home): void {
 
 /** For a full or read-only disk, or a file where a directory should be. */
 export function homeNotWritable(path: string, cause: unknown): SwitchboardError {
-  const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
+  const code = nodeErrorCode(cause) ?? 'unknown error';
   return new SwitchboardError('HOME_NOT_WRITABLE', `${path} cannot be created (${code}).`, {
     hint: 'Free disk space or correct the permissions there, or choose another directory with SWITCHYARD_HOME.',
     cause,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { SwitchboardError } from '../../../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import { checkState } from './check.ts';
 import type { State } from './records.ts';
 
@@ -40,10 +41,10 @@ function readText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
+    const code = nodeErrorCode(cause);
     // If a part of the path is a file, there is no state either; creating the home will report that.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new SwitchboardError('STATE_UNREADABLE', `The state ${file} cannot be read: ${message}.`, {
+    throw new SwitchboardError('STATE_UNREADABLE', `The state ${file} cannot be read: ${messageOf(cause)}.`, {
       hint: 'Make it readable, or move it away.',
       cause,
     });

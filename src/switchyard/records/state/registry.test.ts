@@ -128,7 +128,7 @@ describe('reading and writing', () => {
 
   test('drafts of a killed writer are removed, fresh ones are not', async () => {
     makeHome(home);
-    const [old, fresh] = ['1-a', '2-b'].map((name) => `${home.stateFile}.${name}.draft`);
+    const [old, fresh] = ['0123456789ab', 'ba9876543210'].map((mark) => `${home.stateFile}.${mark}.tmp`);
     writeFileSync(old!, '{');
     writeFileSync(fresh!, '{');
     utimesSync(old!, new Date(0), new Date(0));

@@ -1,4 +1,5 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import { earlierPart, KEPT_RUNS, runFile } from './run-files.ts';
 
 /**
@@ -27,7 +28,7 @@ function moved(from: string, to: string): boolean {
     renameSync(from, to);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if (nodeErrorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }

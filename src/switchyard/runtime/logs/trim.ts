@@ -10,6 +10,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import { earlierPart } from './run-files.ts';
 
 /** Maximum length of a log, in bytes. */
@@ -48,7 +49,7 @@ function openAlone(file: string): number | undefined {
   try {
     return openSync(file, 'wx', 0o600);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (nodeErrorCode(error) !== 'EEXIST') throw error;
     const made = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
     if (Date.now() - made > ABANDONED) rmSync(file, { force: true });
     return undefined;

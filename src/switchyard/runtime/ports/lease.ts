@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import type { RecordedIdentity } from '../../../process/index.ts';
 import { homeNotWritable, type Home } from '../../records/state/home.ts';
 
@@ -24,7 +25,7 @@ export function takeLease(home: Home, port: number, lease: Lease): boolean {
     writeFileSync(fileOf(home, port), `${JSON.stringify(lease)}\n`, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (nodeErrorCode(error) === 'EEXIST') return false;
     // The file may exist while its content did not fit on the disk; as a broken lease it can be taken over.
     throw homeNotWritable(fileOf(home, port), error);
   }

@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { messageOf, SwitchboardError } from '../../../../shared/errors.ts';
+import { isObject } from '../../../../shared/is-object.ts';
+import { nodeErrorCode } from '../../../../shared/node-error-code.ts';
 
 export interface SaveOptions {
   /** Where files are written, absolute; it exists. Default: a new directory for temporary files. */
@@ -93,7 +95,7 @@ function writeNew(directory: string, name: string, { bytes, extension }: Media):
         writeFileSync(file, bytes, { flag: 'wx', mode: 0o600 });
         return true;
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+        if (nodeErrorCode(error) === 'EEXIST') return false;
         throw error;
       }
     });
@@ -110,8 +112,4 @@ function writing<T>(file: string, write: () => T): T {
       cause,
     });
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

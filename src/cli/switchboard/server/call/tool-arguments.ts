@@ -1,3 +1,4 @@
+import { isObject } from '../../../../shared/is-object.ts';
 import { didYouMean } from '../../../../shared/nearest.ts';
 import { usage } from '../../../kit/arguments.ts';
 
@@ -195,8 +196,4 @@ function nameOf(type: string): string {
       type
     ] ?? type
   );
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

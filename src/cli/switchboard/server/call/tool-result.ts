@@ -1,3 +1,4 @@
+import { isObject } from '../../../../shared/is-object.ts';
 import { plain, plainLine } from '../../../../shared/printable.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -56,8 +57,4 @@ export function sizeText(bytes: number): string {
 
 function string(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
