@@ -1,10 +1,10 @@
 import type { SwitchboardError } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 import type { Logger } from '../shared/log.ts';
 import { Session, wireAnswer, type Call, type ClientLink, type Gateway } from '../gateway/index.ts';
 import {
   BATCHING_VERSION,
   Client,
-  isJsonObject,
   isLegacyVersion,
   isRoutedMethod,
   LATEST_LEGACY_VERSION,
@@ -145,8 +145,7 @@ export class LegacyClient implements ClientLink {
 
   answer(call: Call, result: JsonObject): void {
     // A framed host expects the tool's output in the result itself.
-    const inner =
-      this.#framed && isJsonObject(result.structuredContent) ? result.structuredContent : undefined;
+    const inner = this.#framed && isObject(result.structuredContent) ? result.structuredContent : undefined;
     this.#peer.answer(call.id, inner ? { ...inner, ...result } : result);
   }
 
@@ -166,7 +165,7 @@ export class LegacyClient implements ClientLink {
 
   #initialize(message: Message, id: string): void {
     const params = message.value(Client.params);
-    const asked = isJsonObject(params) ? params.protocolVersion : undefined;
+    const asked = isObject(params) ? params.protocolVersion : undefined;
     if (typeof asked !== 'string' && !(asked === undefined && this.#framed)) {
       this.#peer.fail(
         id,
@@ -180,7 +179,7 @@ export class LegacyClient implements ClientLink {
       return;
     }
     this.#initialized = true;
-    if (isJsonObject(params) && isJsonObject(params.capabilities)) this.capabilities = params.capabilities;
+    if (isObject(params) && isObject(params.capabilities)) this.capabilities = params.capabilities;
     if (asked === BATCHING_VERSION) this.#peer.allowBatches();
     const { kinds } = this.#gateway;
     const { name, title, version } = this.#identity;

@@ -1,5 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import { isJsonObject, Server, type JsonObject } from '../protocol/index.ts';
+import { isObject } from '../shared/is-object.ts';
+import { Server, type JsonObject } from '../protocol/index.ts';
 import type { Edit, Message } from '../wire/index.ts';
 
 const BRACE = 0x7b;
@@ -52,9 +53,9 @@ const UNCHANGED: readonly Edit[] = [];
 /** An error object passes as it is; one that is no error object, or endless, is put into words. */
 function correctError(answer: Message, subject: () => string): readonly Edit[] | SwitchboardError {
   const said = answer.value(Server.error);
-  const message = isJsonObject(said) ? said.message : said;
+  const message = isObject(said) ? said.message : said;
   if (
-    isJsonObject(said) &&
+    isObject(said) &&
     Number.isInteger(said.code) &&
     typeof message === 'string' &&
     message.length <= MAX_ERROR_CHARS

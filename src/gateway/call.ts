@@ -1,5 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import { Client, isJsonObject, Server, type JsonObject } from '../protocol/index.ts';
+import { isObject } from '../shared/is-object.ts';
+import { Client, Server, type JsonObject } from '../protocol/index.ts';
 import type { Edit, Message } from '../wire/index.ts';
 import { correctAnswer, correctToolAnswer } from './answers.ts';
 import type { Session } from './session.ts';
@@ -169,7 +170,7 @@ export class Call {
 function outcomeOf(answer: Message): string {
   if (answer.has(Server.error)) return 'error';
   const result = answer.value(Server.result);
-  return isJsonObject(result) && result.isError === true ? 'tool error' : 'ok';
+  return isObject(result) && result.isError === true ? 'tool error' : 'ok';
 }
 
 /** Whether a result is a task of the modern era. The check for "complete" comes first because nearly all are. */

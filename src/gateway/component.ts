@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '../protocol/index.ts';
+import { isObject } from '../shared/is-object.ts';
+import type { JsonObject } from '../protocol/index.ts';
 
 /**
  * A tool, resource, template or prompt as its server described it. The text is kept and passed on, so that members
@@ -19,7 +20,7 @@ export class Component {
   get value(): JsonObject {
     if (this.#value === undefined) {
       const parsed: unknown = JSON.parse(this.text);
-      this.#value = isJsonObject(parsed) ? parsed : {};
+      this.#value = isObject(parsed) ? parsed : {};
     }
     return this.#value;
   }

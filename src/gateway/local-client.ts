@@ -1,5 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import { CLIENT_SHAPE, isJsonObject, type JsonObject } from '../protocol/index.ts';
+import { isObject } from '../shared/is-object.ts';
+import { CLIENT_SHAPE, type JsonObject } from '../protocol/index.ts';
 import { editedText, Message, type AnswerListener, type Edit } from '../wire/index.ts';
 import type { Call } from './call.ts';
 import { Session, type ClientLink } from './session.ts';
@@ -121,7 +122,7 @@ export class LocalClient implements ClientLink {
 
 /** The error of an answer, in whatever form the server gave it. */
 export function serverError(error: unknown): ServerError {
-  if (!isJsonObject(error)) return new ServerError(String(error), 0, undefined);
+  if (!isObject(error)) return new ServerError(String(error), 0, undefined);
   const message = typeof error.message === 'string' ? error.message : JSON.stringify(error);
   return new ServerError(message, typeof error.code === 'number' ? error.code : 0, error.data);
 }

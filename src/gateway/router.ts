@@ -1,15 +1,9 @@
 import { SwitchboardError } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
 import type { Logger } from '../shared/log.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { withTimeout } from '../shared/with-timeout.ts';
-import {
-  Client,
-  isJsonObject,
-  kindListedBy,
-  Server,
-  LOG_MESSAGE_LEVELS,
-  type CatalogKind,
-} from '../protocol/index.ts';
+import { Client, kindListedBy, Server, LOG_MESSAGE_LEVELS, type CatalogKind } from '../protocol/index.ts';
 import { jsonItems, memberText, withMembers, type Edit, type Message } from '../wire/index.ts';
 import type { ListWait, PendingList } from './list-wait.ts';
 import type { Call } from './call.ts';
@@ -192,7 +186,7 @@ export class Router {
   #list(call: Call, kind: CatalogKind): void {
     // We send one page, so every cursor is invalid.
     const params = call.request.value(Client.params);
-    if (isJsonObject(params) && params.cursor !== undefined && params.cursor !== null) {
+    if (isObject(params) && params.cursor !== undefined && params.cursor !== null) {
       call.fail(new SwitchboardError('PARAMS_INVALID', `Unknown cursor: ${call.method} has one page.`));
       return;
     }
@@ -338,7 +332,7 @@ export class Router {
 
   #setLevel(call: Call): void {
     const params = call.request.value(Client.params);
-    const level = isJsonObject(params) ? params.level : undefined;
+    const level = isObject(params) ? params.level : undefined;
     if (!LOG_MESSAGE_LEVELS.includes(level as (typeof LOG_MESSAGE_LEVELS)[number])) {
       const message = `logging/setLevel needs a level: one of ${LOG_MESSAGE_LEVELS.join(', ')}.`;
       call.fail(new SwitchboardError('PARAMS_INVALID', message));
@@ -370,7 +364,7 @@ export class Router {
       .map((cache) => cache.source)
       .filter((source) => {
         const tasks = source.about()?.capabilities.tasks;
-        return source.state.kind === 'running' && isJsonObject(tasks) && tasks.list !== undefined;
+        return source.state.kind === 'running' && isObject(tasks) && tasks.list !== undefined;
       });
     const lists = sources.map(async (source) => {
       const { components } = await withTimeout(source.list('tasks'), TASKS_TIMEOUT_MS, () => {

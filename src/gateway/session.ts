@@ -1,5 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
-import { isJsonObject, Server, type JsonObject, type CatalogKind } from '../protocol/index.ts';
+import { isObject } from '../shared/is-object.ts';
+import { Server, type JsonObject, type CatalogKind } from '../protocol/index.ts';
 import { idKey, RunningIds, type AnswerListener, type Edit, type Message } from '../wire/index.ts';
 import { Call } from './call.ts';
 import { dropOldest } from './drop-oldest.ts';
@@ -217,6 +218,6 @@ function claim(owners: Map<string, Source>, what: string, source: Source, most: 
 function linksIn(content: unknown): string[] {
   if (!Array.isArray(content)) return [];
   return content.flatMap((item: unknown) =>
-    isJsonObject(item) && item.type === 'resource_link' && typeof item.uri === 'string' ? [item.uri] : [],
+    isObject(item) && item.type === 'resource_link' && typeof item.uri === 'string' ? [item.uri] : [],
   );
 }

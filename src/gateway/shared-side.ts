@@ -1,4 +1,5 @@
-import { isJsonObject, LOG_MESSAGE_LEVELS, Server, severity, type Era } from '../protocol/index.ts';
+import { isObject } from '../shared/is-object.ts';
+import { LOG_MESSAGE_LEVELS, Server, severity, type Era } from '../protocol/index.ts';
 import { RpcCode, type Message } from '../wire/index.ts';
 import type { Session } from './session.ts';
 import type { ServerRequest, Source, SourceListener } from './source.ts';
@@ -159,9 +160,9 @@ export class SharedSide {
 function taskNamedIn(message: Message): string | undefined {
   if (!message.mentions('"taskId"')) return undefined;
   const params = message.value(Server.params);
-  if (!isJsonObject(params)) return undefined;
-  const related = isJsonObject(params._meta) ? params._meta[RELATED_TASK] : undefined;
-  const task = isJsonObject(related) ? related.taskId : params.taskId;
+  if (!isObject(params)) return undefined;
+  const related = isObject(params._meta) ? params._meta[RELATED_TASK] : undefined;
+  const task = isObject(related) ? related.taskId : params.taskId;
   return typeof task === 'string' ? task : undefined;
 }
 

@@ -1,5 +1,5 @@
 export { eraOfVersion, otherEra, type Era, type EraSupport } from './era.ts';
-export { isJsonObject, type JsonObject } from './json.ts';
+export type { JsonObject } from './json.ts';
 export {
   CATALOG_KINDS,
   kindListedBy,

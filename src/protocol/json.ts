@@ -1,5 +1,2 @@
+/** An object as JSON knows it. */
 export type JsonObject = { [key: string]: unknown };
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

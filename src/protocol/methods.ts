@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from './json.ts';
+import { isObject } from '../shared/is-object.ts';
+import type { JsonObject } from './json.ts';
 
 /** Requests of a client that the core answers or routes. Others pass only where there is a single source. */
 const ROUTED = new Set([
@@ -42,7 +43,7 @@ const REQUIRED_CAPABILITIES: ReadonlyMap<string, string> = new Map([
 /** Whether a client with these capabilities supports elicitation in this mode. Default mode: form. */
 export function canElicit(capabilities: JsonObject, mode: string | undefined): boolean {
   const declared = capabilities.elicitation;
-  if (!isJsonObject(declared)) return false;
+  if (!isObject(declared)) return false;
   // Versions before modes existed declared nothing inside, and meant forms.
   return mode === 'url'
     ? declared.url !== undefined

@@ -1,20 +1,21 @@
-import { isJsonObject, Server } from '../protocol/index.ts';
+import { isObject } from '../shared/is-object.ts';
+import { Server } from '../protocol/index.ts';
 import type { Message } from '../wire/index.ts';
 
 /** What a server's error answer says, in its own words or as JSON. */
 export function errorText(answer: Message): string {
   const error = answer.value(Server.error);
-  return isJsonObject(error) && typeof error.message === 'string' ? error.message : JSON.stringify(error);
+  return isObject(error) && typeof error.message === 'string' ? error.message : JSON.stringify(error);
 }
 
 export function errorCode(answer: Message): unknown {
   const error = answer.value(Server.error);
-  return isJsonObject(error) ? error.code : undefined;
+  return isObject(error) ? error.code : undefined;
 }
 
 /** The versions that an error names as those the server speaks; undefined where it names none. */
 export function versionsSupported(answer: Message): readonly unknown[] | undefined {
   const error = answer.value(Server.error);
-  const data = isJsonObject(error) ? error.data : undefined;
-  return isJsonObject(data) && Array.isArray(data.supported) ? (data.supported as unknown[]) : undefined;
+  const data = isObject(error) ? error.data : undefined;
+  return isObject(data) && Array.isArray(data.supported) ? (data.supported as unknown[]) : undefined;
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isObject } from '../../shared/is-object.ts';
 import {
   BATCHING_VERSION,
   Client,
-  isJsonObject,
   isLegacyVersion,
   isModernVersion,
   Meta,
@@ -298,7 +298,7 @@ function carriesVersion(message: Message): boolean {
 /** The client name in an initialize request, cut to fit a log line. */
 function clientNameIn(initialize: Message): string | undefined {
   const params = initialize.value(Client.params);
-  const name = isJsonObject(params) && isJsonObject(params.clientInfo) ? params.clientInfo.name : undefined;
+  const name = isObject(params) && isObject(params.clientInfo) ? params.clientInfo.name : undefined;
   return typeof name === 'string' ? name.slice(0, LONGEST_NAME) : undefined;
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '../../shared/is-object.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { Client, isJsonObject, isModernVersion } from '../../protocol/index.ts';
+import { Client, isModernVersion } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 
 /** A parameter of a tool that is repeated in a header. */
@@ -142,7 +143,7 @@ function valueOf(headers: IncomingHttpHeaders, header: string): string | undefin
 }
 
 function memberOf(value: unknown, key: string): unknown {
-  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 const LONGEST_SHOWN = 100;

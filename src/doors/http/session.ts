@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { messageOf } from '../../shared/errors.ts';
+import { isObject } from '../../shared/is-object.ts';
 import type { Logger } from '../../shared/log.ts';
-import { Client, isJsonObject, Server } from '../../protocol/index.ts';
+import { Client, Server } from '../../protocol/index.ts';
 import {
   editedMember,
   serialize,
@@ -82,7 +83,7 @@ export abstract class HttpSession implements MessageTransport {
   /** Its initialize request has succeeded, with this answer. */
   protected begun({ pieces }: SerializedMessage): void {
     const { result } = JSON.parse(Buffer.concat(pieces).toString()) as { result?: unknown };
-    const version = isJsonObject(result) ? result.protocolVersion : undefined;
+    const version = isObject(result) ? result.protocolVersion : undefined;
     this.version = typeof version === 'string' ? version : undefined;
     this.initialized = true;
   }

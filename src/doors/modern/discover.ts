@@ -1,5 +1,6 @@
+import { isObject } from '../../shared/is-object.ts';
 import type { CatalogEntry } from '../../gateway/index.ts';
-import { isJsonObject, LEGACY_VERSIONS, MODERN_VERSION, type JsonObject } from '../../protocol/index.ts';
+import { LEGACY_VERSIONS, MODERN_VERSION, type JsonObject } from '../../protocol/index.ts';
 import { serverCapabilities } from '../server-identity.ts';
 import type { Attempt, AttemptHandler } from './attempt.ts';
 import type { ModernEndpoint } from './endpoint.ts';
@@ -69,7 +70,7 @@ function extensionsOf(entries: readonly CatalogEntry[]): JsonObject {
   const all: JsonObject = {};
   for (const { source } of entries) {
     const extensions = source.about()?.capabilities.extensions;
-    if (isJsonObject(extensions)) Object.assign(all, extensions);
+    if (isObject(extensions)) Object.assign(all, extensions);
   }
   return Object.keys(all).length > 0 ? { extensions: all } : {};
 }

@@ -1,8 +1,8 @@
+import { isObject } from '../../shared/is-object.ts';
 import type { Logger } from '../../shared/log.ts';
 import { Session, type ClientLink, type Gateway } from '../../gateway/index.ts';
 import {
   Client,
-  isJsonObject,
   isModernVersion,
   LEGACY_VERSIONS,
   MODERN_VERSION,
@@ -337,7 +337,7 @@ export function unsupportedVersion(requested: string): RequestRefusal {
 }
 
 function hasTasks({ extensions }: JsonObject): boolean {
-  return isJsonObject(extensions) && extensions[TASKS_EXTENSION] !== undefined;
+  return isObject(extensions) && extensions[TASKS_EXTENSION] !== undefined;
 }
 
 /** Drops messages that belong to no request. */

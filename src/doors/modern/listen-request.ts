@@ -1,13 +1,6 @@
+import { isObject } from '../../shared/is-object.ts';
 import { Session, type Call, type ClientLink } from '../../gateway/index.ts';
-import {
-  Client,
-  CLIENT_SHAPE,
-  isJsonObject,
-  LIST_KINDS,
-  Meta,
-  Server,
-  type JsonObject,
-} from '../../protocol/index.ts';
+import { Client, CLIENT_SHAPE, LIST_KINDS, Meta, Server, type JsonObject } from '../../protocol/index.ts';
 import { addEdit, Message, type AnswerListener, type Edit } from '../../wire/index.ts';
 import { waitAtMost } from '../wait-at-most.ts';
 import type { Attempt, AttemptHandler } from './attempt.ts';
@@ -51,7 +44,7 @@ export class ListenRequest implements AttemptHandler, ClientLink {
     this.#attempt = attempt;
     this.#id = attempt.request.text(Client.id)!;
     const params = attempt.request.value(Client.params);
-    const wanted = isJsonObject(params) && isJsonObject(params.notifications) ? params.notifications : {};
+    const wanted = isObject(params) && isObject(params.notifications) ? params.notifications : {};
     this.#lists = new Set(
       // Lists that never change are left out of the acknowledgement.
       Object.entries(LISTS).flatMap(([key, method]) =>

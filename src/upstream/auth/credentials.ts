@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import type { JsonObject } from '../../protocol/index.ts';
 import type { RemoteDefinition } from '../../config/index.ts';
+import { isObject } from '../../shared/is-object.ts';
 import type { Logger } from '../../shared/log.ts';
 
 /** What the configuration says about logging in to a server. */
@@ -113,7 +114,7 @@ export function asCredentials(value: JsonObject): Credentials | undefined {
 }
 
 function isClient(value: unknown): value is KnownClient {
-  if (!isJsonObject(value)) return false;
+  if (!isObject(value)) return false;
   const { kind, id, secret, secretExpiresAt, authMethod, redirectUri, doubtful } = value;
   return (
     (kind === 'configured' || kind === 'document' || kind === 'registered') &&
@@ -131,7 +132,7 @@ function isDate(value: unknown): boolean {
 }
 
 function isTokens(value: unknown): value is Tokens {
-  if (!isJsonObject(value)) return false;
+  if (!isObject(value)) return false;
   const { access, refresh, expiresAt, scope } = value;
   return (
     isToken(access) &&

@@ -3,11 +3,10 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { withLock, type LockOptions } from '../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/log.ts';
+import { isObject } from '../../shared/is-object.ts';
 import { nodeErrorCode } from '../../shared/node-error-code.ts';
 import { withRegularFile } from '../../shared/regular-file.ts';
 import { writeFileAtomic } from '../../shared/write-file.ts';
-import { isJsonObject } from '../../protocol/index.ts';
 import { asCredentials, type Credentials, type LoginOptions } from './credentials.ts';
 
 /** What is kept of the login to one server: a file of its own, `auth/<hash>.json` in the state directory. */
@@ -133,7 +132,7 @@ function reasonOf(error: unknown): string {
 function parse(text: string): Credentials | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? asCredentials(value) : undefined;
+    return isObject(value) ? asCredentials(value) : undefined;
   } catch {
     return undefined;
   }

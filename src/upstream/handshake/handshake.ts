@@ -1,9 +1,9 @@
 import { SwitchboardError } from '../../shared/errors.ts';
+import { isObject } from '../../shared/is-object.ts';
 import { quoted } from '../../shared/printable.ts';
 import type { SourceInfo } from '../../gateway/index.ts';
 import {
   BATCHING_VERSION,
-  isJsonObject,
   isLegacyVersion,
   LATEST_LEGACY_VERSION,
   Meta,
@@ -139,8 +139,8 @@ function readInitialize(answer: Message, { server, mask }: HandshakeOptions): Ou
     return { kind: 'refused', error, sure: unsupported };
   }
   const result = answer.value(Server.result);
-  const version = isJsonObject(result) ? result.protocolVersion : undefined;
-  if (!isJsonObject(result) || !isLegacyVersion(version)) {
+  const version = isObject(result) ? result.protocolVersion : undefined;
+  if (!isObject(result) || !isLegacyVersion(version)) {
     const error = unknownVersions(server, version === undefined ? [] : [version]);
     // It may have named the version that does not begin like this.
     return { kind: 'refused', error, sure: version === MODERN_VERSION };
@@ -152,13 +152,13 @@ function readDiscovery(answer: Message, options: HandshakeOptions): Outcome {
   const { server } = options;
   if (answer.has(Server.error)) return readRefusal(answer, options);
   const result = answer.value(Server.result);
-  if (!isJsonObject(result) || !Array.isArray(result.supportedVersions)) {
+  if (!isObject(result) || !Array.isArray(result.supportedVersions)) {
     const message = `Server '${server}' sent an invalid response to server/discover.`;
     return { kind: 'refused', error: new SwitchboardError('START_FAILED', message) };
   }
   const versions = result.supportedVersions as unknown[];
   if (!versions.includes(MODERN_VERSION)) return otherVersions(versions, server);
-  const meta = isJsonObject(result._meta) ? result._meta : {};
+  const meta = isObject(result._meta) ? result._meta : {};
   return { kind: 'agreed', info: infoIn(result, MODERN_VERSION, meta[Meta.serverInfo]) };
 }
 
@@ -166,8 +166,8 @@ function infoIn(result: JsonObject, protocolVersion: string, serverInfo: unknown
   const { capabilities, instructions } = result;
   return {
     protocolVersion,
-    serverInfo: isJsonObject(serverInfo) ? serverInfo : {},
-    capabilities: isJsonObject(capabilities) ? capabilities : {},
+    serverInfo: isObject(serverInfo) ? serverInfo : {},
+    capabilities: isObject(capabilities) ? capabilities : {},
     instructions: typeof instructions === 'string' ? instructions : undefined,
   };
 }

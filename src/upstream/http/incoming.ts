@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../protocol/index.ts';
+import { isObject } from '../../shared/is-object.ts';
 import { Envelope, withMembers, type Message } from '../../wire/index.ts';
 import type { ErrorBody, Inbox } from './inbox.ts';
 
@@ -10,7 +10,7 @@ export function answeredId(message: Message): number {
 /** The protocol version in the response to `initialize`, if it fits a header. */
 export function agreedVersion(answer: Message): string | undefined {
   const result = answer.lead(Envelope.result) === 0x7b ? answer.value(Envelope.result) : undefined;
-  const version = isJsonObject(result) ? result.protocolVersion : undefined;
+  const version = isObject(result) ? result.protocolVersion : undefined;
   return typeof version === 'string' && /^[\x21-\x7e]{1,64}$/.test(version) ? version : undefined;
 }
 

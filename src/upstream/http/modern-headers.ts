@@ -1,4 +1,5 @@
-import { Client, isJsonObject, MODERN_VERSION } from '../../protocol/index.ts';
+import { isObject } from '../../shared/is-object.ts';
+import { Client, MODERN_VERSION } from '../../protocol/index.ts';
 import { editedString } from '../../wire/index.ts';
 import type { ToolHeaders } from '../modern/tool-headers.ts';
 import type { Outgoing } from './remote-messages.ts';
@@ -55,7 +56,7 @@ export function inHeader(value: string): string {
 }
 
 function memberOf(value: unknown, key: string): unknown {
-  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 /** Only primitive values fit a header; null counts as absent. */

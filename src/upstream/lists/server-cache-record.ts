@@ -1,8 +1,8 @@
+import { isObject } from '../../shared/is-object.ts';
 import type { Listing, SourceInfo } from '../../gateway/index.ts';
 import {
   CATALOG_KINDS,
   eraOfVersion,
-  isJsonObject,
   type CatalogKind,
   type EraSupport,
   type JsonObject,
@@ -59,7 +59,7 @@ export function printRecord({ about, framing, support, lists }: ServerRecord): s
 export function parseRecord(text: string): ServerRecord | undefined {
   const [head, ...lines] = text.split('\n');
   const facts = parsed(head!);
-  if (!isJsonObject(facts) || facts.version !== VERSION || !isJsonObject(facts.lists)) return undefined;
+  if (!isObject(facts) || facts.version !== VERSION || !isObject(facts.lists)) return undefined;
   const lists = new Map<CatalogKind, Lines>();
   let at = 0;
   for (const [kind, count] of Object.entries(facts.lists)) {
@@ -69,7 +69,7 @@ export function parseRecord(text: string): ServerRecord | undefined {
     lists.set(kind, lines.slice(at, end));
     at = end;
   }
-  const about = isJsonObject(facts.about) ? infoIn(facts.about) : undefined;
+  const about = isObject(facts.about) ? infoIn(facts.about) : undefined;
   return { about, framing: unusual(facts.framing), support: supportIn(facts.support, about), lists };
 }
 
@@ -120,7 +120,7 @@ function unusual(framing: unknown): Framing | undefined {
 
 /** What a record says of eras; an older record says nothing but which one the server spoke. */
 function supportIn(support: unknown, about: SourceInfo | undefined): EraSupport {
-  if (!isJsonObject(support)) return about ? { [eraOfVersion(about.protocolVersion)]: true } : {};
+  if (!isObject(support)) return about ? { [eraOfVersion(about.protocolVersion)]: true } : {};
   const { legacy, modern } = support;
   return {
     ...(typeof legacy === 'boolean' ? { legacy } : {}),
@@ -159,8 +159,8 @@ function infoIn({
   if (typeof protocolVersion !== 'string') return undefined;
   return bounded({
     protocolVersion,
-    serverInfo: isJsonObject(serverInfo) ? serverInfo : {},
-    capabilities: isJsonObject(capabilities) ? capabilities : {},
+    serverInfo: isObject(serverInfo) ? serverInfo : {},
+    capabilities: isObject(capabilities) ? capabilities : {},
     instructions: typeof instructions === 'string' ? instructions : undefined,
   });
 }

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type ListKind } from '../../protocol/index.ts';
+import { isObject } from '../../shared/is-object.ts';
+import type { JsonObject, ListKind } from '../../protocol/index.ts';
 import { withMembers } from '../../wire/index.ts';
 
 /** What a member of a list item must be for a client to take the list at all. */
@@ -7,26 +8,26 @@ type Check = (value: unknown) => boolean;
 const isText: Check = (value) => typeof value === 'string';
 const isNumber: Check = (value) => typeof value === 'number';
 const isList: Check = (value) => Array.isArray(value);
-const isObjectSchema: Check = (value) => isJsonObject(value) && value.type === 'object';
+const isObjectSchema: Check = (value) => isObject(value) && value.type === 'object';
 const isArgumentList: Check = (value) =>
-  Array.isArray(value) && value.every((each) => isJsonObject(each) && typeof each.name === 'string');
+  Array.isArray(value) && value.every((each) => isObject(each) && typeof each.name === 'string');
 
 const EVERYWHERE: Readonly<Record<string, Check>> = {
   title: isText,
   description: isText,
   icons: isList,
-  _meta: isJsonObject,
+  _meta: isObject,
 };
 const CHECKS: Readonly<Record<ListKind, Readonly<Record<string, Check>>>> = {
   tools: {
     ...EVERYWHERE,
     inputSchema: isObjectSchema,
     outputSchema: isObjectSchema,
-    annotations: isJsonObject,
-    execution: isJsonObject,
+    annotations: isObject,
+    execution: isObject,
   },
-  resources: { ...EVERYWHERE, name: isText, mimeType: isText, size: isNumber, annotations: isJsonObject },
-  resourceTemplates: { ...EVERYWHERE, name: isText, mimeType: isText, annotations: isJsonObject },
+  resources: { ...EVERYWHERE, name: isText, mimeType: isText, size: isNumber, annotations: isObject },
+  resourceTemplates: { ...EVERYWHERE, name: isText, mimeType: isText, annotations: isObject },
   prompts: { ...EVERYWHERE, arguments: isArgumentList },
   tasks: {},
 };

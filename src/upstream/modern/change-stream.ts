@@ -1,5 +1,5 @@
+import { isObject } from '../../shared/is-object.ts';
 import {
-  isJsonObject,
   LIST_KINDS,
   Meta,
   Server,
@@ -46,7 +46,7 @@ export class ChangeStream {
     this.#stamped = stamped;
     this.#kinds = (Object.keys(FILTER) as (keyof typeof FILTER)[]).filter((kind) => {
       const capability = options.about.capabilities[LIST_KINDS[kind].capability];
-      return isJsonObject(capability) && capability.listChanged === true;
+      return isObject(capability) && capability.listChanged === true;
     });
     this.#open();
   }
@@ -59,7 +59,7 @@ export class ChangeStream {
   /** Whether the server can tell of changes to single resources. */
   get canSubscribe(): boolean {
     const { resources } = this.#options.about.capabilities;
-    return isJsonObject(resources) && resources.subscribe === true;
+    return isObject(resources) && resources.subscribe === true;
   }
 
   /** Resolves when the server has confirmed it, or after a while. */

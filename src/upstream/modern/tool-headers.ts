@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../protocol/index.ts';
+import { isObject } from '../../shared/is-object.ts';
+import type { JsonObject } from '../../protocol/index.ts';
 
 /** A tool parameter that is also sent as a header: the header's name, and the parameter's path in the arguments. */
 export interface ToolParamHeader {
@@ -57,11 +58,11 @@ interface AnnotatedSchema {
 /** The parts of a schema that name a header. */
 function* annotated(node: unknown, path: readonly string[] | undefined): Generator<AnnotatedSchema> {
   if (Array.isArray(node)) for (const item of node) yield* annotated(item, undefined);
-  if (!isJsonObject(node)) return;
+  if (!isObject(node)) return;
   if (node[KEY] !== undefined) yield { schema: node, path };
   for (const [key, inner] of Object.entries(node)) {
     if (key === KEY || DATA.has(key)) continue;
-    if (!BY_NAME.has(key) || !isJsonObject(inner)) yield* annotated(inner, undefined);
+    if (!BY_NAME.has(key) || !isObject(inner)) yield* annotated(inner, undefined);
     else
       for (const [name, schema] of Object.entries(inner))
         yield* annotated(schema, key === 'properties' && path ? [...path, name] : undefined);

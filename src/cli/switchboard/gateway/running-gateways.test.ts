@@ -203,8 +203,8 @@ test('what a dead gateway left is ignored and removed; what cannot be judged or 
 
 test('a file that was never finished is removed, unless it is being written now', async () => {
   const { config, state, project } = await setUp();
-  const [old, fresh] = ['state/run/7.json.0123456789ab.tmp', 'state/run/8.json.0123456789ab.tmp'].map((name) =>
-    project.write(name, '{'),
+  const [old, fresh] = ['state/run/7.json.0123456789ab.tmp', 'state/run/8.json.0123456789ab.tmp'].map(
+    (name) => project.write(name, '{'),
   );
   const longAgo = new Date(Date.now() - 2 * 3600 * 1000);
   fs.utimesSync(old!, longAgo, longAgo);

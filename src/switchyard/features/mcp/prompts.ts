@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject } from '../../../protocol/index.ts';
+import type { JsonObject } from '../../../protocol/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { isObject } from '../../../shared/is-object.ts';
 
 /** A predefined prompt. It only contains instructions and has no effect itself. */
 export interface YardPrompt {
@@ -81,7 +82,7 @@ export function getPrompt(name: string, given: unknown): JsonObject {
 }
 
 function isTexts(value: unknown): value is Record<string, string> {
-  return isJsonObject(value) && Object.values(value).every((each) => typeof each === 'string');
+  return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
 function wrong(message: string): SwitchboardError {

@@ -1,6 +1,7 @@
 import { Component, EMPTY_LISTING, type Listing } from '../../../gateway/index.ts';
-import { isJsonObject, type JsonObject, type ListKind } from '../../../protocol/index.ts';
+import type { JsonObject, ListKind } from '../../../protocol/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { isObject } from '../../../shared/is-object.ts';
 import { printable } from '../../../shared/printable.ts';
 import type { YardContext } from '../../records/project/context.ts';
 import { readArguments, schemaOf, type ArgumentSpecs } from './arguments.ts';
@@ -70,7 +71,7 @@ export class YardRequestHandler {
   async #call(name: string, args: unknown, hooks: ToolCallHooks): Promise<JsonObject> {
     const tool = YARD_TOOLS.find((each) => each.name === name);
     if (tool === undefined) throw new SwitchboardError('TOOL_UNKNOWN', `Unknown tool: ${name.slice(0, 200)}`);
-    if (!isJsonObject(args)) throw new SwitchboardError('PARAMS_INVALID', 'arguments must be an object');
+    if (!isObject(args)) throw new SwitchboardError('PARAMS_INVALID', 'arguments must be an object');
     try {
       // Invalid arguments are rejected before the project is opened.
       const given = readArguments(args, argumentsOf(tool));

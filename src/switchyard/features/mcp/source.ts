@@ -1,6 +1,7 @@
 import type { Call, CloseOptions, Source, SourceInfo, SourceState } from '../../../gateway/index.ts';
-import { isJsonObject, MODERN_VERSION, SERVER_SHAPE, type JsonObject } from '../../../protocol/index.ts';
+import { MODERN_VERSION, SERVER_SHAPE, type JsonObject } from '../../../protocol/index.ts';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
+import { isObject } from '../../../shared/is-object.ts';
 import type { Logger } from '../../../shared/log.ts';
 import { VERSION } from '../../../shared/version.ts';
 import { editedText, Message, RpcCode, type Edit } from '../../../wire/index.ts';
@@ -54,7 +55,7 @@ export function createYardSource({ name, project, env, log }: YardSourceOptions)
       };
       const result = await (
         await load()
-      ).handle(method, isJsonObject(params) ? params : {}, { signal, onEvent: progress.onEvent });
+      ).handle(method, isObject(params) ? params : {}, { signal, onEvent: progress.onEvent });
       call.relay(answerWith({ result }));
     } catch (error) {
       call.fail(asError(error, call));
