@@ -128,11 +128,11 @@ async function takePorts(
   const rest = { branch, signal, onEvent, program };
   if (!isRequested) {
     if (Object.keys(projectRecord(context)?.checkouts ?? {}).length === 0) return { ok: true, messages: [] };
-    const { keepCheckouts } = await import('../checkout/keep.ts');
+    const { restoreAfterUp } = await import('../checkout/after-up.ts');
     const started = good.filter(({ result }) => result !== 'already-running');
     return {
       ok: true,
-      messages: await keepCheckouts(context, { ...rest, services: started.map(({ service }) => service) }),
+      messages: await restoreAfterUp(context, { ...rest, services: started.map(({ service }) => service) }),
     };
   }
   if (good.length === 0) return { ok: false, messages: [] };

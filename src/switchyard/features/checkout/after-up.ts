@@ -8,7 +8,7 @@ import { ensureForwarder, withForwarder } from '../forwarder/ensure.ts';
 import { sameMapping } from '../forwarder/protocol.ts';
 import { observeRecorded, restoreCheckouts } from './restore.ts';
 
-export interface KeepOptions {
+export interface AfterUpOptions {
   readonly branch: string;
   /** The services of the branch that were just started. */
   readonly services: readonly string[];
@@ -21,7 +21,10 @@ export interface KeepOptions {
  * Restores the recorded canonical ports of the project: the machine may have rebooted, the forwarder may have been
  * killed, or a service may run on another port now. Reports what was restored, and what was not and why.
  */
-export async function keepCheckouts(context: YardContext, options: KeepOptions): Promise<readonly string[]> {
+export async function restoreAfterUp(
+  context: YardContext,
+  options: AfterUpOptions,
+): Promise<readonly string[]> {
   const project = projectRecord(context);
   if (project === undefined || Object.keys(project.checkouts).length === 0) return [];
   const open = (await callForwarder(context.home).list()) ?? [];
@@ -44,7 +47,7 @@ export async function keepCheckouts(context: YardContext, options: KeepOptions):
 
 async function restore(
   { registry, home, config }: YardContext,
-  { branch, program, onEvent, signal }: KeepOptions,
+  { branch, program, onEvent, signal }: AfterUpOptions,
 ): Promise<readonly string[]> {
   try {
     return await withProjectLock(
@@ -67,7 +70,7 @@ async function restore(
 }
 
 /** The services of the branch that had their canonical ports until another branch was checked out. */
-function takenSince(context: YardContext, { branch, services }: KeepOptions): readonly string[] {
+function takenSince(context: YardContext, { branch, services }: AfterUpOptions): readonly string[] {
   return Object.values(projectRecord(context)?.checkouts ?? {})
     .filter(
       ({ before, service }) =>
