@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
-import { LocalClient } from '../gateway/index.ts';
+import { LocalClient, type SourceListener } from '../gateway/index.ts';
 import { createChildProcesses } from '../process/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
+import { SwitchboardError } from '../shared/errors.ts';
 import { silentLogger } from '../shared/log.ts';
 import { createServerSource } from './source.ts';
 import { testUpstreamContext } from '../../test/helpers/upstream-context.ts';
@@ -10,7 +11,12 @@ import type { ProcessTarget, UpstreamServer } from './server.ts';
 const children = createChildProcesses({ log: silentLogger });
 afterAll(() => children.stopAll({ term: 0, kill: 500 }));
 
-function source(args: string[], more: Partial<UpstreamServer> = {}, how: Partial<ProcessTarget> = {}) {
+function source(
+  args: string[],
+  more: Partial<UpstreamServer> = {},
+  how: Partial<ProcessTarget> = {},
+  context: Parameters<typeof testUpstreamContext>[1] = {},
+) {
   const server: UpstreamServer = {
     name: 'tested',
     target: {
@@ -27,8 +33,19 @@ function source(args: string[], more: Partial<UpstreamServer> = {}, how: Partial
     limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 100 },
     ...more,
   };
-  return createServerSource(server, testUpstreamContext(children), new Deadlines());
+  return createServerSource(server, testUpstreamContext(children, context), new Deadlines());
 }
+
+/** A listener that does nothing. */
+const DEAF: SourceListener = {
+  started: () => undefined,
+  failed: () => undefined,
+  stopped: () => undefined,
+  changed: () => undefined,
+  notified: () => undefined,
+  requested: () => undefined,
+  inUse: () => false,
+};
 
 test('goes from idle to running to stopped, and knows what the server said of itself', async () => {
   const echo = source(['echo.mjs']);
@@ -63,21 +80,25 @@ test('keeps its list until the server says that it changed', async () => {
   const changing = source(['changing.mjs']);
   const first = await changing.list('tools');
   expect(await changing.list('tools')).toBe(first);
-  const changed = new Promise((resolve) =>
-    changing.listen({
-      started: () => undefined,
-      failed: () => undefined,
-      stopped: () => undefined,
-      changed: resolve,
-      notified: () => undefined,
-      requested: () => undefined,
-      inUse: () => false,
-    }),
-  );
+  const changed = new Promise((resolve) => changing.listen({ ...DEAF, changed: resolve }));
   await new LocalClient().request(changing, 'tools/call', { name: 'grow', arguments: {} });
   await changed;
   expect(changing.known('tools')).toBeUndefined();
   const second = await changing.list('tools');
   expect(second.components.length).toBe(first.components.length + 1);
   await changing.close();
+});
+
+test('a server that is listened to and may not be started is tried again with pauses', async () => {
+  let tries = -1;
+  const mayNotStart = (): SwitchboardError | undefined =>
+    ++tries === 0 ? undefined : new SwitchboardError('TOO_MANY_PROCESSES', 'Too many.');
+  const echo = source(['echo.mjs'], {}, {}, { mayNotStart });
+  echo.listen({ ...DEAF, inUse: () => true });
+  await echo.start();
+  process.kill((echo.state as { pid: number }).pid, 'SIGKILL');
+  while (tries < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+  expect(tries).toBeLessThan(10);
+  await echo.close();
 });

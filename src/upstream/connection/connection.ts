@@ -34,6 +34,8 @@ export interface ConnectionOptions {
 const REMOTE_BACKOFF = { first: 100, factor: 2, longest: 1500, limit: 1000 };
 /** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
 const RESTART_TIMEOUT_MS = 2000;
+/** Between two attempts to bring back a server that somebody waits to hear from, at least, in milliseconds. */
+const REVIVAL_PAUSE_MS = 250;
 
 /**
  * The connection to one server over all its runs: idle until somebody needs it, started once however many ask,
@@ -301,13 +303,14 @@ export class Connection {
     return advice.kind === 'wait' ? now + advice.ms : advice.until;
   }
 
-  /** Somebody waits to hear from it: it comes back by itself, as soon as it may be started again. */
-  #revive(): void {
+  /** Somebody waits to hear from it: it comes back by itself, as soon as it may be started again, but not before `pause`. */
+  #revive(pause = 0): void {
     const state = this.#state;
     const down = state.kind === 'idle' || state.kind === 'crashed';
     if (!down || this.#setup.server.comesBack === false || !this.#options.inUse()) return;
-    const wait = Math.max(state.notBefore - performance.now(), 0);
-    setTimeout(() => void this.started().catch(() => this.#revive()), wait).unref();
+    const wait = Math.max(state.notBefore - performance.now(), pause);
+    // A start that was postponed has no pause of its own.
+    setTimeout(() => void this.started().catch(() => this.#revive(REVIVAL_PAUSE_MS)), wait).unref();
   }
 
   /** One timer looks again after the idle time; using the server costs nothing. */

@@ -98,12 +98,11 @@ export class Modern {
   /** Answers what the server has no method for any more. Returns whether that was the case. */
   #answers(call: Call, edits: readonly Edit[]): boolean {
     const answer = this.#own(call.method, () => editedString(call.request, Client.uri, edits));
-    if (answer === undefined) return false;
-    void answer.then((problem) => {
+    void answer?.then((problem) => {
       if (problem) call.fail(problem);
       else call.succeed({});
     });
-    return true;
+    return answer !== undefined;
   }
 
   /** The same for requests of our own. */
