@@ -5,7 +5,6 @@ import { init, parse } from 'es-module-lexer';
  * plain object at its end. The way there by esbuild's own transform keeps bindings live, and pays for it: every use of a
  * name from another file is two calls of a getter, and of a module of Node's every member is copied. Nothing here exports
  * what changes later, and no two files need each other before one of them is done.
- * An address that is known only at run time is imported by way of `require.import`.
  */
 export async function asCommonJs(source) {
   await init;
@@ -17,7 +16,8 @@ export async function asCommonJs(source) {
     if (d === -2) throw new Error('import.meta has no meaning in a CommonJS module');
     body += source.slice(at, ss);
     at = se;
-    if (d >= 0 && n === undefined) body += `require.${source.slice(ss, se)}`;
+    // An address that is known only at run time is outside the program.
+    if (d >= 0 && n === undefined) body += source.slice(ss, se);
     else if (d >= 0) body += `Promise.resolve().then(()=>require(${JSON.stringify(n)}))`;
     else {
       heads.push(required(source.slice(ss, se), n));

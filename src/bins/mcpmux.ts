@@ -1,5 +1,8 @@
 #!/usr/bin/env node
+import { cacheCompiledCode } from '../cli/kit/compile-cache.ts';
 import { mcpmux } from '../cli/switchboard/variants.ts';
-import { runProgram } from '../cli/switchboard/main.ts';
 
-void runProgram(process.argv.slice(2), mcpmux).then((code) => process.exit(code));
+cacheCompiledCode();
+void import('../cli/switchboard/main.ts')
+  .then(({ runProgram }) => runProgram(process.argv.slice(2), mcpmux))
+  .then((code) => process.exit(code));

@@ -1,4 +1,7 @@
 #!/usr/bin/env node
-import { yardMain } from '../cli/switchyard/main.ts';
+import { cacheCompiledCode } from '../cli/kit/compile-cache.ts';
 
-void yardMain(process.argv.slice(2)).then((code) => process.exit(code));
+cacheCompiledCode();
+void import('../cli/switchyard/main.ts')
+  .then(({ yardMain }) => yardMain(process.argv.slice(2)))
+  .then((code) => process.exit(code));

@@ -14,7 +14,7 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 function copyOf(change: (text: string) => string): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-other-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  cpSync(dirname(SWITCHYARD), folder, { recursive: true, filter: (path) => !path.includes('.compiled') });
+  cpSync(dirname(SWITCHYARD), folder, { recursive: true });
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const file = join(folder, name);
     if (name.endsWith('.js')) writeFileSync(file, change(readFileSync(file, 'utf8')));

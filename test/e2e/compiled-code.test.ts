@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import * as nodeModule from 'node:module';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createProject, ROOT } from '../helpers/temp-project.ts';
+
+/** Node 22.8 and newer. */
+const canCache = 'enableCompileCache' in nodeModule;
+
+test('compiled code is cached in the state directory if Node can, and nothing is written beside the program', () => {
+  const dist = join(ROOT, 'dist');
+  const before = readdirSync(dist, { recursive: true });
+  const project = createProject();
+  const state = project.path('state');
+  const run = () =>
+    spawnSync(process.execPath, [join(dist, 'switchyard.js'), 'skill', 'show'], {
+      cwd: project.dir,
+      env: { ...process.env, SWITCHBOARD_STATE_DIR: state, SWITCHYARD_HOME: project.path('home') },
+      encoding: 'utf8',
+    });
+  const first = run();
+  expect(first).toMatchObject({ status: 0, stderr: '' });
+  expect(run().stdout).toBe(first.stdout);
+  expect(readdirSync(dist, { recursive: true })).toEqual(before);
+  expect(existsSync(join(state, 'compiled-code'))).toBe(canCache);
+  if (canCache && process.platform !== 'win32') expect(statSync(state).mode & 0o077).toBe(0);
+});
