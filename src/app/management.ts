@@ -5,7 +5,6 @@ import {
   entryForConfig,
   withoutServer,
   withServer,
-  type ConfiguredServer,
   type LoadedConfig,
   type RuntimeEntry,
   type Settings,
@@ -13,20 +12,15 @@ import {
 import type { RemovalReason, OverallExposure } from '../gateway/index.ts';
 import { managementTools, type ServerManager } from '../management/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
+import type { WorkspaceOptions } from './workspace.ts';
 
 /** The tools that manage servers, as the configuration wants them. */
-export function createManagementTools(options: {
-  readonly manager: ServerManager;
-  readonly management: Settings['management'];
-  readonly config: () => LoadedConfig;
-  readonly volatile: boolean;
-  /** How long a caller waits for a server, in milliseconds. */
-  readonly callerMs: number;
-  /** A server was written to the configuration, or taken out of it (undefined). */
-  readonly persisted: (name: string, definition: ConfiguredServer | undefined) => void;
-  /** Runs work while the configuration is not being reloaded. */
-  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
-}): OverallExposure {
+export function createManagementTools(
+  options: Pick<WorkspaceOptions, 'config' | 'volatile' | 'callerMs' | 'persisted' | 'alone'> & {
+    readonly manager: ServerManager;
+    readonly management: Settings['management'];
+  },
+): OverallExposure {
   const { manager, management, config, volatile, callerMs, persisted, alone } = options;
   const edit = async (change: (text: string) => string, dryRun = false): Promise<void> => {
     const { file, directory } = config();

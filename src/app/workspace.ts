@@ -95,17 +95,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     const { compounds, settings: now } = loaded;
     return [
       ...(now.management.enabled
-        ? [
-            createManagementTools({
-              manager,
-              management: now.management,
-              config,
-              volatile,
-              callerMs: options.callerMs,
-              persisted: options.persisted,
-              alone: options.alone,
-            }),
-          ]
+        ? [createManagementTools({ ...options, manager, management: now.management })]
         : []),
       ...(hasNothingToShow(loaded) ? [setupTool(program, loaded, () => options.whereLooked(loaded))] : []),
       ...compounds.map((each) => compound({ ...each, summaryMaxChars: now.introspection.summaryMaxChars })),

@@ -1,5 +1,7 @@
 import type { WriteStream } from 'node:tty';
 import { truncateLine, width } from './table.ts';
+import { plainLine } from '../../shared/printable.ts';
+import { writeStderr } from './stderr.ts';
 
 /** Lines at the bottom of a terminal that are redrawn in place. */
 export interface LiveBlock {
@@ -35,6 +37,35 @@ export function createLiveBlock(
     clear() {
       write(back());
       shown = [];
+    },
+  };
+}
+
+/** One line at the bottom of a terminal that says what is going on. Elsewhere it shows nothing. */
+export interface StatusLine {
+  readonly visible: boolean;
+  show(text: string): void;
+  /** Before anything else is written, and at the end. */
+  clear(): void;
+}
+
+/** Faster changes nobody can read, in milliseconds. */
+const PAUSE = 50;
+
+export function createStatusLine(): StatusLine {
+  const visible = process.stderr.isTTY && process.env.TERM !== 'dumb';
+  const block = createLiveBlock(process.stderr, writeStderr);
+  let last = -Infinity;
+  return {
+    visible,
+    show(text) {
+      if (!visible || performance.now() - last < PAUSE) return;
+      last = performance.now();
+      block.draw([plainLine(text)]);
+    },
+    clear() {
+      if (last > -Infinity) block.clear();
+      last = -Infinity;
     },
   };
 }

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../../config/index.ts';
 import type { Logger } from '../../shared/log.ts';
 import type { Command } from '../kit/command.ts';
 import type { CliVariant } from './variants.ts';
-import type { StatusLine } from '../kit/status-line.ts';
+import type { StatusLine } from '../kit/live-block.ts';
 
 /** One command of the programs that serve clients. */
 export type CliCommand = Command<Context>;

@@ -10,7 +10,7 @@ import { usage, type ParsedArguments } from '../kit/arguments.ts';
 import { standardFormat } from '../kit/output.ts';
 import { runCommandLine, type CommandRun } from '../kit/program.ts';
 import { onStop } from '../kit/signals.ts';
-import { createStatusLine } from '../kit/status-line.ts';
+import { createStatusLine } from '../kit/live-block.ts';
 import { writeLogLine } from '../kit/stderr.ts';
 import { chosenLogLevel } from './log-level.ts';
 import { requiresConfigFlag, type CliVariant } from './variants.ts';

@@ -1,4 +1,4 @@
-import type { StatusLine } from '../kit/status-line.ts';
+import type { StatusLine } from '../kit/live-block.ts';
 import { writeStderr } from '../kit/stderr.ts';
 import type { SwitchboardError } from '../../shared/errors.ts';
 import { asLines } from '../kit/text.ts';

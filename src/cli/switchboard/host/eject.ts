@@ -16,7 +16,7 @@ import type { CommandOutcome } from '../../kit/command.ts';
 import type { CliCommand } from '../command.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
 import { describeFailure, failureData } from '../../kit/output.ts';
-import { maskedDiff } from './host-diff.ts';
+import { maskedDiff } from './without-secrets.ts';
 import { isOurs } from './host-entries.ts';
 import { HOST_DRY_RUN, hostsIn } from './host-flags.ts';
 import { plainStyle, type Style } from '../../kit/style.ts';

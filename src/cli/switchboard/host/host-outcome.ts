@@ -4,7 +4,7 @@ import { printableLine } from '../../../shared/printable.ts';
 import type { CommandOutcome } from '../../kit/command.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
 import { describeFailure, failureData } from '../../kit/output.ts';
-import { maskedDiff } from './host-diff.ts';
+import { maskedDiff } from './without-secrets.ts';
 import { plainStyle, type Style } from '../../kit/style.ts';
 
 /** What became of the file of one host. */

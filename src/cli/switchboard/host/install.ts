@@ -21,7 +21,7 @@ import { HOST_DRY_RUN, HOST_NAMES, hostsIn, NAME_FLAG, nameIn, SCOPE_FLAG, scope
 import { hostOutcome, type HostResult } from './host-outcome.ts';
 import { scanHosts, scanText } from './scan-hosts.ts';
 import { TOKEN_VARIABLE } from '../serve/http-token.ts';
-import { entryText } from './host-diff.ts';
+import { entryText } from './without-secrets.ts';
 
 export const installCommand: CliCommand = {
   about: [

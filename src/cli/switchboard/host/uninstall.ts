@@ -17,7 +17,7 @@ import { hostEnvironment } from '../../common/host-environment.ts';
 import { isOurs } from './host-entries.ts';
 import { HOST_DRY_RUN, hostsIn, NAME_FLAG, nameIn, SCOPE_FLAG, scopeIn } from './host-flags.ts';
 import { hostOutcome, type HostResult } from './host-outcome.ts';
-import { entryText } from './host-diff.ts';
+import { entryText } from './without-secrets.ts';
 
 export const uninstallCommand: CliCommand = {
   about: [

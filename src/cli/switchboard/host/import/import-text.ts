@@ -2,7 +2,7 @@ import { parseText, type TakeoverResult } from '../../../../hosts/index.ts';
 import { SwitchboardError } from '../../../../shared/errors.ts';
 import { parseJsonc } from '../../../../shared/jsonc.ts';
 import { printableLine } from '../../../../shared/printable.ts';
-import { maskedDiff, entryText } from '../host-diff.ts';
+import { maskedDiff, entryText } from '../without-secrets.ts';
 import { variableNotes, referencesIn } from '../host-entries.ts';
 import type { ConfigImport } from './import-config.ts';
 import type { HostTakeover, ImportDone, ImportJob } from './import-job.ts';
@@ -11,6 +11,7 @@ import type { FileTakeover } from './takeover-plan.ts';
 import { variablesText } from './needed-variables.ts';
 import type { Style } from '../../../kit/style.ts';
 import { table } from '../../../kit/table.ts';
+import type { EditedConfig } from '../../../../config/index.ts';
 
 /** What was found in the hosts, and what becomes of each. */
 export function foundText({ servers }: Pick<ImportJob, 'servers'>, style: Style): string {
@@ -56,13 +57,7 @@ export function hostDiff({ parts, change }: HostTakeover, style: Style): string 
 export function importDoneText(job: ImportJob, { configs, takeovers }: ImportDone, program: string): string {
   const references = configs.flatMap(({ edited }) => referencesIn(edited.after));
   const lines = [
-    ...configs.map(({ plan, edited }) => {
-      const written = plan.planned.filter(isWritten).length;
-      const kept = edited.backup === undefined ? '' : ` A backup is in ${printableLine(edited.backup)}.`;
-      return edited.before === edited.after
-        ? `No changes in ${printableLine(edited.file)}.\n`
-        : `Wrote ${countedServers(written)} to ${printableLine(edited.file)}.${kept}\n`;
-    }),
+    ...configs.map(({ plan, edited }) => wroteText(edited, plan.planned.filter(isWritten).length)),
     ...takeovers.map(({ parts, change }) =>
       change instanceof SwitchboardError || change.before === change.after
         ? ''
@@ -72,6 +67,13 @@ export function importDoneText(job: ImportJob, { configs, takeovers }: ImportDon
     variablesText(job.variables),
   ];
   return lines.join('');
+}
+
+/** What became of one of our own files. */
+export function wroteText({ before, after, file, backup }: EditedConfig, count: number): string {
+  if (before === after) return `No changes in ${printableLine(file)}.\n`;
+  const kept = backup === undefined ? '' : ` A backup is in ${printableLine(backup)}.`;
+  return `Wrote ${countedServers(count)} to ${printableLine(file)}.${kept}\n`;
 }
 
 /** Says that our entry is in the file only where it was written there. */
@@ -104,6 +106,6 @@ function sparedText({ spared }: Pick<ImportJob, 'spared'>): string {
     .join('');
 }
 
-export function countedServers(count: number): string {
+function countedServers(count: number): string {
   return count === 1 ? '1 server' : `${count} servers`;
 }

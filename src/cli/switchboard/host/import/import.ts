@@ -9,7 +9,7 @@ import { describeFailure, failureData } from '../../../kit/output.ts';
 import { HOST_DRY_RUN, HOST_NAMES, NAME_FLAG } from '../host-flags.ts';
 import { prepareImport, type ImportDone, type ImportJob, SECRETS_FLAG } from './import-job.ts';
 import { configDiff, importDoneText, foundText, hostDiff, previewText } from './import-text.ts';
-import { entryText } from '../host-diff.ts';
+import { entryText } from '../without-secrets.ts';
 import { writeStderr } from '../../../kit/stderr.ts';
 import { createStyle, plainStyle } from '../../../kit/style.ts';
 import { notifiedText } from '../../gateway/notify-gateways.ts';

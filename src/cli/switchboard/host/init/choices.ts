@@ -4,7 +4,7 @@ import { didYouMean } from '../../../../shared/nearest.ts';
 import { usage, type ParsedArguments } from '../../../kit/arguments.ts';
 import { levelOf, type Level } from '../import/import-config.ts';
 import { levelIn } from '../import/import-job.ts';
-import { entryText } from '../host-diff.ts';
+import { entryText } from '../without-secrets.ts';
 import type { Prompter, Choice } from '../../../kit/prompter.ts';
 import {
   isOwnHere,

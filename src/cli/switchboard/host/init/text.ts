@@ -2,7 +2,7 @@ import { convertServer, parseText, type HostServer, type HostEnvironment } from 
 import { SwitchboardError } from '../../../../shared/errors.ts';
 import { parseJsonc } from '../../../../shared/jsonc.ts';
 import { printableLine } from '../../../../shared/printable.ts';
-import { maskedDiff, entryText } from '../host-diff.ts';
+import { maskedDiff, entryText } from '../without-secrets.ts';
 import { variableNotes, referencesIn } from '../host-entries.ts';
 import { isWritten, type PlannedServer } from '../import/import-plan.ts';
 import { neededVariables, variablesText } from '../import/needed-variables.ts';
@@ -14,7 +14,7 @@ import { table } from '../../../kit/table.ts';
 import type { HostLoad } from './host-load.ts';
 import type { FoundServers } from './importable-servers.ts';
 import type { ConfigPlan, HostPlan, InitDone, InitPlan } from './plan.ts';
-import { countedServers } from '../import/import-text.ts';
+import { wroteText } from '../import/import-text.ts';
 
 /** Findings that need the user's attention, in lines. */
 export function problemsText({ unusable, problems }: FoundServers): string {
@@ -95,12 +95,9 @@ export function diffsText({ configs, hosts }: InitPlan, style: Style): string {
 
 /** What was done, what to do next, and how to undo it. */
 export function initDoneText(done: InitDone, program: string, style: Style): string {
-  const wrote = done.configs.flatMap(({ plan, edited }) => {
-    if (edited.before === edited.after) return [`No changes in ${printableLine(edited.file)}.\n`];
-    const count = plan.planned.filter(isWritten).length + (plan.yard ? 1 : 0);
-    const kept = edited.backup === undefined ? '' : ` A backup is in ${printableLine(edited.backup)}.`;
-    return [`Wrote ${countedServers(count)} to ${printableLine(edited.file)}.${kept}\n`];
-  });
+  const wrote = done.configs.map(({ plan, edited }) =>
+    wroteText(edited, plan.planned.filter(isWritten).length + (plan.yard ? 1 : 0)),
+  );
   const hosts = done.hosts.flatMap(({ plan, change }) => {
     if (change instanceof SwitchboardError) return [];
     const { title } = plan.file.location.host;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseJsonc } from '../../../shared/jsonc.ts';
-import { maskedDiff, entryText } from './host-diff.ts';
+import { maskedDiff, entryText } from './without-secrets.ts';
 import { plainStyle } from '../../kit/style.ts';
 
 const diffOf = (before: string | undefined, after: string | undefined): string =>
