@@ -1,3 +1,4 @@
+import { homeDirectory } from '../shared/paths.ts';
 import type { NameRule } from './name-rule.ts';
 
 /** What is known of a program that uses MCP servers: where it keeps them, and how it writes them. */
@@ -99,4 +100,9 @@ export interface HostEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The project, where an entry is for one. */
   readonly cwd: string;
+}
+
+/** The environment of this machine. */
+export function hostEnvironment({ cwd, env }: Pick<HostEnvironment, 'cwd' | 'env'>): HostEnvironment {
+  return { platform: process.platform, home: homeDirectory(), env, cwd };
 }

@@ -3,7 +3,7 @@ export { withFileContext } from './change-file.ts';
 export { convertServer, type ConvertedEntry } from './convert.ts';
 export { addressEntry, programEntry } from './build-entry.ts';
 export { entriesOf, parseText, upsertEntry, type Entry } from './edit.ts';
-export type { Host, Scope, HostEnvironment } from './host.ts';
+export { hostEnvironment, type Host, type Scope, type HostEnvironment } from './host.ts';
 export { installEntry, uninstallEntry, type EntryChange } from './install.ts';
 export { differences, isNearDuplicate } from './near-duplicate.ts';
 export { refuseName } from './name-rule.ts';

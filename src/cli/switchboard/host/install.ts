@@ -7,6 +7,7 @@ import {
   type Host,
   type HostLocation,
   type HostEnvironment,
+  hostEnvironment,
 } from '../../../hosts/index.ts';
 import { expectedError, SwitchboardError } from '../../../shared/errors.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
@@ -15,7 +16,6 @@ import type { CommandOutcome } from '../../kit/command.ts';
 import type { CliCommand, Context } from '../command.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
 import { findCommand } from '../../common/find-command.ts';
-import { hostEnvironment } from '../../common/host-environment.ts';
 import { isOurs, ourAddress, ourProgram, variableNotes, variablesIn } from './host-entries.ts';
 import { HOST_DRY_RUN, HOST_NAMES, hostsIn, NAME_FLAG, nameIn, SCOPE_FLAG, scopeIn } from './host-flags.ts';
 import { hostOutcome, type HostResult } from './host-outcome.ts';

@@ -7,13 +7,13 @@ import {
   uninstallEntry,
   type Host,
   type HostLocation,
+  hostEnvironment,
 } from '../../../hosts/index.ts';
 import { expectedError, SwitchboardError } from '../../../shared/errors.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
 import { usage, type ParsedArguments } from '../../kit/arguments.ts';
 import type { CliCommand, Context } from '../command.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
-import { hostEnvironment } from '../../common/host-environment.ts';
 import { isOurs } from './host-entries.ts';
 import { HOST_DRY_RUN, hostsIn, NAME_FLAG, nameIn, SCOPE_FLAG, scopeIn } from './host-flags.ts';
 import { hostOutcome, type HostResult } from './host-outcome.ts';

@@ -32,8 +32,14 @@ import { oneServerIn, requireServer } from '../server/select-servers.ts';
 import { LANGUAGE_FLAGS, languageIn, type LanguageChoice } from './language-flags.ts';
 import { unreportedStderr } from '../server-output.ts';
 import { configPathFor, notifyGateways, notifiedText } from '../gateway/notify-gateways.ts';
-import { findInstructions, instructionsIn, whereFrom, type FoundInstructions } from './wrap-instructions.ts';
-import { refuseForeign, wrapPlan } from './wrap-plan.ts';
+import {
+  findInstructions,
+  instructionsIn,
+  whereFrom,
+  type FoundInstructions,
+  refuseForeign,
+  wrapPlan,
+} from './wrap-plan.ts';
 
 export const wrapCommand: CliCommand = {
   about: [

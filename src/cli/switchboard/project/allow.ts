@@ -6,7 +6,7 @@ import { usage } from '../../kit/arguments.ts';
 import type { CommandOutcome } from '../../kit/command.ts';
 import type { CliCommand, Context } from '../command.ts';
 import { readConfiguration } from '../configuration.ts';
-import { confirm } from '../../kit/confirm.ts';
+import { confirm } from '../../kit/prompter.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
 import { notifyUnsupported, configPaths, notifyGateways, notifiedText } from '../gateway/notify-gateways.ts';
 

@@ -1,4 +1,5 @@
 import { isatty } from 'node:tty';
+import { isIP } from 'node:net';
 import type { App } from '../../../app.ts';
 import type { LoadedConfig } from '../../../config/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
@@ -8,7 +9,6 @@ import { printableLine } from '../../../shared/printable.ts';
 import { usage } from '../../kit/arguments.ts';
 import { httpBanner } from './http-banner.ts';
 import type { CliVariant, ListenSettings } from '../variants.ts';
-import { isLoopback, readHttpAddress, type HttpAddress } from './http-address.ts';
 import { httpToken, TOKEN_VARIABLE } from './http-token.ts';
 import { writeOutcome } from '../../kit/output.ts';
 import type { Reloader } from './reloader.ts';
@@ -144,4 +144,50 @@ function withOwner(
     `Port ${port} is already in use by another gateway (${gatewayText(owner)}).`,
     { hint: `${next}, or choose another port; 0 picks a free one.`, cause: error },
   );
+}
+
+export interface HttpAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Default address of `--http`. */
+const USUAL_PORT = 3006;
+const USUAL_HOST = '127.0.0.1';
+
+/** Reads `[HOST:]PORT`; empty is the usual one. Throws USAGE. */
+export function readHttpAddress(text: string, flag = '--http'): HttpAddress {
+  if (text === '') return { host: USUAL_HOST, port: USUAL_PORT };
+  const between = flag.startsWith('-') ? ' ' : '=';
+  const example = (address: string): string => `${flag}${between}${address}`;
+  const advice = `For example: ${example('3006')} or ${example('127.0.0.1:3006')}; 0 picks a free port.`;
+  const scheme = /^https?:\/\//i.exec(text)?.[0];
+  if (scheme !== undefined) {
+    const rest = text.slice(scheme.length).replace(/\/.*$/s, '');
+    throw usage(
+      `${flag} takes the address without ${JSON.stringify(scheme)}.`,
+      `Write ${example(rest || '3006')}.`,
+    );
+  }
+  const bracketed = /^\[([^\]]*)\]:(.*)$/.exec(text);
+  const colon = text.lastIndexOf(':');
+  const [host, port] = bracketed
+    ? [bracketed[1]!, bracketed[2]!]
+    : colon === -1
+      ? [USUAL_HOST, text]
+      : [text.slice(0, colon), text.slice(colon + 1)];
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw usage(`${flag} needs a port from 0 to 65535.`, advice);
+  if (host === '' || (!bracketed && host.includes(':')))
+    throw usage(
+      `${flag} has an invalid host in ${JSON.stringify(text)}.`,
+      'Put an IPv6 address in brackets: [::1]:3006.',
+    );
+  return { host, port: Number(port) };
+}
+
+/** Whether only this machine can reach it. */
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost' || host === '::1') return true;
+  return isIP(host) === 4 && host.startsWith('127.');
 }

@@ -4,7 +4,7 @@ import { createLogger } from '../../../shared/log.ts';
 import { parseArguments, usage } from '../../kit/arguments.ts';
 import type { CliVariant } from '../variants.ts';
 import { languageIn, WRAPPER_FLAGS } from '../language/language-flags.ts';
-import { chosenLogLevel } from '../log-level.ts';
+import { chosenLogLevel } from '../configuration.ts';
 import { standardFormat, writeFailure } from '../../kit/output.ts';
 import { refuseTooDeep, serveStdio } from './serve.ts';
 import { writeLogLine } from '../../kit/stderr.ts';

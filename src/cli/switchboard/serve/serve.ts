@@ -2,10 +2,9 @@ import { createApp, HOST_TIMEOUT_MS, hasNothingToShow, nestingDepth, type App } 
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { allowFiles, describeWarning, searchReport } from '../../../config/index.ts';
 import { createLogger, type Logger } from '../../../shared/log.ts';
-import { logDirectoryOf, readConfiguration } from '../configuration.ts';
+import { logDirectoryOf, readConfiguration, chosenLogLevel } from '../configuration.ts';
 import { requiresConfigFlag, type CliVariant } from '../variants.ts';
 import type { LogFile } from './log-file.ts';
-import { chosenLogLevel } from '../log-level.ts';
 import { createStateWriter } from './state-writer.ts';
 import { createReloader, settingsNeedingRestart, type Reloader } from './reloader.ts';
 import { writeLogLine, writeStderr } from '../../kit/stderr.ts';

@@ -5,7 +5,7 @@ import { printableLine } from '../../../shared/printable.ts';
 import { usage } from '../../kit/arguments.ts';
 import type { CommandOutcome } from '../../kit/command.ts';
 import type { CliCommand, Context } from '../command.ts';
-import { canShowPages } from '../../common/browser.ts';
+import { canShowPages } from '../../common/find-command.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
 import { writeStderr } from '../../kit/stderr.ts';
 import { table } from '../../kit/table.ts';

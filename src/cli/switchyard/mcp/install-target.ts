@@ -11,10 +11,10 @@ import {
   upsertEntry,
   type Entry,
   type HostLocation,
+  hostEnvironment,
 } from '../../../hosts/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import type { ParsedArguments, Flag } from '../../kit/arguments.ts';
-import { hostEnvironment } from '../../common/host-environment.ts';
 import type { YardInvocation } from '../invocation.ts';
 import { launchOf, type Launch } from './launch.ts';
 

@@ -10,17 +10,16 @@ import {
   type Scope,
   type HostEnvironment,
   type TakeoverResult,
+  hostEnvironment,
 } from '../../../../hosts/index.ts';
 import { expectedError, type SwitchboardError } from '../../../../shared/errors.ts';
 import { stateDirectory } from '../../../../shared/paths.ts';
 import { usage, type Flag, type ParsedArguments } from '../../../kit/arguments.ts';
 import type { Context } from '../../command.ts';
-import { hostEnvironment } from '../../../common/host-environment.ts';
 import { isOurs, ourProgram, passedVariables, referencesIn, variablesIn } from '../host-entries.ts';
 import { hostsIn, nameIn, scopeIn } from '../host-flags.ts';
 import { levelOf, planConfigImport, type ConfigImport, type Level } from './import-config.ts';
-import type { PlannedServer } from './import-plan.ts';
-import { neededVariables, type VariableState } from './needed-variables.ts';
+import { type PlannedServer, neededVariables, type VariableState } from './import-plan.ts';
 import { planTakeover, type FileTakeover } from './takeover-plan.ts';
 
 /** An import that is prepared, and has changed nothing yet. */

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { findHost, locationOf, type HostServer, type HostEnvironment } from '../../../../hosts/index.ts';
 import { parseJsonc } from '../../../../shared/jsonc.ts';
-import { planImport, type ImportOptions } from './import-plan.ts';
-import { neededVariables, variablesText } from './needed-variables.ts';
+import { planImport, type ImportOptions, neededVariables, variablesText } from './import-plan.ts';
 
 const where: HostEnvironment = { platform: 'linux', home: '/home/ada', env: {}, cwd: '/home/ada/shop' };
 const options: ImportOptions = {

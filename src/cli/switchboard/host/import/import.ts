@@ -3,7 +3,7 @@ import { refuseContradictions, type ParsedArguments } from '../../../kit/argumen
 import { notifyOfChange } from '../../config/change-config.ts';
 import type { CommandOutcome } from '../../../kit/command.ts';
 import type { CliCommand, Context } from '../../command.ts';
-import { confirm } from '../../../kit/confirm.ts';
+import { confirm } from '../../../kit/prompter.ts';
 import { Exit } from '../../../../shared/exit-codes.ts';
 import { describeFailure, failureData } from '../../../kit/output.ts';
 import { HOST_DRY_RUN, HOST_NAMES, NAME_FLAG } from '../host-flags.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { LoadedConfig } from '../../../../config/index.ts';
-import type { HostEnvironment } from '../../../../hosts/index.ts';
+import { type HostEnvironment, hostEnvironment } from '../../../../hosts/index.ts';
 import { SwitchboardError } from '../../../../shared/errors.ts';
 import { printableLine } from '../../../../shared/printable.ts';
 import { refuseContradictions, usage, type ParsedArguments } from '../../../kit/arguments.ts';
@@ -9,7 +9,6 @@ import type { CommandOutcome } from '../../../kit/command.ts';
 import type { CliCommand, Context } from '../../command.ts';
 import { Exit } from '../../../../shared/exit-codes.ts';
 import { describeFailure, failureData } from '../../../kit/output.ts';
-import { hostEnvironment } from '../../../common/host-environment.ts';
 import { HOST_DRY_RUN, NAME_FLAG, nameIn } from '../host-flags.ts';
 import { discovered, entryMaker, hidesSecrets, levelIn, SECRETS_FLAG } from '../import/import-job.ts';
 import { Cancelled, createPrompter, type Prompter } from '../../../kit/prompter.ts';

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { confirm } from './confirm.ts';
+import { confirm } from './prompter.ts';
 
 function ask(signal = new AbortController().signal) {
   const [input, output] = [new PassThrough(), new PassThrough()];

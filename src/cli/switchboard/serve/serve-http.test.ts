@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLoopback, readHttpAddress } from './http-address.ts';
+import { isLoopback, readHttpAddress } from './serve-http.ts';
 
 test.each([
   ['', { host: '127.0.0.1', port: 3006 }],

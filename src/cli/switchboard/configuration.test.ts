@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { standardFormat } from '../kit/output.ts';
 import { mcpProxyServer, switchboard } from './variants.ts';
-import { chosenLogLevel } from './log-level.ts';
+import { chosenLogLevel } from './configuration.ts';
 
 test('the flag comes before SWITCHBOARD_LOG_LEVEL, and that before the variable of the program', () => {
   const env = { SWITCHBOARD_LOG_LEVEL: 'error', MCP_PROXY_LOG_LEVEL: 'debug' };
