@@ -2,7 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SwitchboardError } from '../../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { nodeErrorCode } from '../../shared/node-error-code.ts';
 import { withTimeout } from '../../shared/with-timeout.ts';
 
 /** Where the browser comes back to after a login: a page on this machine that is there for this one login. */
@@ -38,7 +39,7 @@ export interface CallbackOptions {
 export async function openCallback({ port, preferred, state }: CallbackOptions): Promise<Callback> {
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 });
   server.maxConnections = 32;
-  await listen(server, port, preferred);
+  await listen(server, port === undefined ? [preferred ?? 0, 0] : [port]);
   const { port: actual } = server.address() as AddressInfo;
   let shown: Promise<unknown> = Promise.resolve();
   let taken = false;
@@ -76,36 +77,17 @@ const HOST = '127.0.0.1';
 /** How long a browser may take to fetch its last page, in milliseconds. */
 const LINGER = 2000;
 
-async function listen(
-  server: Server,
-  port: number | undefined,
-  preferred: number | undefined,
-): Promise<void> {
-  if (port === undefined && preferred !== undefined && (await tryPort(server, preferred)) === undefined)
-    return;
-  const problem = await tryPort(server, port ?? 0);
-  if (problem === undefined) return;
-  throw new SwitchboardError(
-    'AUTH_PORT',
-    `Cannot listen on ${HOST}:${port ?? 0} for the login: ${problem}.`,
-    {
-      hint:
-        port === undefined
-          ? undefined
-          : 'Stop the program that uses that port, or set another "callbackPort".',
-    },
-  );
-}
-
-/** Undefined where it listens now, else why it does not. */
-async function tryPort(server: Server, port: number): Promise<string | undefined> {
+/** Listens on the first of the ports that is free; 0 is any port. */
+async function listen(server: Server, [port = 0, ...others]: readonly number[]): Promise<void> {
   try {
     server.listen(port, HOST);
     await once(server, 'listening');
-    return undefined;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return code ?? message;
+    if (others.length > 0) return listen(server, others);
+    const why = nodeErrorCode(error) ?? messageOf(error);
+    throw new SwitchboardError('AUTH_PORT', `Cannot listen on ${HOST}:${port} for the login: ${why}.`, {
+      hint: port === 0 ? undefined : 'Stop the program that uses that port, or set another "callbackPort".',
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../shared/error-codes.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
+import { nodeErrorCode } from '../../shared/node-error-code.ts';
 import { plainLine } from '../../shared/printable.ts';
 import type { NotRenewed } from '../login.ts';
 import type { RemoteEndpoint } from './remote-endpoint.ts';
@@ -9,8 +10,8 @@ import type { ErrorResponse } from './http-transport.ts';
 
 /** Why a connection failed, as the end of a sentence. */
 export function causeOf(error: unknown): string {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  if (typeof code !== 'string') return typeof message === 'string' ? excerpt(message) : 'unknown cause';
+  const code = nodeErrorCode(error);
+  if (code === undefined) return error instanceof Error ? excerpt(error.message) : 'unknown cause';
   const known = CAUSES[code];
   if (known !== undefined) return known.cause;
   if (isCertificate(code)) return `its certificate is not accepted (${excerpt(code)})`;
@@ -41,7 +42,7 @@ export function serverUnreachable(endpoint: RemoteEndpoint, cause: unknown): str
 
 /** The same as an error of the first request. */
 export function httpStartFailed(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
-  const code = String((cause as { code?: unknown } | undefined)?.code);
+  const code = nodeErrorCode(cause) ?? '';
   const hint = isCertificate(code)
     ? 'Check the certificate of that server; set NODE_EXTRA_CA_CERTS to a file with your own certificate authorities.'
     : (CAUSES[code]?.hint ?? 'Check that it is running and that its url is right.');

@@ -115,22 +115,21 @@ export class Inbox {
   ): Promise<{ parser: EventStreamParser; complete: boolean }> {
     const parser = new EventStreamParser(this.#messageBytes, {
       event: (type, data) => {
-        if (type === 'message') this.#readEvent(data, events);
-        else events.other?.(type, data);
+        if (type !== 'message') {
+          events.other?.(type, data);
+          return;
+        }
+        const read = this.parse(data);
+        if (typeof read === 'number') {
+          this.#warn('sent an event that is not a message');
+          events.invalid(read);
+        } else for (const message of read) events.message(message);
       },
       oversize: (head, tail) => events.oversize(head, tail),
     });
     parser.lastEventId = lastEventId;
     this.#pausable(response);
     return { parser, complete: await readBody(response, (chunk) => parser.push(chunk)) };
-  }
-
-  #readEvent(data: readonly Buffer[], events: MessageEvents): void {
-    const read = this.parse(data);
-    if (typeof read === 'number') {
-      this.#warn('sent an event that is not a message');
-      events.invalid(read);
-    } else for (const message of read) events.message(message);
   }
 
   /** Reads a body that is one message. */

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
+import { withTimeout } from '../../shared/with-timeout.ts';
 import type { SendFailure, Transport, TransportEvents } from '../transport.ts';
 import type { RemoteTarget } from '../server.ts';
 import type { ToolHeaders } from '../modern/tool-headers.ts';
@@ -100,8 +100,8 @@ export class RemoteTransport implements Transport {
   /** Requests that overtake this notification would reach a server that does not know that we are ready. */
   #sendInitialized(notification: Outgoing, http: HttpTransport): void {
     this.messages.hold();
-    const late = sleep(INITIALIZED_TIMEOUT_MS, undefined, { ref: false });
-    void Promise.race([http.send(notification), late]).then(() => this.messages.release());
+    const accepted = Promise.resolve(http.send(notification));
+    void withTimeout(accepted, INITIALIZED_TIMEOUT_MS, () => undefined).then(() => this.messages.release());
   }
 
   #contextOf(endpoint: RemoteEndpoint): HttpTransportContext {
