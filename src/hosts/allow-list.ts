@@ -1,76 +1,53 @@
+import type { JsoncItem } from '../shared/jsonc.ts';
 import { editJsonc } from '../shared/jsonc-members.ts';
 import { nodeAt } from '../shared/jsonc-paths.ts';
-import { spliced } from '../shared/splice.ts';
-import { valueAt, type Container } from './container.ts';
-import { parseHostJson } from './parse-json.ts';
+import { spliced, type Splice } from '../shared/splice.ts';
+import type { Container } from './container.ts';
 
 /** The text with a server on the host's list of those that may be used, where it keeps one. An empty list allows all. */
 export function allowEntry(text: string, container: Container, name: string): string {
-  return editList(text, container, (list, words) => {
-    const last = words.at(-1);
-    if (last === undefined || words.some(({ value }) => value === name)) return list;
-    const gap = last.gap.includes('\n') || words.length > 1 ? last.gap : ' ';
-    const added = last.comma === undefined ? `,${gap}${quoted(name)}` : `${gap}${quoted(name)},`;
-    const at = last.comma ?? last.end;
-    return spliced(list, [{ start: at, end: at, with: added }]);
+  return editList(text, container, (items, blanksBefore) => {
+    const last = items.at(-1);
+    if (last === undefined || items.some(({ node }) => node.value === name)) return [];
+    const blanks = blanksBefore(last);
+    const gap = blanks.includes('\n') || items.length > 1 ? blanks : ' ';
+    const at = endOf(last);
+    const written = JSON.stringify(name);
+    const added = last.comma === undefined ? `,${gap}${written}` : `${gap}${written},`;
+    return [{ start: at, end: at, with: added }];
   });
 }
 
 /** The text without it. */
 export function disallowEntry(text: string, container: Container, name: string): string {
-  return editList(text, container, (list, words) => {
-    const at = words.findIndex(({ value }) => value === name);
-    const [word, before] = [words[at], words[at - 1]];
-    if (word === undefined) return list;
-    const end = word.comma ?? word.end;
-    if (before === undefined) return spliced(list, [{ start: word.start, end, with: '' }]);
-    const start = word.comma === undefined ? before.end : (before.comma ?? before.end);
-    return spliced(list, [{ start, end, with: '' }]);
+  return editList(text, container, (items) => {
+    const at = items.findIndex(({ node }) => node.value === name);
+    const [item, before] = [items[at], items[at - 1]];
+    if (item === undefined) return [];
+    const end = endOf(item);
+    if (before === undefined) return [{ start: item.node.start, end, with: '' }];
+    return [{ start: item.comma === undefined ? before.node.end : endOf(before), end, with: '' }];
   });
 }
 
-/** A text in a list. Offsets count from the opening bracket. */
-interface ListedWord {
-  readonly value: unknown;
-  readonly start: number;
-  readonly end: number;
-  /** Behind the comma that follows. */
-  readonly comma: number | undefined;
-  /** The blanks before it. */
-  readonly gap: string;
+/** Behind an item and its comma. */
+function endOf({ node, comma }: JsoncItem): number {
+  return comma === undefined ? node.end : comma + 1;
 }
 
 function editList(
   text: string,
   { format, allowList }: Container,
-  edit: (list: string, words: readonly ListedWord[]) => string,
+  edit: (items: readonly JsoncItem[], blanksBefore: (item: JsoncItem) => string) => readonly Splice[],
 ): string {
   if (allowList === undefined || format === 'toml') return text;
-  const names = valueAt(parseHostJson(text, format), allowList);
-  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) return text;
   return editJsonc(text, (located) => {
-    const { start, end } = nodeAt(located, allowList) ?? located.root;
-    const list = located.text.slice(start, end);
-    return spliced(located.text, [{ start, end, with: edit(list, wordsIn(list)) }]);
+    const items = nodeAt(located, allowList)?.items ?? [];
+    if (items.some(({ node }) => typeof node.value !== 'string')) return located.text;
+    const blanksBefore = ({ node }: JsoncItem): string => {
+      const before = located.text.slice(0, node.start);
+      return before.slice(before.trimEnd().length);
+    };
+    return spliced(located.text, edit(items, blanksBefore));
   });
-}
-
-const TOKEN = /"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[^]*?\*\/|\s+|[^]/g;
-
-function wordsIn(list: string): ListedWord[] {
-  const words: ListedWord[] = [];
-  let gap = '';
-  for (const { 0: token, index } of list.matchAll(TOKEN)) {
-    const end = index + token.length;
-    if (token.startsWith('"'))
-      words.push({ value: JSON.parse(token), start: index, end, comma: undefined, gap });
-    const last = token === ',' ? words.pop() : undefined;
-    if (last !== undefined) words.push({ ...last, comma: end });
-    gap = token.trim() === '' ? token : '';
-  }
-  return words;
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name);
 }

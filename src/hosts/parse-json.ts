@@ -1,4 +1,4 @@
-import { JsoncError, parseJsonc } from '../shared/jsonc.ts';
+import { EMPTY_TEXT, JsoncError, locateJsonc, type JsoncNode } from '../shared/jsonc.ts';
 import { faultAt, TextFault } from './container.ts';
 import type { Format } from './host.ts';
 
@@ -10,50 +10,34 @@ export function parseHostJson(text: string, format: Exclude<Format, 'toml'>): un
   } catch {
     // Not plain: whether that is right is seen below.
   }
-  const { hasValue, comment, trailingComma } = lookOver(body);
-  const value = hasValue ? parsed(body) : undefined;
+  const comments: number[] = [];
+  const root = located(body, (offset) => comments.push(offset));
   // Only now: where a text is wrong in two ways, this is the lesser one.
+  const [comment] = comments;
   if (format === 'json' && comment !== undefined)
     throw faultAt(body, comment, 'comments are not allowed in this file');
-  if (format !== 'jsonc' && trailingComma !== undefined)
-    throw faultAt(body, trailingComma, 'trailing commas are not allowed in this file');
-  return value;
+  const comma = root && trailingComma(root);
+  if (format !== 'jsonc' && comma !== undefined)
+    throw faultAt(body, comma, 'trailing commas are not allowed in this file');
+  return root?.value;
 }
 
-function parsed(body: string): unknown {
+function located(body: string, onComment: (offset: number) => void): JsoncNode | undefined {
   try {
-    return parseJsonc(body);
+    return locateJsonc(body, onComment);
   } catch (error) {
-    if (error instanceof JsoncError) throw new TextFault(error.reason, error.line, error.column);
-    throw error;
+    if (!(error instanceof JsoncError)) throw error;
+    if (error.reason === EMPTY_TEXT) return undefined;
+    throw new TextFault(error.reason, error.line, error.column);
   }
 }
 
-interface Overview {
-  readonly hasValue: boolean;
-  /** Offsets of the first comment, and of the first comma behind a last item. */
-  readonly comment: number | undefined;
-  readonly trailingComma: number | undefined;
-}
-
-/** A string (closed or not), a comment, a blank or one other character. */
-const TOKEN = /"(?:[^"\\\n]|\\.)*"?|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)|\s+|[^]/g;
-
-function lookOver(body: string): Overview {
-  let comma: number | undefined;
-  let hasValue = false;
-  let comment: number | undefined;
-  let trailingComma: number | undefined;
-  for (const { 0: token, index } of body.matchAll(TOKEN)) {
-    if (token.trim() === '') continue;
-    // One that is never closed is for the parser to complain of.
-    if (/^\/(?:\/|\*[^]*\*\/$)/.test(token)) {
-      comment ??= index;
-      continue;
-    }
-    hasValue = true;
-    if (comma !== undefined && /^[\]}]$/.test(token)) trailingComma ??= comma;
-    comma = token === ',' ? index : undefined;
+/** The offset of the first comma behind a last item. */
+function trailingComma({ members, items }: JsoncNode): number | undefined {
+  const parts = members ?? items ?? [];
+  for (const { node } of parts) {
+    const inside = trailingComma(node);
+    if (inside !== undefined) return inside;
   }
-  return { hasValue, comment, trailingComma };
+  return parts.at(-1)?.comma;
 }

@@ -41,6 +41,8 @@ interface JsoncValue {
   readonly start: number;
   readonly end: number;
   readonly members?: undefined;
+  /** Of a list; undefined for any other value. */
+  readonly items?: readonly JsoncItem[];
 }
 
 export interface JsoncObject extends Omit<JsoncValue, 'members'> {
@@ -48,20 +50,24 @@ export interface JsoncObject extends Omit<JsoncValue, 'members'> {
   readonly members: readonly JsoncMember[];
 }
 
-export interface JsoncMember {
-  readonly key: string;
-  /** The position of the key, quotes included. */
-  readonly start: number;
+export interface JsoncItem {
   readonly node: JsoncNode;
   /** The position of the comma after it, if there is one. */
   readonly comma: number | undefined;
 }
 
+export interface JsoncMember extends JsoncItem {
+  readonly key: string;
+  /** The position of the key, quotes included. */
+  readonly start: number;
+}
+
 /**
  * Parses to a tree with the offset of every value, for editing the text. Accepts and rejects the same input as parseJsonc;
- * offsets do not count the byte-order mark. If plain JSON has a key twice, the last one wins.
+ * offsets do not count the byte-order mark. If plain JSON has a key twice, the last one wins. `onComment` is called with
+ * the offset of each comment.
  */
-export function locateJsonc(text: string): JsoncNode {
+export function locateJsonc(text: string, onComment?: (offset: number) => void): JsoncNode {
   const body = withoutMark(text);
   let plain = true;
   try {
@@ -69,7 +75,7 @@ export function locateJsonc(text: string): JsoncNode {
   } catch {
     plain = false;
   }
-  return parseTolerantly(body, plain ? () => undefined : undefined);
+  return parseTolerantly(body, plain ? () => undefined : undefined, onComment);
 }
 
 /** Where and why a text is not JSON. The excerpt shows structure and keys, never a value. */
@@ -104,6 +110,8 @@ function withoutMark(text: string): string {
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
+/** The reason where there is nothing but blanks and comments. */
+export const EMPTY_TEXT = 'the file is empty';
 /** Deeper than any configuration; keeps the recursion below far from the end of the stack. */
 const MAX_DEPTH = 256;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -119,7 +127,7 @@ const WORDS = new Map<string, unknown>([
 type OnRepeat = (path: readonly (string | number)[], first: number, second: number) => void;
 
 /** Without `onRepeat`, a key that appears twice is refused. */
-function parseTolerantly(text: string, onRepeat?: OnRepeat): JsoncNode {
+function parseTolerantly(text: string, onRepeat?: OnRepeat, onComment?: (offset: number) => void): JsoncNode {
   let at = 0;
   const path: (string | number)[] = [];
   const fail = (reason: string, offset = at): never => {
@@ -127,7 +135,7 @@ function parseTolerantly(text: string, onRepeat?: OnRepeat): JsoncNode {
   };
 
   skipBlank();
-  if (at >= text.length) fail('the file is empty');
+  if (at >= text.length) fail(EMPTY_TEXT);
   const root = parseValue(0);
   skipBlank();
   if (at < text.length) fail('unexpected text after the end of the value');
@@ -137,8 +145,8 @@ function parseTolerantly(text: string, onRepeat?: OnRepeat): JsoncNode {
     if (depth > MAX_DEPTH) fail(`nested deeper than ${MAX_DEPTH} levels`);
     const start = at;
     if (text[at] === '{') return parseObject(depth);
-    const value =
-      text[at] === '[' ? parseArray(depth) : text[at] === '"' ? parseString() : parseNumberOrWord();
+    if (text[at] === '[') return parseArray(depth);
+    const value = text[at] === '"' ? parseString() : parseNumberOrWord();
     return { value, start, end: at };
   }
 
@@ -179,23 +187,24 @@ function parseTolerantly(text: string, onRepeat?: OnRepeat): JsoncNode {
     return { value, start: open, end: at, members };
   }
 
-  function parseArray(depth: number): unknown[] {
-    const result: unknown[] = [];
+  function parseArray(depth: number): JsoncNode {
+    const items: JsoncItem[] = [];
     const open = at++;
     for (;;) {
       skipBlank();
       if (text[at] === ']') break;
       if (at >= text.length) fail('this "[" is never closed', open);
-      path.push(result.length);
-      result.push(parseValue(depth + 1).value);
+      path.push(items.length);
+      const node = parseValue(depth + 1);
       path.pop();
       skipBlank();
+      items.push({ node, comma: text[at] === ',' ? at : undefined });
       if (text[at] === ',') at++;
       else if (at >= text.length) fail('this "[" is never closed', open);
       else if (text[at] !== ']') fail('expected "," or "]" after the value');
     }
     at++;
-    return result;
+    return { value: items.map(({ node }) => node.value), start: open, end: at, items };
   }
 
   function parseString(): string {
@@ -232,11 +241,13 @@ function parseTolerantly(text: string, onRepeat?: OnRepeat): JsoncNode {
       if (char === ' ' || char === '\n' || char === '\r' || char === '\t') {
         at++;
       } else if (char === '/' && text[at + 1] === '/') {
+        onComment?.(at);
         const end = text.indexOf('\n', at);
         at = end === -1 ? text.length : end;
       } else if (char === '/' && text[at + 1] === '*') {
         const end = text.indexOf('*/', at + 2);
         if (end === -1) fail('this comment is never closed');
+        onComment?.(at);
         at = end + 2;
       } else {
         return;
