@@ -1,5 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { destroyAfter, HttpRequest, isEventStream, NOTIFICATION_TIMEOUT_MS } from './http-request.ts';
+import {
+  destroyAfter,
+  discard,
+  HttpRequest,
+  isEventStream,
+  NOTIFICATION_TIMEOUT_MS,
+} from './http-request.ts';
 import { HttpTransport } from './http-transport.ts';
 import { modernHeaders } from './modern-headers.ts';
 import type { Outgoing } from './remote-messages.ts';
@@ -46,10 +52,12 @@ export class Streamable extends HttpTransport {
 
   protected override responded(message: Outgoing, response: IncomingMessage, status: number): void {
     const success = status >= 200 && status <= 299;
-    if (success && isEventStream(response)) this.#readEvents(response);
+    if (status === 404 && this.context.endpoint.session !== undefined) {
+      discard(response);
+      this.loseSession();
+    } else if (success && isEventStream(response)) this.#readEvents(response);
     else super.responded(message, response, status);
     if (success && message.method === 'notifications/initialized') this.#openGetStream();
-    else if (status === 404 && this.context.endpoint.session !== undefined) this.loseSession();
   }
 
   protected override loseSession(): void {
