@@ -1,7 +1,6 @@
-import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { askSystem } from './ask-system.ts';
-import { readProcFile } from './proc-file.ts';
 
 /** A socket that listens on a TCP port. */
 export interface PortHolder {
@@ -69,9 +68,34 @@ function hasTables(): boolean {
 
 function* listeningSockets(): Generator<ListeningSocket> {
   for (const table of TABLES) {
-    for (const [, address = '', port = '', inode = ''] of readProcFile(table).matchAll(LISTENING))
+    for (const [, address = '', port = '', inode = ''] of readListeners(table).matchAll(LISTENING))
       yield { port: Number.parseInt(port, 16), address: readAddress(address), inode };
   }
+}
+
+const CONNECTED = /^ *\d+: \S+ \S+ (?!0A)/m;
+
+/**
+ * The beginning of a table, with all its listeners. The kernel lists them before connections, and takes milliseconds
+ * to list those, so reading ends there. Empty on a system without IPv6.
+ */
+function readListeners(table: string): string {
+  const block = Buffer.alloc(4096);
+  let text = '';
+  let file: number | undefined;
+  try {
+    file = openSync(table, 'r');
+    while (!CONNECTED.test(text)) {
+      const length = readSync(file, block);
+      if (length === 0) break;
+      text += block.toString('latin1', 0, length);
+    }
+  } catch {
+    return '';
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+  return text;
 }
 
 /** The kernel writes words of four bytes in the byte order of the machine. */
