@@ -41,7 +41,7 @@ async function switchboardPart() {
       commands.map(({ name, link, summary }) => [
         link,
         summary,
-        ...lists.map((names) => (names.includes(name) ? 'yes' : 'no')),
+        ...lists.map((names) => (names.includes(name.split(' ')[0]) ? 'yes' : 'no')),
       ]),
     ),
     '`mcp-proxy-server` has one configuration file, so its commands have no `--user` and `--project`. The commands of',

@@ -4,6 +4,7 @@ import { openHttpFor, type HttpOptions } from './app/http.ts';
 import { warnAboutToolSettings } from './app/log-lines.ts';
 import { SharedServers } from './app/shared-servers.ts';
 import { clientsOf, createSources } from './app/sources.ts';
+import { Principals } from './app/principals.ts';
 import { openWorkspace, type Workspace, statesOf, type ServerState } from './app/workspace.ts';
 import {
   isRuntimeServer,
@@ -12,13 +13,7 @@ import {
   type NotAllowed,
   type ServerDefinition,
 } from './config/index.ts';
-import {
-  openModernEndpoint,
-  openStdioDoor,
-  type HttpDoor,
-  type ModernEndpoint,
-  type StdioDoor,
-} from './doors/index.ts';
+import { loadModernEndpoint, openStdioDoor, type HttpDoor, type StdioDoor } from './doors/index.ts';
 import {
   LocalClient,
   type Gateway,
@@ -89,7 +84,7 @@ export interface App {
   /** Logins to remote servers. */
   auth(): ReturnType<typeof loadAuth>;
   openStdio(input: Readable, output: Writable): StdioDoor;
-  /** Lets clients connect, each with servers of its own. */
+  /** Lets clients connect: each session has servers of its own, and so has each token of clients without sessions. */
   openHttp(options: HttpOptions): Promise<HttpDoor>;
   /** Ends every server; `already` is how many milliseconds the exit has taken so far, which the servers get less. */
   close(already?: number): Promise<void>;
@@ -103,7 +98,7 @@ export function createApp(options: AppOptions): App {
   const children = createChildProcesses({ log });
   const alone = createSerial();
   const workspaces = new Set<Workspace>();
-  const endpoints = new Set<ModernEndpoint>();
+  const opened = new Set<Principals>();
   let current = options.config;
   /** Processes that may run at one time; one client alone is not bounded. */
   let mostProcesses = Infinity;
@@ -159,6 +154,16 @@ export function createApp(options: AppOptions): App {
     workspaces.add(workspace);
     return workspace;
   };
+  const withClose = (
+    workspace: Workspace,
+  ): { readonly workspace: Workspace; readonly close: () => Promise<void> } => ({
+    workspace,
+    close: async () => {
+      workspaces.delete(workspace);
+      await workspace.close();
+      onStateChange();
+    },
+  });
   const main = open();
   const listed = warnAboutToolSettings((name) => main.manager.find(name), log);
   const local = new LocalClient();
@@ -207,32 +212,25 @@ export function createApp(options: AppOptions): App {
         messageBytes: current.settings.limits.messageBytes,
       }),
     async openHttp(http) {
-      const modern = open('modern');
-      const { gateway, identity } = modern;
-      const endpoint = await openModernEndpoint({ gateway, identity, log });
-      endpoints.add(endpoint);
+      const openEndpoint = await loadModernEndpoint();
+      const principals = new Principals({
+        openWorkspace: () => withClose(open('modern')),
+        openEndpoint: ({ gateway, identity }) => openEndpoint({ gateway, identity, log }),
+      });
+      opened.add(principals);
       mostProcesses = current.settings.http.maxProcesses;
       return openHttpFor(http, {
         program,
         log,
         config: () => current,
         self: sources.self,
-        modern,
-        endpoint,
-        openLegacy: (gatewayPath) => {
-          const workspace = open('legacy', gatewayPath);
-          const close = async (): Promise<void> => {
-            workspaces.delete(workspace);
-            await workspace.close();
-            onStateChange();
-          };
-          return { workspace, close };
-        },
+        principals,
+        openLegacy: (gatewayPath) => withClose(open('legacy', gatewayPath)),
       });
     },
     async close(already = 0) {
       sources.save();
-      for (const endpoint of endpoints) endpoint.close();
+      for (const principals of opened) principals.close();
       const closed = Promise.all([
         ...[...workspaces].map((workspace) => workspace.close()),
         sharedServers.close(),
@@ -278,6 +276,7 @@ function withPersisted(
   return { ...config, servers: isUsable ? [...others, definition] : others };
 }
 
+export type { AccessTokens } from './doors/index.ts';
 export { nestingDepth } from './app/entry.ts';
 export type { ServerState } from './app/workspace.ts';
 export { hasNothingToShow } from './app/setup-tool.ts';

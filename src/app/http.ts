@@ -2,9 +2,9 @@ import type { LoadedConfig } from '../config/index.ts';
 import {
   connectClient,
   openHttp,
+  type AccessTokens,
   type ClientWorkspace,
   type HttpDoor,
-  type ModernEndpoint,
 } from '../doors/index.ts';
 import type { Gateway } from '../gateway/index.ts';
 import type { Logger } from '../shared/log.ts';
@@ -12,13 +12,14 @@ import { VERSION } from '../shared/version.ts';
 import { headersIn } from '../upstream/index.ts';
 import type { MessageTransport } from '../wire/index.ts';
 import { PATH_HEADER } from './entry.ts';
+import type { Principals } from './principals.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface HttpOptions {
   readonly host: string;
   /** 0: any that is free. */
   readonly port: number;
-  readonly token: string;
+  readonly tokens: AccessTokens;
   /** Called when the last client has left. */
   readonly emptied?: () => void;
 }
@@ -29,9 +30,8 @@ interface HttpContext {
   readonly config: () => LoadedConfig;
   /** The name of this run in the gateway path. */
   readonly self: string;
-  /** What all clients without sessions use: the token is all we know of them. */
-  readonly modern: Workspace;
-  readonly endpoint: ModernEndpoint;
+  /** Takes the requests of clients without sessions. */
+  readonly principals: Principals;
   /** A workspace for one client with a session, and how it ends. */
   readonly openLegacy: (gatewayPath: readonly string[]) => {
     readonly workspace: Workspace;
@@ -41,17 +41,17 @@ interface HttpContext {
 
 /** Lets clients connect over HTTP. */
 export function openHttpFor(
-  { host, port, token, emptied }: HttpOptions,
+  { host, port, tokens, emptied }: HttpOptions,
   context: HttpContext,
 ): Promise<HttpDoor> {
-  const { program, log, config, self, modern, endpoint } = context;
+  const { program, log, config, self, principals } = context;
   const { http, limits } = config().settings;
   return openHttp({
     host,
     port,
     // The address that was typed is one that clients may use.
     guard: {
-      token,
+      tokens,
       allowedHosts: [...http.allowedHosts, ...hostNames(host)],
       allowedOrigins: http.allowedOrigins,
     },
@@ -63,8 +63,8 @@ export function openHttpFor(
     log,
     loopGuard: { header: PATH_HEADER, self },
     open: (transport, gatewayPath) => openForClient(transport, gatewayPath, context),
-    modern: endpoint,
-    paramHeaders: (tool) => paramHeadersOf(modern.gateway, tool),
+    modern: principals,
+    paramHeaders: (tool, principal) => paramHeadersOf(principals.workspaceOf(principal).gateway, tool),
     health: () => ({ name: program, version: VERSION, servers: config().servers.length }),
     ...(emptied === undefined ? {} : { emptied }),
   });

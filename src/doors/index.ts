@@ -3,6 +3,8 @@ import type { ModernEndpoint, ModernEndpointOptions } from './modern/endpoint.ts
 
 export { connectClient } from './client.ts';
 export type { HttpDoor } from './http/door.ts';
+export type { AccessTokens } from './http/guard.ts';
+export type { ModernPrincipals } from './http/modern-posts.ts';
 export type { ClientWorkspace } from './http/session.ts';
 export type { ModernEndpoint } from './modern/endpoint.ts';
 export type { ServerIdentity } from './server-identity.ts';
@@ -14,8 +16,8 @@ export async function openHttp(options: HttpDoorOptions): Promise<HttpDoor> {
   return openHttpDoor(options);
 }
 
-/** Opens the endpoint for all clients of an HTTP door that have no sessions. */
-export async function openModernEndpoint(options: ModernEndpointOptions): Promise<ModernEndpoint> {
+/** Loads what opens an endpoint for the clients of one principal that have no sessions. */
+export async function loadModernEndpoint(): Promise<(options: ModernEndpointOptions) => ModernEndpoint> {
   const { ModernEndpoint } = await import('./modern/endpoint.ts');
-  return new ModernEndpoint(options);
+  return (options) => new ModernEndpoint(options);
 }

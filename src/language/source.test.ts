@@ -6,6 +6,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { hashToken } from '../shared/token-hash.ts';
 import { createProject, nodeServer } from '../../test/helpers/temp-project.ts';
 import { until } from '../../test/helpers/until.ts';
 import { startAnthropicServer } from '../../test/models/anthropic-server.ts';
@@ -464,7 +465,12 @@ describe('a server with a language model before it', () => {
       { ...nodeServer('asking'), isolation: 'shared' },
     );
     const token = 'a-token-of-sixteen-or-more';
-    const door = await app.openHttp({ host: '127.0.0.1', port: 0, token });
+    const tokens = {
+      current: [{ principal: 'test', hash: hashToken(token) }],
+      refresh: () => undefined,
+      watch: () => () => undefined,
+    };
+    const door = await app.openHttp({ host: '127.0.0.1', port: 0, tokens });
     onTestFinished(() => door.close());
     for (const colour of ['red', 'blue']) {
       const client = new Client({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } });

@@ -522,6 +522,21 @@ export const ERROR_CODES = {
    * @fix Remove it to get a new one, or set one made with `openssl rand -hex 32`.
    */
   TOKEN_UNUSABLE: CONFIG,
+  /**
+   * A token with this name exists already.
+   * @fix Choose another name, or revoke the token first with `switchboard token revoke NAME`.
+   */
+  TOKEN_EXISTS: USAGE,
+  /**
+   * No token has this name.
+   * @fix `switchboard token list` shows the names.
+   */
+  TOKEN_UNKNOWN: USAGE,
+  /**
+   * The token cannot be saved.
+   * @fix Check the permissions of the directory, or set `SWITCHBOARD_STATE_DIR`.
+   */
+  TOKEN_STORE: FAILED,
 
   // ## Managing servers at run time
 

@@ -7,6 +7,8 @@ export interface CliEntry extends CommandEntry<Context> {
   readonly edits?: boolean;
   /** Whether it is about `switchboard` itself, in hosts and in folders; no other program has it. Default false. */
   readonly forHosts?: boolean;
+  /** Whether it is about clients that connect, which not every program serves. Default false. */
+  readonly forHttp?: boolean;
   /** Whether it works without a configuration where the program has none unless it is named. Default false. */
   readonly needsNoConfig?: boolean;
 }
@@ -99,6 +101,33 @@ const COMMANDS: readonly CliEntry[] = [
     load: async () => (await import('./gateway/reload.ts')).reloadCommand,
   },
   {
+    name: 'token',
+    words: '',
+    summary: 'manage the tokens of clients that connect over HTTP',
+    forHttp: true,
+    load: async () => (await import('./token/token.ts')).tokenCommand,
+    parts: [
+      {
+        name: 'token create',
+        words: '<name>',
+        summary: 'create a token and show it once',
+        load: async () => (await import('./token/create.ts')).tokenCreateCommand,
+      },
+      {
+        name: 'token list',
+        words: '',
+        summary: 'list the names of the tokens',
+        load: async () => (await import('./token/list.ts')).tokenListCommand,
+      },
+      {
+        name: 'token revoke',
+        words: '<token>',
+        summary: 'revoke a token, also in running gateways',
+        load: async () => (await import('./token/revoke.ts')).tokenRevokeCommand,
+      },
+    ],
+  },
+  {
     name: 'wrap',
     words: '<server>',
     summary: 'put a small language model in front of a server',
@@ -153,8 +182,10 @@ const COMMANDS: readonly CliEntry[] = [
 export function commandsOf(variant: CliVariant): readonly CliEntry[] {
   const { program } = variant;
   const own = COMMANDS.filter(
-    ({ edits, forHosts }) =>
-      !(edits === true && requiresConfigFlag(variant)) && !(forHosts === true && program !== 'switchboard'),
+    ({ edits, forHosts, forHttp }) =>
+      !(forHttp === true && variant.listens === undefined) &&
+      !(edits === true && requiresConfigFlag(variant)) &&
+      !(forHosts === true && program !== 'switchboard'),
   );
   return [...own, completion(program === 'switchboard' ? [program, 'mcp-switchboard'] : [program])];
 }

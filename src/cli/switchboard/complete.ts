@@ -28,6 +28,10 @@ async function names(
       const { HOSTS } = await import('../../hosts/index.ts');
       return HOSTS.map(({ name, title }) => [name, title]);
     }
+    case 'token': {
+      const { readTokens, tokenFile } = await import('./token/token-file.ts');
+      return readTokens(tokenFile(process.env)).map(({ name }) => [name, '']);
+    }
     case 'server': {
       const { readConfiguration } = await import('./configuration.ts');
       const config = await readConfiguration(

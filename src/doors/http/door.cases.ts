@@ -3,15 +3,49 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
+import { hashToken } from '../../shared/token-hash.ts';
 import { Gateway, type Call } from '../../gateway/index.ts';
 import { SERVER_SHAPE, type JsonObject } from '../../protocol/index.ts';
 import { Message } from '../../wire/index.ts';
 import { connectClient } from '../client.ts';
 import { entryWith } from '../modern/modern.cases.ts';
 import { openHttpDoor, type HttpDoor, type HttpDoorOptions } from './door.ts';
+import type { AccessToken, AccessTokens } from './guard.ts';
 import { countedEndpoint, type CountedEndpoint } from './modern-endpoint.cases.ts';
 
 export const TOKEN = 'a-token-for-tests-0123456789abcdef';
+
+/** Tokens that let requests in; each stands for a principal. */
+export function accessTokens(...tokens: readonly string[]): ChangingTokens {
+  const listeners = new Set<() => void>();
+  const listOf = (all: readonly string[]): AccessToken[] =>
+    all.map((token) => ({ principal: `of ${token}`, hash: hashToken(token) }));
+  let current = listOf(tokens);
+  let next = current;
+  const refresh = (): void => {
+    if (current === next) return;
+    current = next;
+    for (const listener of listeners) listener();
+  };
+  return {
+    get current() {
+      return current;
+    },
+    refresh,
+    watch(changed) {
+      listeners.add(changed);
+      return () => listeners.delete(changed);
+    },
+    change(...others) {
+      next = listOf(others);
+    },
+  };
+}
+
+interface ChangingTokens extends AccessTokens {
+  /** Makes others valid, which shows with the next refresh. */
+  change(...tokens: readonly string[]): void;
+}
 
 /** A door to a gateway with one tool, `hold`, whose calls the test answers itself. */
 export interface TestDoor {
@@ -78,7 +112,7 @@ export async function openTestDoor(
   const door = await openHttpDoor({
     host: '127.0.0.1',
     port: 0,
-    guard: { token: TOKEN, allowedHosts: [], allowedOrigins: [] },
+    guard: { tokens: accessTokens(TOKEN), allowedHosts: [], allowedOrigins: [] },
     log: silentLogger,
     health: () => ({ servers: 0 }),
     open: (transport, through) => {

@@ -11,7 +11,7 @@ import { EventStore } from './event-log.ts';
 import { Guard, type GuardOptions, type LoopGuardOptions } from './guard.ts';
 import { handlersFor, ROUTES } from './handlers.ts';
 import type { RepeatedParam } from './modern-headers.ts';
-import { ModernPosts, type ModernRequestHandler } from './modern-posts.ts';
+import { ModernPosts, type ModernPrincipals } from './modern-posts.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { LINGER_MS, replyError, replyErrorUnread } from './reply.ts';
 import type { ClientWorkspace, HttpSession } from './session.ts';
@@ -32,9 +32,9 @@ export interface HttpDoorOptions {
    */
   readonly open: (transport: MessageTransport, gatewayPath: readonly string[]) => ClientWorkspace;
   /** Takes the requests of clients that have no session. */
-  readonly modern: ModernRequestHandler;
+  readonly modern: ModernPrincipals;
   /** The parameters of a tool, by its exposed name, that a modern client repeats in headers. Default none. */
-  readonly paramHeaders?: (tool: string) => readonly RepeatedParam[];
+  readonly paramHeaders?: (tool: string, principal: string) => readonly RepeatedParam[];
   /** Further members of the /healthz response. */
   readonly health: () => JsonObject;
   /** The last client has left. One whose initialize failed does not count as a client. */
@@ -76,6 +76,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   const { limits, log, open, health } = options;
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const guard = new Guard(options.guard);
+  const { tokens } = options.guard;
   const refusals = new RefusalLog(log);
   let draining = false;
   const sessions = new HttpSessions(options, timeouts);
@@ -104,6 +105,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     posts: new PostReader(limits.bodyBytes, failed),
     draining: () => draining,
     health,
+    isRevoked: (principal) => !tokens.current.some((token) => token.principal === principal),
     loopGuard: options.loopGuard,
   });
 
@@ -112,16 +114,16 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
     const route = ROUTES.get(path);
-    const refusal = guard.check(request);
-    if (refusal) {
+    const checked = guard.check(request);
+    if (typeof checked !== 'string') {
       // Any other path is untrusted, and may contain a token.
-      refusals.add(refusal.status, refusal.why, route === undefined ? undefined : path);
-      const headers = refusal.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
-      replyErrorUnread(request, response, { ...refusal, headers });
+      refusals.add(checked.status, checked.why, route === undefined ? undefined : path);
+      const headers = checked.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
+      replyErrorUnread(request, response, { ...checked, headers });
       return;
     }
     const name = route?.get(request.method!);
-    if (name !== undefined) handlers[name](request, response);
+    if (name !== undefined) handlers[name](request, response, checked);
     else if (route === undefined) {
       refusals.add(404, 'unknown path', path.slice(0, LONGEST_PATH));
       replyErrorUnread(request, response, { status: 404, message: NO_PATH });
@@ -146,6 +148,11 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   await listen(server, options.host, options.port);
   server.on('error', (error) => log.error('HTTP server error', { cause: error.message }));
   const { port } = server.address() as AddressInfo;
+  const unwatch = tokens.watch(() => {
+    const principals = new Set(tokens.current.map(({ principal }) => principal));
+    sessions.keepOnly(principals);
+    options.modern.keepOnly(principals);
+  });
 
   return {
     url: `http://${hostInUrl(options.host)}:${port}/mcp`,
@@ -163,6 +170,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     },
     async close() {
       draining = true;
+      unwatch();
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { openTestDoor, TOKEN, type RequestOptions } from './door.cases.ts';
+import {
+  accessTokens,
+  holdCall,
+  openTestDoor,
+  JSON_HEADERS,
+  TOKEN,
+  type RequestOptions,
+} from './door.cases.ts';
 import { ROUTES } from './handlers.ts';
 
 const METHODS = ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS', 'HEAD', 'PATCH'];
@@ -73,7 +80,7 @@ test.each(['127.0.0.256', '127.1', '[::2]', '0.0.0.0', 'localhost.', '127.0.0.1@
 test('names and origins that were allowed are let in, exactly', async () => {
   const { request } = await openTestDoor({
     guard: {
-      token: TOKEN,
+      tokens: accessTokens(TOKEN),
       allowedHosts: ['Box.example', 'other.example:8080'],
       allowedOrigins: ['https://app.example'],
     },
@@ -98,4 +105,66 @@ test('what is let in finds its path and method, and is told which methods there 
   }
   const health = await request({ path: '/healthz?x=1' });
   expect(health.json).toEqual({ status: 'ok', sessions: 0, servers: 0 });
+});
+
+const OTHER = 'another-token-for-tests-0123456789';
+
+test('a session belongs to the token that opened it', async () => {
+  const tokens = accessTokens(TOKEN, OTHER);
+  const { request, startSession } = await openTestDoor({
+    guard: { tokens, allowedHosts: [], allowedOrigins: [] },
+  });
+  const session = await startSession();
+  const headers = { ...JSON_HEADERS, 'mcp-session-id': session };
+  const ping = { method: 'POST', path: '/mcp', body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' };
+  expect((await request({ ...ping, headers })).status).toBe(200);
+  const other = { ...headers, authorization: `Bearer ${OTHER}` };
+  expect((await request({ ...ping, headers: other })).status).toBe(404);
+  expect((await request({ path: '/mcp', headers: { ...other, accept: 'text/event-stream' } })).status).toBe(
+    404,
+  );
+  expect((await request({ method: 'DELETE', path: '/mcp', headers: other })).status).toBe(404);
+  expect((await request({ ...ping, headers })).status).toBe(200);
+});
+
+test('a token that was just created is let in, and a revoked one is not, with all that it opened', async () => {
+  const tokens = accessTokens(TOKEN);
+  const { request, startSession, listen, stream, nextCall, clients } = await openTestDoor({
+    guard: { tokens, allowedHosts: [], allowedOrigins: [] },
+  });
+  const status = async (token: string): Promise<number> =>
+    (await request({ path: '/healthz', headers: { authorization: `Bearer ${token}` } })).status;
+  expect(await status(OTHER)).toBe(401);
+  tokens.change(TOKEN, OTHER);
+  expect(await status(OTHER)).toBe(200);
+  const session = await startSession();
+  const listening = await listen(session);
+  const calling = stream(session, holdCall(1));
+  await nextCall();
+  tokens.change(OTHER);
+  tokens.refresh();
+  expect(await listening.next()).toBeUndefined();
+  expect((await calling).status).toBe(404);
+  expect(clients.closed).toBe(1);
+  expect([await status(TOKEN), await status(OTHER)]).toEqual([401, 200]);
+});
+
+test('a request whose token is revoked while its body is read is refused', async () => {
+  const tokens = accessTokens(TOKEN, OTHER);
+  const { connect, door, clients } = await openTestDoor({
+    guard: { tokens, allowedHosts: [], allowedOrigins: [] },
+  });
+  const body = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}';
+  const connection = await connect();
+  connection.socket.write(
+    `POST /mcp HTTP/1.1\r\nHost: localhost:${door.port}\r\nAuthorization: Bearer ${TOKEN}\r\n` +
+      `Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n` +
+      `Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+  );
+  await connection.sees('100 Continue');
+  tokens.change(OTHER);
+  tokens.refresh();
+  connection.socket.write(body);
+  await connection.sees('revoked');
+  expect(clients.opened).toBe(0);
 });

@@ -1,10 +1,27 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { hashToken } from '../../shared/token-hash.ts';
+
+/** A token that lets requests in, as `Authorization: Bearer …`. */
+export interface AccessToken {
+  /** Stands for whoever sends it. Two principals never share a server process, unless the server is a shared one. */
+  readonly principal: string;
+  readonly hash: Buffer;
+}
+
+/** The tokens that let requests in. They may change at any time. */
+export interface AccessTokens {
+  /** Another list after every change. */
+  readonly current: readonly AccessToken[];
+  /** Looks for changes now: a token that is not known may have been created a moment ago. */
+  refresh(): void;
+  /** Calls back after every change, until the function that it returns is called. */
+  watch(changed: () => void): () => void;
+}
 
 export interface GuardOptions {
-  /** The token of every request, as `Authorization: Bearer …`. */
-  readonly token: string;
+  readonly tokens: AccessTokens;
   /** Names in the Host header beside the loopback ones, with or without a port. */
   readonly allowedHosts: readonly string[];
   /**
@@ -27,21 +44,22 @@ export interface GuardRefusal {
  * foreign name for this address (DNS rebinding) and a foreign origin are refused even with the right token.
  */
 export class Guard {
-  readonly #token: Buffer;
+  readonly #tokens: AccessTokens;
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
-  /** The accepted header of each connection: clients repeat it, and a digest is expensive. */
-  readonly #accepted = new WeakMap<Socket, Buffer>();
+  /** The accepted header of each connection: clients repeat it, and a hash is expensive. */
+  readonly #accepted = new WeakMap<Socket, AcceptedHeader>();
   /** The Host header that was admitted last: mostly all clients use the same. */
   #lastHost: string | undefined;
 
-  constructor({ token, allowedHosts, allowedOrigins }: GuardOptions) {
-    this.#token = digest(token);
+  constructor({ tokens, allowedHosts, allowedOrigins }: GuardOptions) {
+    this.#tokens = tokens;
     this.#hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
     this.#origins = new Set(allowedOrigins);
   }
 
-  check(request: IncomingMessage): GuardRefusal | undefined {
+  /** The principal that has sent a request, or why it is refused. */
+  check(request: IncomingMessage): string | GuardRefusal {
     // An absolute target would override the Host header; only proxies get one.
     if (!request.url?.startsWith('/')) return BAD_TARGET;
     // With duplicates, we might check one and another component use the other.
@@ -51,7 +69,7 @@ export class Guard {
     if (origin !== undefined && !this.#origins.has(origin)) return BAD_ORIGIN;
     if (authorization === undefined) return NO_TOKEN;
     if (!BEARER.test(authorization)) return NO_BEARER;
-    return this.#isAccepted(authorization, request.socket) ? undefined : BAD_TOKEN;
+    return this.#principalOf(authorization, request.socket) ?? BAD_TOKEN;
   }
 
   #admitsHost(host: string): boolean {
@@ -62,16 +80,43 @@ export class Guard {
     return ours;
   }
 
-  #isAccepted(authorization: string, socket: Socket): boolean {
-    if (authorization.length > LONGEST_HEADER) return false;
-    const given = Buffer.from(authorization);
+  #principalOf(authorization: string, socket: Socket): string | undefined {
+    if (authorization.length > LONGEST_HEADER) return undefined;
+    const header = Buffer.from(authorization);
     const accepted = this.#accepted.get(socket);
-    if (accepted?.length === given.length && timingSafeEqual(accepted, given)) return true;
-    // Digests have one length whatever was sent, and comparing them takes one time.
-    if (!timingSafeEqual(digest(authorization.replace(BEARER, '').trim()), this.#token)) return false;
-    this.#accepted.set(socket, given);
-    return true;
+    if (
+      accepted !== undefined &&
+      accepted.tokens === this.#tokens.current &&
+      accepted.header.length === header.length &&
+      timingSafeEqual(accepted.header, header)
+    )
+      return accepted.principal;
+    const hash = hashToken(authorization.replace(BEARER, '').trim());
+    const principal = this.#find(hash) ?? this.#findAgain(hash);
+    if (principal !== undefined)
+      this.#accepted.set(socket, { header, principal, tokens: this.#tokens.current });
+    return principal;
   }
+
+  /** Hashes have one length whatever was sent. All are compared, in constant time, wherever the right one is. */
+  #find(hash: Buffer): string | undefined {
+    let found: string | undefined;
+    for (const token of this.#tokens.current) if (timingSafeEqual(hash, token.hash)) found = token.principal;
+    return found;
+  }
+
+  #findAgain(hash: Buffer): string | undefined {
+    const before = this.#tokens.current;
+    this.#tokens.refresh();
+    return this.#tokens.current === before ? undefined : this.#find(hash);
+  }
+}
+
+interface AcceptedHeader {
+  readonly header: Buffer;
+  readonly principal: string;
+  /** The tokens that were valid then. */
+  readonly tokens: readonly AccessToken[];
 }
 
 const BEARER = /^bearer /i;
@@ -104,7 +149,8 @@ const BAD_ORIGIN: GuardRefusal = {
   why: 'not our Origin',
 };
 const WHERE_IT_IS =
-  'The token is http.token in the configuration, or the one that the gateway prints when started with --show-token.';
+  'The token is http.token in the configuration, or the one that the gateway prints when started with --show-token, ' +
+  'or one made with `switchboard token create`.';
 const NO_TOKEN: GuardRefusal = {
   status: 401,
   message: `Unauthorized: the request has no token. Send "Authorization: Bearer <token>". ${WHERE_IT_IS}`,
@@ -143,10 +189,6 @@ function hasDoubled(rawHeaders: readonly string[]): boolean {
     seen.add(name);
   }
   return false;
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /** Detects that a gateway is its own client, directly or through others: requests list the gateways they came through. */

@@ -42,11 +42,13 @@ export interface HandlersOptions {
   /** Whether the door is closing and refuses new requests. */
   readonly draining: () => boolean;
   readonly health: () => JsonObject;
+  /** Whether the token of a principal is not valid any more, perhaps since the body of its request is read. */
+  readonly isRevoked: (principal: string) => boolean;
   /** Detects clients that are this gateway itself. */
   readonly loopGuard: LoopGuardOptions | undefined;
 }
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+type Handler = (request: IncomingMessage, response: ServerResponse, principal: string) => void;
 
 /** The handlers of the routes, for requests that have passed the guard. */
 export function handlersFor({
@@ -56,12 +58,14 @@ export function handlersFor({
   posts,
   draining,
   health,
+  isRevoked,
   loopGuard,
 }: HandlersOptions): Readonly<Record<RouteName, Handler>> {
   /** The gateway path of a new client; undefined if it was refused, with the error sent. */
-  const admit = (response: ServerResponse, id?: string): readonly string[] | undefined => {
+  const admit = (response: ServerResponse, principal: string, id?: string): readonly string[] | undefined => {
     const gatewayPath = readGatewayPath(response.req, loopGuard);
     if (draining()) replyError(response, { ...STOPPING, id });
+    else if (isRevoked(principal)) replyError(response, { ...REVOKED, id });
     else if (gatewayPath === 'loop') replyError(response, { ...LOOP, id });
     else if (!sessions.makeRoom()) replyError(response, { ...NO_ROOM, id });
     else return gatewayPath;
@@ -98,14 +102,15 @@ export function handlersFor({
   const sessionOf = (
     request: IncomingMessage,
     response: ServerResponse,
+    principal: string,
     id: string | undefined,
   ): StreamableSession | undefined => {
-    const session = id === undefined ? undefined : sessions.find(id, StreamableSession);
+    const session = id === undefined ? undefined : sessions.find(id, StreamableSession, principal);
     if (session === undefined) replyErrorUnread(request, response, id === undefined ? NO_ID : NO_SESSION);
     return session;
   };
 
-  const begin = (message: PostedMessage, response: ServerResponse): void => {
+  const begin = (message: PostedMessage, response: ServerResponse, principal: string): void => {
     if (isBatch(message)) {
       replyError(response, NO_BATCH);
       return;
@@ -115,9 +120,9 @@ export function handlersFor({
       replyError(response, { ...NO_ID, id });
       return;
     }
-    const gatewayPath = admit(response, id);
+    const gatewayPath = admit(response, principal, id);
     if (gatewayPath === undefined) return;
-    const session = new StreamableSession(host, gatewayPath);
+    const session = new StreamableSession(host, principal, gatewayPath);
     sessions.add(session);
     session.begin(message, response);
     response.on('finish', () => {
@@ -126,76 +131,82 @@ export function handlersFor({
   };
 
   /** Modern requests carry their version and need no session. */
-  const takeModern = (message: Message, request: IncomingMessage, response: ServerResponse): void => {
+  const takeModern = (
+    message: Message,
+    request: IncomingMessage,
+    response: ServerResponse,
+    principal: string,
+  ): void => {
     const id = requestIdOf(message);
     if (draining()) replyError(response, { ...STOPPING, code: RpcCode.internalError, id });
+    else if (isRevoked(principal)) replyError(response, { ...REVOKED, code: RpcCode.internalError, id });
     else if (readGatewayPath(request, loopGuard) === 'loop') replyError(response, { ...LOOP, id });
-    else modern.take(message, request, response);
+    else modern.take(message, request, response, principal);
   };
 
   return {
-    send(request, response) {
+    send(request, response, principal) {
       if (!accepts(request.headers.accept, JSON_TYPE, EVENTS_TYPE)) {
         replyErrorUnread(request, response, NOT_BOTH);
         return;
       }
       const claimsModern = namesModernVersion(request);
       const id = claimsModern ? undefined : sessionIdOf(request);
-      if (id !== undefined && sessionOf(request, response, id) === undefined) return;
+      if (id !== undefined && sessionOf(request, response, principal, id) === undefined) return;
       posts.read(request, response, claimsModern, (posted) => {
         // The session may have ended while the body was read.
-        const session = id === undefined ? undefined : sessions.find(id, StreamableSession);
+        const session = id === undefined ? undefined : sessions.find(id, StreamableSession, principal);
         if (!isBatch(posted) && (claimsModern || carriesVersion(posted)))
-          takeModern(posted, request, response);
+          takeModern(posted, request, response, principal);
         else if (id !== undefined && session === undefined) replyError(response, NO_SESSION);
-        else if (session === undefined) begin(posted, response);
+        else if (session === undefined) begin(posted, response, principal);
         else if (!refuses(posted, session, response) && !refusesId(posted, session, response))
           session.receive(posted, response);
       });
     },
 
-    listen(request, response) {
+    listen(request, response, principal) {
       if (!accepts(request.headers.accept, EVENTS_TYPE)) {
         replyErrorUnread(request, response, NOT_EVENTS);
         return;
       }
       if (refuseVersion(request, response)) return;
       const last = request.headers['last-event-id'];
-      sessionOf(request, response, sessionIdOf(request))?.listen(
+      sessionOf(request, response, principal, sessionIdOf(request))?.listen(
         response,
         typeof last === 'string' ? last : undefined,
       );
     },
 
-    leave(request, response) {
+    leave(request, response, principal) {
       if (refuseVersion(request, response)) return;
-      const session = sessionOf(request, response, sessionIdOf(request));
+      const session = sessionOf(request, response, principal, sessionIdOf(request));
       if (session === undefined) return;
       // The client does not wait for its servers to end.
       void session.close();
       replyEmpty(response, 204);
     },
 
-    openEvents(request, response) {
+    openEvents(request, response, principal) {
       if (!accepts(request.headers.accept, EVENTS_TYPE)) {
         replyErrorUnread(request, response, NOT_EVENTS);
         return;
       }
-      const gatewayPath = admit(response);
+      const gatewayPath = admit(response, principal);
       if (gatewayPath === undefined) return;
-      const session = new SseSession(host, gatewayPath);
+      const session = new SseSession(host, principal, gatewayPath);
       sessions.add(session);
       session.begin('/message', response);
     },
 
-    sendMessage(request, response) {
+    sendMessage(request, response, principal) {
       const id = new URLSearchParams(request.url?.split('?')[1]).get('sessionId');
-      if (id === null || sessions.find(id, SseSession) === undefined) {
+      if (id === null || sessions.find(id, SseSession, principal) === undefined) {
         replyErrorUnread(request, response, id === null ? NO_SSE_ID : NO_SSE_SESSION);
         return;
       }
       posts.read(request, response, false, (posted) => {
-        const session = sessions.find(id, SseSession);
+        const session = sessions.find(id, SseSession, principal);
         if (session === undefined) replyError(response, NO_SSE_SESSION);
         else if (!refuses(posted, session, response)) {
           replyEmpty(response, 202);
@@ -223,6 +234,11 @@ const STOPPING = {
   status: 503,
   message: 'Service unavailable: the gateway is shutting down.',
   headers: RETRY,
+};
+const REVOKED = {
+  status: 401,
+  message: 'Unauthorized: the token was revoked. Create another one with `switchboard token create`.',
+  headers: { 'WWW-Authenticate': 'Bearer' },
 };
 const LOOP = {
   status: 508,

@@ -8,6 +8,7 @@ import {
   progress,
   TOKEN,
   type TestDoor,
+  accessTokens,
 } from './door.cases.ts';
 import { openHttpDoor } from './door.ts';
 
@@ -168,7 +169,7 @@ test('a port that is taken, and an address that is not ours, are told by name', 
     openHttpDoor({
       host,
       port,
-      guard: { token: TOKEN, allowedHosts: [], allowedOrigins: [] },
+      guard: { tokens: accessTokens(TOKEN), allowedHosts: [], allowedOrigins: [] },
       limits: { bodyBytes: 1, sessions: 1, sessionIdleMs: 1 },
       log: createLogger({ level: 'silent', program: '', write: () => undefined }),
       open: () => {

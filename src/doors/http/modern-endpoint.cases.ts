@@ -3,20 +3,20 @@ import { silentLogger } from '../../shared/log.ts';
 import type { Gateway } from '../../gateway/index.ts';
 import type { ServerIdentity } from '../server-identity.ts';
 import { ModernEndpoint } from '../modern/endpoint.ts';
-import type { ModernRequestHandler } from './modern-posts.ts';
+import type { ModernPrincipals, ModernRequestHandler } from './modern-posts.ts';
 
-export interface CountedEndpoint extends ModernRequestHandler {
+export interface CountedEndpoint extends ModernRequestHandler, ModernPrincipals {
   /** How many requests have run, and how many of their exchanges are over. */
   readonly count: { opened: number; left: number };
   readonly suspended: number;
 }
 
-/** An endpoint for modern clients as the program opens it, counted. */
+/** An endpoint for all modern clients as the program opens it, counted. */
 export function countedEndpoint(gateway: Gateway, identity: ServerIdentity): CountedEndpoint {
   const endpoint = new ModernEndpoint({ gateway, identity, log: silentLogger });
   onTestFinished(() => endpoint.close());
   const count = { opened: 0, left: 0 };
-  return {
+  const counted: CountedEndpoint = {
     count,
     get suspended() {
       return endpoint.suspended.size;
@@ -32,5 +32,8 @@ export function countedEndpoint(gateway: Gateway, identity: ServerIdentity): Cou
     },
     idle: () => endpoint.idle(),
     failAll: () => endpoint.failAll(),
+    endpointOf: () => counted,
+    keepOnly: () => undefined,
   };
+  return counted;
 }

@@ -3,6 +3,7 @@ import { until } from '../../../test/helpers/until.ts';
 import type { Call } from '../../gateway/index.ts';
 import { Meta, type JsonObject } from '../../protocol/index.ts';
 import { Attempt } from '../modern/attempt.ts';
+import type { ModernRequestHandler } from './modern-posts.ts';
 import { openTestDoor, progress, fromServer, TOKEN, type EventReader, type TestDoor } from './door.cases.ts';
 import { modernCall, modernPost, modernRequest } from './modern-requests.cases.ts';
 
@@ -180,16 +181,20 @@ describe('a client that listens', () => {
 
   test('has its stream before there is anything to say', async () => {
     const silent = { listens: true, cancel: () => undefined, stop: () => undefined };
+    const endpoint: ModernRequestHandler = {
+      refusal: () => undefined,
+      run: (message, channel) => {
+        const attempt = new Attempt(channel, message);
+        attempt.handler = silent;
+        return attempt;
+      },
+      cancel: () => undefined,
+    };
     const { open } = await openTestDoor({
       timeouts: { ...CALM, flushMs: 10 },
       modern: {
-        refusal: () => undefined,
-        run: (message, channel) => {
-          const attempt = new Attempt(channel, message);
-          attempt.handler = silent;
-          return attempt;
-        },
-        cancel: () => undefined,
+        endpointOf: () => endpoint,
+        keepOnly: () => undefined,
         idle: () => Promise.resolve(),
         failAll: () => undefined,
       },

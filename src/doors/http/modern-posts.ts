@@ -24,40 +24,48 @@ import { isDisconnected, replyEmpty, replyError, type ErrorReply } from './reply
 import type { HttpTimeouts } from './timeouts.ts';
 import { UnsentData } from './unsent-data.ts';
 
-/** Takes the requests of clients without a session. */
-export type ModernRequestHandler = Pick<ModernEndpoint, 'refusal' | 'run' | 'cancel' | 'idle' | 'failAll'>;
+/** Takes the requests of one principal without a session. */
+export type ModernRequestHandler = Pick<ModernEndpoint, 'refusal' | 'run' | 'cancel'>;
+
+/** Takes the requests of all clients without a session. Those of different principals never meet. */
+export interface ModernPrincipals extends Pick<ModernEndpoint, 'idle' | 'failAll'> {
+  endpointOf(principal: string): ModernRequestHandler;
+  /** The tokens of all other principals were revoked. */
+  keepOnly(principals: ReadonlySet<string>): void;
+}
 
 /** The POSTs of modern clients. There are no sessions: every POST is independent. */
 export class ModernPosts {
-  readonly endpoint: ModernRequestHandler;
   readonly log: Logger;
   readonly timeouts: HttpTimeouts;
-  readonly #paramHeaders: (tool: string) => readonly RepeatedParam[];
+  readonly #principals: ModernPrincipals;
+  readonly #paramHeaders: (tool: string, principal: string) => readonly RepeatedParam[];
   readonly #limit: number;
   readonly #exchanges = new LinkedSet<ModernExchange>();
   /** Runs while there are exchanges, and a moment longer: mostly another one follows. */
   #timer: NodeJS.Timeout | undefined;
 
   constructor({ modern, paramHeaders = none, limits, log }: HttpDoorOptions, timeouts: HttpTimeouts) {
-    this.endpoint = modern;
+    this.#principals = modern;
     this.log = log;
     this.timeouts = timeouts;
     this.#paramHeaders = paramHeaders;
     this.#limit = limits.sessions;
   }
 
-  take(message: Message, request: IncomingMessage, response: ServerResponse): void {
+  take(message: Message, request: IncomingMessage, response: ServerResponse, principal: string): void {
     const id = message.text(Client.id);
     if (!message.has(Client.method)) replyError(response, NO_ANSWERS);
     // The era has no client notifications over HTTP: closing the exchange cancels.
     else if (id === undefined) replyEmpty(response, 202);
     else {
       const method = message.string(Client.method)!;
-      const refusal = this.#refusal(message, method, request);
+      const endpoint = this.#principals.endpointOf(principal);
+      const refusal = this.#refusal(message, method, request, principal, endpoint);
       if (refusal) replyError(response, { ...refusal, id });
       // No close event follows for a client that has left already.
       else if (!isDisconnected(response)) {
-        const exchange = new ModernExchange(this, method, response);
+        const exchange = new ModernExchange(this, endpoint, method, response);
         this.#exchanges.add(exchange);
         this.#timer ??= setInterval(() => this.#tick(), this.timeouts.tickMs).unref();
         exchange.run(message);
@@ -81,15 +89,21 @@ export class ModernPosts {
     this.#exchanges.remove(exchange);
   }
 
-  #refusal(message: Message, method: string, request: IncomingMessage): ErrorReply | undefined {
+  #refusal(
+    message: Message,
+    method: string,
+    request: IncomingMessage,
+    principal: string,
+    endpoint: ModernRequestHandler,
+  ): ErrorReply | undefined {
     const named = request.headers['mcp-protocol-version'];
     // If only the header names the unsupported version, the body cannot be interpreted.
     if (typeof named === 'string' && !isModernVersion(named) && !message.has(Client.version))
       return { status: 400, ...unsupportedVersion(named) };
-    const fault = headerFault(request.headers, message, this.#paramHeaders);
+    const fault = headerFault(request.headers, message, (tool) => this.#paramHeaders(tool, principal));
     if (fault !== undefined)
       return { status: 400, code: ModernCode.headerMismatch, message: `Header mismatch: ${fault}.` };
-    const refusal = this.endpoint.refusal(message, method);
+    const refusal = endpoint.refusal(message, method);
     if (refusal) return { status: refusal.code === RpcCode.methodNotFound ? 404 : 400, ...refusal };
     return this.#exchanges.size < this.#limit ? undefined : NO_ROOM;
   }
@@ -128,20 +142,22 @@ class ModernExchange extends HttpExchange implements ReplyChannel, Linked<Modern
   before: ModernExchange | undefined = undefined;
   after: ModernExchange | undefined = undefined;
   readonly #posts: ModernPosts;
+  readonly #endpoint: ModernRequestHandler;
   readonly #method: string;
   #attempt: Attempt | undefined = undefined;
   #answered = false;
   #closed = false;
 
-  constructor(posts: ModernPosts, method: string, response: ServerResponse) {
+  constructor(posts: ModernPosts, endpoint: ModernRequestHandler, method: string, response: ServerResponse) {
     super(response, new UnsentData(), newStream);
     this.#posts = posts;
+    this.#endpoint = endpoint;
     this.#method = method;
     response.on('close', () => this.close());
   }
 
   run(request: Message): void {
-    this.#attempt = this.#posts.endpoint.run(request, this, this.#method);
+    this.#attempt = this.#endpoint.run(request, this, this.#method);
     // A subscription may be silent for long; the headers show that it was accepted.
     if (this.#attempt.handler?.listens === true) this.becomeStream();
   }
@@ -168,7 +184,7 @@ class ModernExchange extends HttpExchange implements ReplyChannel, Linked<Modern
     this.#closed = true;
     this.#posts.left(this);
     this.unsent.close(this.#posts.timeouts.stallMs);
-    if (this.#attempt) this.#posts.endpoint.cancel(this.#attempt, DISCONNECTED);
+    if (this.#attempt) this.#endpoint.cancel(this.#attempt, DISCONNECTED);
   }
 
   answerText(id: string, result: string): void {

@@ -25,6 +25,7 @@ function openSession(receive: (message: Message) => void): StreamableSession {
       events: new EventStore(),
       left: () => undefined,
     },
+    'test',
     [],
   );
 }

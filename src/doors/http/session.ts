@@ -45,6 +45,8 @@ const UNREAD_BYTES = 8 * 1024 * 1024;
 /** One HTTP client with a session: the transport between its exchanges and the core. */
 export abstract class HttpSession implements MessageTransport {
   readonly id = randomBytes(ID_BYTES).toString('base64url');
+  /** Who has opened it. */
+  readonly principal: string;
   /** Whether initialize has succeeded; before that it does not count as a client. */
   initialized = false;
   /** The protocol version that was agreed on; undefined before that. */
@@ -60,8 +62,9 @@ export abstract class HttpSession implements MessageTransport {
   #closing: Promise<void> | undefined;
 
   /** `gatewayPath` lists the gateways that its messages come through. */
-  constructor(host: HttpSessionHost, gatewayPath: readonly string[]) {
+  constructor(host: HttpSessionHost, principal: string, gatewayPath: readonly string[]) {
     this.host = host;
+    this.principal = principal;
     // The core is silent until the first request, so nothing is delivered during construction.
     this.#workspace = host.open(this, gatewayPath);
   }

@@ -28,10 +28,22 @@ export class HttpSessions {
     return [...this.#byId.values()];
   }
 
-  /** The session with this id, if it is of this kind: an id of one endpoint is not valid at another. */
-  find<S extends HttpSession>(id: string, kind: abstract new (...args: never[]) => S): S | undefined {
+  /**
+   * The session with this id, if it is of this kind and this principal has opened it: an id of one endpoint is not valid
+   * at another, nor with another token.
+   */
+  find<S extends HttpSession>(
+    id: string,
+    kind: abstract new (...args: never[]) => S,
+    principal: string,
+  ): S | undefined {
     const session = this.#byId.get(id);
-    return session instanceof kind ? session : undefined;
+    return session instanceof kind && session.principal === principal ? session : undefined;
+  }
+
+  /** Ends the sessions of all other principals: their tokens were revoked. */
+  keepOnly(principals: ReadonlySet<string>): void {
+    for (const session of this.all()) if (!principals.has(session.principal)) void session.close();
   }
 
   /** Whether there is room for one more; closes an idle session if need be. */

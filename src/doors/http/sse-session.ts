@@ -8,8 +8,8 @@ export class SseSession extends HttpSession {
   readonly #stream: EventStream;
   readonly connected = true;
 
-  constructor(host: HttpSessionHost, gatewayPath: readonly string[]) {
-    super(host, gatewayPath);
+  constructor(host: HttpSessionHost, principal: string, gatewayPath: readonly string[]) {
+    super(host, principal, gatewayPath);
     this.#stream = new EventStream(this.unsent);
   }
 

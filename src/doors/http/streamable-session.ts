@@ -25,8 +25,8 @@ export class StreamableSession extends HttpSession {
   #streams = LISTENING;
   readonly #openStream = (): EventStream => this.#newStream(++this.#streams);
 
-  constructor(host: HttpSessionHost, gatewayPath: readonly string[]) {
-    super(host, gatewayPath);
+  constructor(host: HttpSessionHost, principal: string, gatewayPath: readonly string[]) {
+    super(host, principal, gatewayPath);
     this.#log = new EventLog(host.events);
   }
 

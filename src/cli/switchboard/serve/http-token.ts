@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
-import { nodeErrorCode } from '../../../shared/node-error-code.ts';
+import { SwitchboardError } from '../../../shared/errors.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
-import { withRegularFile } from '../../../shared/regular-file.ts';
 import { createFileAtomic } from '../../../shared/write-file.ts';
+import { readPrivateFile } from '../token/private-file.ts';
 import { httpTokenOf, refuseWeakToken, type LoadedConfig } from '../../../config/index.ts';
 
 /** What a client must know to be let in, and where we have it from. */
@@ -39,28 +37,14 @@ export async function httpToken(config: LoadedConfig, env: NodeJS.ProcessEnv): P
 
 /** The token in the file; undefined where there is none. What others could read or write is not trusted. */
 function readKept(file: string): string | undefined {
+  const token = readPrivateFile(file, (why, hint) => unusable(file, why, hint))?.trim();
+  if (token === undefined) return undefined;
   try {
-    return withRegularFile(file, (descriptor, { mode }) => {
-      if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-        throw unusable(
-          file,
-          'other users can read or change it',
-          `Run: chmod 600 ${file}. If someone may have read it, delete it instead; a new token is created.`,
-        );
-      const token = readFileSync(descriptor, 'utf8').trim();
-      try {
-        refuseWeakToken(token, file);
-      } catch {
-        throw unusable(file, 'it contains no token');
-      }
-      return token;
-    });
-  } catch (error) {
-    const code = nodeErrorCode(error);
-    if (code === 'ENOENT') return undefined;
-    if (error instanceof SwitchboardError) throw error;
-    throw unusable(file, code === 'ELOOP' ? 'it is a symbolic link' : messageOf(error));
+    refuseWeakToken(token, file);
+  } catch {
+    throw unusable(file, 'it contains no token');
   }
+  return token;
 }
 
 /** Two that start at the same time end up with one token: the second finds that of the first. */

@@ -10,6 +10,8 @@ import { usage } from '../../kit/arguments.ts';
 import { httpBanner } from './http-banner.ts';
 import type { CliVariant, ListenSettings } from '../variants.ts';
 import { httpToken, TOKEN_VARIABLE } from './http-token.ts';
+import { HttpTokens } from './http-tokens.ts';
+import { tokenFile } from '../token/token-file.ts';
 import { writeOutcome } from '../../kit/output.ts';
 import type { Reloader } from './reloader.ts';
 import { configIdentity } from '../gateway/state-file.ts';
@@ -74,6 +76,7 @@ export async function serveHttp(
     throw new SwitchboardError('TOKEN_NEEDED', 'To let other machines connect, you must set a token.', {
       hint: `Set http.token in the configuration, or ${TOKEN_VARIABLE}.`,
     });
+  const tokens = new HttpTokens(token.token, tokenFile(env), log);
   const stopped = onStop(() => app.killNow(), log, reloader.reload);
   let emptied = (): void => undefined;
   const empty = new Promise<'empty'>((resolve) => {
@@ -82,7 +85,7 @@ export async function serveHttp(
   // As documented for the coordinator: it stops with its last client, unless configured to stay.
   const goesWithLast = endsWithLast(variant.listens, log, env);
   const door = await app
-    .openHttp({ host, port, token: token.token, ...(goesWithLast ? { emptied } : {}) })
+    .openHttp({ host, port, tokens, ...(goesWithLast ? { emptied } : {}) })
     .catch((error: unknown) => {
       throw withOwner(error, { host, port }, config, env);
     });

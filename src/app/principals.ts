@@ -1,0 +1,65 @@
+import type { ModernEndpoint, ModernPrincipals } from '../doors/index.ts';
+import type { Workspace } from './workspace.ts';
+
+/** What all clients with one token use. Their protocol version has no sessions: the token is all we know of them. */
+interface Principal {
+  readonly workspace: Workspace;
+  readonly endpoint: ModernEndpoint;
+  /** Ends its servers. */
+  readonly close: () => Promise<void>;
+}
+
+export interface PrincipalsOptions {
+  readonly openWorkspace: () => Pick<Principal, 'workspace' | 'close'>;
+  readonly openEndpoint: (workspace: Workspace) => ModernEndpoint;
+}
+
+/** The clients of an HTTP door that have no sessions, by their tokens. Each token has a workspace of its own. */
+export class Principals implements ModernPrincipals {
+  readonly #options: PrincipalsOptions;
+  readonly #open = new Map<string, Principal>();
+
+  constructor(options: PrincipalsOptions) {
+    this.#options = options;
+  }
+
+  endpointOf(principal: string): ModernEndpoint {
+    return this.#of(principal).endpoint;
+  }
+
+  workspaceOf(principal: string): Workspace {
+    return this.#of(principal).workspace;
+  }
+
+  keepOnly(principals: ReadonlySet<string>): void {
+    for (const [principal, { endpoint, close }] of this.#open) {
+      if (principals.has(principal)) continue;
+      this.#open.delete(principal);
+      endpoint.failAll();
+      endpoint.close();
+      void close();
+    }
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all([...this.#open.values()].map(({ endpoint }) => endpoint.idle()));
+  }
+
+  failAll(): void {
+    for (const { endpoint } of this.#open.values()) endpoint.failAll();
+  }
+
+  /** Ends what waits for a client to come back. The workspaces end with all others. */
+  close(): void {
+    for (const { endpoint } of this.#open.values()) endpoint.close();
+  }
+
+  #of(principal: string): Principal {
+    const known = this.#open.get(principal);
+    if (known) return known;
+    const { workspace, close } = this.#options.openWorkspace();
+    const opened = { workspace, close, endpoint: this.#options.openEndpoint(workspace) };
+    this.#open.set(principal, opened);
+    return opened;
+  }
+}

@@ -1,0 +1,74 @@
+import { lstatSync } from 'node:fs';
+import type { AccessTokens } from '../../../app.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/log.ts';
+import { hashToken } from '../../../shared/token-hash.ts';
+import { readTokens } from '../token/token-file.ts';
+
+/** How often the file with the named tokens is looked at, in milliseconds. */
+const CHECK_MS = 1000;
+
+/** The token of the gateway and the named tokens, which are read again when their file changes. */
+export class HttpTokens implements AccessTokens {
+  current: AccessTokens['current'];
+  readonly #own: Buffer;
+  readonly #file: string;
+  readonly #log: Logger;
+  readonly #listeners = new Set<() => void>();
+  #timer: NodeJS.Timeout | undefined;
+  #version: string;
+
+  /** Throws TOKEN_UNUSABLE where the file with the named tokens cannot be trusted. */
+  constructor(own: string, file: string, log: Logger) {
+    this.#own = hashToken(own);
+    this.#file = file;
+    this.#log = log;
+    this.#version = versionOf(file);
+    this.current = this.#withNamed(readTokens(file));
+  }
+
+  refresh(): void {
+    const version = versionOf(this.#file);
+    if (version === this.#version) return;
+    this.#version = version;
+    this.current = this.#withNamed(this.#read());
+    for (const listener of this.#listeners) listener();
+  }
+
+  watch(changed: () => void): () => void {
+    this.#listeners.add(changed);
+    this.#timer ??= setInterval(() => this.refresh(), CHECK_MS).unref();
+    return () => {
+      this.#listeners.delete(changed);
+      if (this.#listeners.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    };
+  }
+
+  /** What cannot be trusted lets nobody in. */
+  #read(): ReturnType<typeof readTokens> {
+    try {
+      return readTokens(this.#file);
+    } catch (error) {
+      this.#log.error('the named tokens are refused', { reason: messageOf(error) });
+      return [];
+    }
+  }
+
+  /** A token made again under an old name is another principal. */
+  #withNamed(named: ReturnType<typeof readTokens>): AccessTokens['current'] {
+    const hashes = [this.#own, ...named.map(({ sha256 }) => Buffer.from(sha256, 'hex'))];
+    return hashes.map((hash) => ({ hash, principal: hash.toString('hex') }));
+  }
+}
+
+/** Tells one state of the file from the next: every write makes a new file. */
+function versionOf(file: string): string {
+  try {
+    const found = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+    return found ? [found.ino, found.mtimeNs, found.ctimeNs, found.size].join(' ') : 'none';
+  } catch {
+    return 'out of reach';
+  }
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { SwitchboardError } from '../../../shared/errors.ts';
+import { hashToken } from '../../../shared/token-hash.ts';
+import { usage } from '../../kit/arguments.ts';
+import type { CliCommand } from '../command.ts';
+import { changeTokens, tokenFile, type NamedToken } from './token-file.ts';
+
+export const tokenCreateCommand: CliCommand = {
+  about: [
+    'Prints a new random token that lets a client in over HTTP. It is shown only now: Switchboard keeps a hash. ' +
+      'Running gateways accept it at once.',
+    'Names consist of letters, digits, ".", "_" and "-", and begin with a letter or a digit.',
+  ],
+  flags: [],
+  examples: [
+    ['$0 token create laptop', 'create a token and show it once'],
+    ["$0 token create ci --json | jq -r '.token'", 'only the token, for a script'],
+  ],
+  async run({ words }, { env, variant, stop }) {
+    const [name, ...more] = words;
+    const example = `For example: ${variant.program} token create laptop`;
+    if (name === undefined) throw usage('token create needs a name.', example);
+    if (more.length > 0) throw usage('token create takes one name.', example);
+    if (!NAME.test(name))
+      throw usage(
+        `${JSON.stringify(name.slice(0, 80))} cannot be the name of a token.`,
+        'Use up to 64 letters, digits, ".", "_" and "-", and begin with a letter or a digit.',
+      );
+    const file = tokenFile(env);
+    const token = randomBytes(32).toString('base64url');
+    const created: NamedToken = {
+      name,
+      sha256: hashToken(token).toString('hex'),
+      createdAt: new Date().toISOString(),
+    };
+    await changeTokens(
+      file,
+      (tokens) => {
+        if (tokens.some((each) => each.name === name))
+          throw new SwitchboardError('TOKEN_EXISTS', `There is a token named '${name}' already.`, {
+            hint: `Choose another name, or revoke it first: ${variant.program} token revoke ${name}`,
+          });
+        return [...tokens, created];
+      },
+      stop,
+    );
+    return {
+      data: { name, token, createdAt: created.createdAt, file },
+      text: () =>
+        `Created the token '${name}'. Copy it now: it is not shown again.\n\n  ${token}\n\n` +
+        'Clients send it as "Authorization: Bearer TOKEN". Running gateways accept it at once.\n',
+    };
+  },
+};
+
+const NAME = /^[a-z0-9][\w.-]{0,63}$/i;

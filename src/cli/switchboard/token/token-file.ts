@@ -1,0 +1,87 @@
+import { mkdirSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { withLock } from '../../../process/index.ts';
+import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
+import { stateDirectory } from '../../../shared/paths.ts';
+import { isObject } from '../../../shared/is-object.ts';
+import { writeFileAtomic } from '../../../shared/write-file.ts';
+import { readPrivateFile } from './private-file.ts';
+
+/** A token that lets clients in over HTTP, as it is kept: the token itself is shown once and never stored. */
+export interface NamedToken {
+  readonly name: string;
+  /** SHA-256 of the token, in hexadecimal digits. */
+  readonly sha256: string;
+  /** ISO date. */
+  readonly createdAt: string;
+}
+
+/** Where the named tokens are kept. */
+export function tokenFile(env: NodeJS.ProcessEnv): string {
+  return join(stateDirectory(env), 'http-tokens.json');
+}
+
+/** The named tokens. Throws TOKEN_UNUSABLE where the file is damaged or open to others. */
+export function readTokens(file: string): readonly NamedToken[] {
+  const problem = (why: string, hint = START_AGAIN): SwitchboardError =>
+    new SwitchboardError('TOKEN_UNUSABLE', `Invalid token file ${file}: ${why}.`, { hint });
+  const text = readPrivateFile(file, problem);
+  if (text === undefined) return [];
+  const tokens = parse(text);
+  if (tokens === undefined) throw problem('it is damaged');
+  return tokens;
+}
+
+/** Replaces the named tokens by what `change` makes of them, while no other process does the same. */
+export async function changeTokens(
+  file: string,
+  change: (tokens: readonly NamedToken[]) => readonly NamedToken[],
+  signal: AbortSignal,
+): Promise<void> {
+  attempt(file, () => mkdirSync(dirname(file), { recursive: true, mode: 0o700 }));
+  const name = `http tokens ${realpathSync(dirname(file))}`;
+  await withLock(
+    name,
+    () => {
+      const tokens = change(readTokens(file));
+      const text = `${JSON.stringify({ version: VERSION, tokens }, null, 2)}\n`;
+      attempt(file, () => writeFileAtomic(file, text, { flush: 'name' }));
+    },
+    { what: 'changing the tokens', signal },
+  );
+}
+
+const VERSION = 1;
+const START_AGAIN = 'Delete it and create the tokens again with `switchboard token create NAME`.';
+
+function attempt<T>(file: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw new SwitchboardError('TOKEN_STORE', `The token cannot be saved in ${file}: ${messageOf(error)}.`, {
+      hint: 'Check that its directory is yours and not full, or set SWITCHBOARD_STATE_DIR to another one.',
+      cause: error,
+    });
+  }
+}
+
+/** Undefined for anything that we have not written. */
+function parse(text: string): readonly NamedToken[] | undefined {
+  try {
+    const { version, tokens } = JSON.parse(text) as { version?: unknown; tokens?: unknown };
+    return version === VERSION && Array.isArray(tokens) && tokens.every(isNamedToken) ? tokens : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isNamedToken(value: unknown): value is NamedToken {
+  if (!isObject(value)) return false;
+  const { name, sha256, createdAt } = value;
+  return (
+    typeof name === 'string' &&
+    typeof createdAt === 'string' &&
+    typeof sha256 === 'string' &&
+    /^[0-9a-f]{64}$/.test(sha256)
+  );
+}
