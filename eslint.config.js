@@ -44,7 +44,7 @@ export default tseslint.config(
   },
   {
     // Switched on folder by folder.
-    files: ['src/{config,exposure,gateway,hosts,language,management,shared}/**/*.ts'],
+    files: ['src/{app,config,exposure,gateway,hosts,language,management,process,protocol,shared}/**/*.ts'],
     ignores: ['**/*.test.ts', '**/*.cases.ts'],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'error',

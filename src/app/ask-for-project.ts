@@ -30,7 +30,11 @@ export class AskForProject {
         exposure.present(entry, filtered).map((tool) => ({
           names: tool.names,
           definition: (name) => tool.definition(name),
-          run: (call) => void this.#run(call, entry.source.problem!),
+          run: (call) => {
+            const { problem } = entry.source;
+            if (problem === undefined) throw new Error('A project that asks to be allowed has a problem.');
+            void this.#run(call, problem);
+          },
         })),
     };
   }

@@ -145,13 +145,14 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
       tree: createProcessTree({ root: identity, cookie }),
       stopping: false,
     };
-    if (root.pid === undefined) return child;
+    const { pid } = root;
+    if (pid === undefined) return child;
     members.add(member);
     root.onExit(() => {
-      processes.collected(root.pid!);
+      processes.collected(pid);
       settle(member, false);
     });
-    log.debug('process started', { server: child.name, pid: root.pid });
+    log.debug('process started', { server: child.name, pid });
     return child;
   };
 
@@ -211,7 +212,7 @@ function summary(reports: readonly StopReport[], milliseconds: number): StopRepo
     0,
     ...reports.map((report) => (report.kind === 'gone' ? MEANS.indexOf(report.by) : 0)),
   );
-  return { kind: 'gone', by: MEANS[strongest]!, milliseconds };
+  return { kind: 'gone', by: MEANS[strongest] ?? 'nothing', milliseconds };
 }
 
 function pidsOf({ survivors }: { readonly survivors: readonly { readonly pid: number }[] }): string {

@@ -99,8 +99,8 @@ export function parsePsCpu(text: string): ProcessCpu[] {
   return text.split('\n').flatMap((line) => {
     const [pid, parent, session, stat = '', time = '', ...more] = line.trim().split(/\s+/);
     if (time === '' || more.length > 0) return [];
-    const [days, clock] = time.includes('-') ? time.split('-') : ['0', time];
-    const seconds = clock!.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
+    const [days, clock = ''] = time.includes('-') ? time.split('-') : ['0', time];
+    const seconds = clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
     return [
       {
         pid: Number(pid),

@@ -59,9 +59,8 @@ function linkOf(path: string): string | undefined {
 function describeElsewhere(pid: number): ProcessDescription | undefined {
   if (process.platform === 'win32') {
     const line = askSystem('tasklist', ['/FI', `PID eq ${pid}`, '/FO', 'CSV', '/NH']);
-    const image = /^"([^"]+)","(\d+)"/m.exec(line);
-    if (image === null || Number(image[2]) !== pid) return undefined;
-    return { pid, command: printableLine(image[1]!), cwd: undefined };
+    const [, image = '', found] = /^"([^"]+)","(\d+)"/m.exec(line) ?? [];
+    return Number(found) === pid ? { pid, command: printableLine(image), cwd: undefined } : undefined;
   }
   const command = askSystem('ps', ['-ww', '-p', String(pid), '-o', 'command=']).trim();
   if (command === '') return undefined;

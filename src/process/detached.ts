@@ -67,7 +67,9 @@ export async function startDetached(options: DetachedOptions): Promise<Detached>
     child.once('error', (cause) => reject(explainSpawnError({ name, command, cwd, env }, cause)));
   });
   child.unref();
-  return { pid: child.pid!, startTime, exited };
+  const { pid } = child;
+  if (pid === undefined) throw new Error('A process that was spawned has an id.');
+  return { pid, startTime, exited };
 }
 
 /** The command to run: the program itself, or the shell that records its exit. */

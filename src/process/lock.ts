@@ -220,8 +220,8 @@ function namesInKernel(): boolean {
 function asHolder(line: string): LockHolder | undefined {
   try {
     const { pid, what } = JSON.parse(line) as Partial<LockHolder>;
-    if (!Number.isSafeInteger(pid) || typeof what !== 'string') return undefined;
-    return { pid: pid!, what: printableLine(what) };
+    if (pid === undefined || !Number.isSafeInteger(pid) || typeof what !== 'string') return undefined;
+    return { pid, what: printableLine(what) };
   } catch {
     return undefined;
   }

@@ -98,10 +98,14 @@ export function captureOutput(stream: Readable, options: OutputOptions): Output 
     // The first line completes the earlier part, unless so many follow that it has left the tail anyway.
     if (ends.length <= kept) finish(chunk.subarray(0, ends[0]));
     else partial = { bytes: Buffer.alloc(0), missing: 0 };
-    for (let i = 1; i < ends.length; i++) finish(chunk.subarray(ends[i - 1]! + 1, ends[i]));
+    let from = (ends[0] ?? -1) + 1;
+    for (const end of ends.slice(1)) {
+      finish(chunk.subarray(from, end));
+      from = end + 1;
+    }
     dropped += count;
     droppedInWindow += count;
-    return ends.at(-1)! + 1;
+    return from;
   };
 
   const turn = (): void => {

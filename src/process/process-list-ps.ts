@@ -35,13 +35,13 @@ export function parsePs(text: string): RunningProcess[] {
   const living: RunningProcess[] = [];
   for (const line of text.split('\n')) {
     const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S.*)$/.exec(line);
-    if (match === null || match[4]!.startsWith('Z')) continue;
-    const startTime = Date.parse(match[5]!) / 1000;
-    if (Number.isNaN(startTime)) continue;
+    const [, pid, parent, session, stat = '', started = ''] = match ?? [];
+    const startTime = Date.parse(started) / 1000;
+    if (Number.isNaN(startTime) || stat.startsWith('Z')) continue;
     living.push({
-      pid: Number(match[1]),
-      parent: Number(match[2]),
-      session: Number(match[3]),
+      pid: Number(pid),
+      parent: Number(parent),
+      session: Number(session),
       startTime,
       cookie: undefined,
     });

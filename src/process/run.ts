@@ -141,8 +141,8 @@ function gather(output: ChildProcess['stdout'], maxBytes: number, overflow: () =
 function endGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (process.platform === 'win32') {
     spawnSync('taskkill', ['/PID', String(child.pid), '/T', '/F'], { windowsHide: true });
-  } else {
-    sendSignal(-child.pid!, signal);
+  } else if (child.pid !== undefined) {
+    sendSignal(-child.pid, signal);
   }
 }
 
