@@ -76,9 +76,11 @@ function open(): { gateway: Gateway; endpoint: ModernEndpoint } {
 
 test('1,000 calls wait for clients that vanish: all are given up in time, and nothing of them is left', async () => {
   const { endpoint } = open();
+  // The connections are one user, whose requests in flight have different ids.
+  let id = 0;
   const ask = async (name: string, args: object): Promise<any> => {
     const connection = connectTo(endpoint);
-    const { result } = await connection.ask(1, 'tools/call', { name, arguments: args });
+    const { result } = await connection.ask(++id, 'tools/call', { name, arguments: args });
     connection.vanish();
     return result;
   };
@@ -88,7 +90,7 @@ test('1,000 calls wait for clients that vanish: all are given up in time, and no
   await until(
     async () => {
       const connection = connectTo(endpoint);
-      const { result } = await connection.ask(1, 'tools/list');
+      const { result } = await connection.ask(++id, 'tools/list');
       connection.vanish();
       return names.every((name) => result.tools.some((tool: any) => tool.name === `${name}__ask_form`));
     },
@@ -135,7 +137,7 @@ test('1,000 calls wait for clients that vanish: all are given up in time, and no
     );
     const [first] = states;
     const connection = connectTo(endpoint);
-    const { error } = await connection.ask(1, 'tools/call', {
+    const { error } = await connection.ask(++id, 'tools/call', {
       name: 's0__ask_form',
       arguments: { tag: `${cycle}-0` },
       requestState: first,
