@@ -10,6 +10,7 @@ import {
   type UnusableServer,
 } from '../config/index.ts';
 import {
+  perCallSource,
   StartLimiter,
   type ClientLink,
   type Gateway,
@@ -19,7 +20,7 @@ import {
 import type { ChildProcesses } from '../process/index.ts';
 import type { Era, JsonObject } from '../protocol/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
-import { SwitchboardError } from '../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { stateDirectory } from '../shared/paths.ts';
 import { VERSION } from '../shared/version.ts';
@@ -131,7 +132,10 @@ export function createSources(options: SourcesOptions): Sources {
         volatile,
         after,
       });
-      const source = createServerSource(upstream, contextOf(server, clients), deadlines);
+      const connect = (): Source => createServerSource(upstream, contextOf(server, clients), deadlines);
+      const failedToStop = (error: unknown): void =>
+        log.error('could not stop', { server: server.name, reason: messageOf(error) });
+      const source = server.isolation === 'call' ? perCallSource({ make: connect, failedToStop }) : connect();
       return withLanguageModel(source, server, { env, log });
     },
   };

@@ -13,7 +13,7 @@ export const KINDS = ['tools', 'resources', 'prompts'] as const;
 /** The servers that come with this program. */
 export const BUILTINS = ['switchyard'] as const;
 /** Whether each client gets a server of its own, or all get the same one. */
-export const ISOLATIONS = ['session', 'shared'] as const;
+export const ISOLATIONS = ['session', 'shared', 'call'] as const;
 
 /** Whose language models can be used; `openai` is any service with that API, `host` the client. */
 export const PROVIDERS = ['anthropic', 'openai', 'host'] as const;

@@ -208,7 +208,7 @@ describe('settings', () => {
     [{ http: { maxSessions: 0 } }, 'http.maxSessions: must be a whole number from 1 to 100000'],
     [{ http: { allowedOrigins: ['a.test'] } }, 'http.allowedOrigins[0]: must be an origin such as'],
     [{ http: { allowedHosts: ['https://a.test'] } }, 'http.allowedHosts[0]: must be a host such as'],
-    [{ isolation: true }, 'isolation: must be one of "session", "shared", not a boolean'],
+    [{ isolation: true }, 'isolation: must be one of "session", "shared", "call", not a boolean'],
     [{ management: { persist: 1 } }, 'management.persist: must be true or false'],
     [{ logDirectory: '' }, 'logDirectory: must be a non-empty string'],
     [{ logArguments: 'yes' }, 'logArguments: must be true or false'],

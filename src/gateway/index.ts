@@ -18,6 +18,7 @@ export {
   type ToolRules,
 } from './tool-filter.ts';
 export { Session, type ClientLink } from './session.ts';
+export { perCallSource } from './per-call-source.ts';
 export { SharedSource, type SharedSourceRole } from './shared-source.ts';
 export { StartLimiter, type LimitedStart } from './start-limiter.ts';
 export type {

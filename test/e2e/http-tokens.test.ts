@@ -4,52 +4,12 @@
  */
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { MODERN } from '../helpers/eras.ts';
+import { CANARY_TOOL, callCanary as call, postToCanary as post } from '../helpers/canary-client.ts';
 import { HttpSession, type Target } from '../helpers/http-client.ts';
 import { startHttpGateway, type HttpGateway } from '../helpers/http-gateway.ts';
-import { textOf, type RpcMessage } from '../helpers/raw-client.ts';
 import { echoProject, runCli, stateOf } from '../helpers/run-cli.ts';
 import { createProject, nodeServer, type Project } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
-
-const TOOL = 'canary_suite';
-
-/** What the canary server says. */
-interface Said {
-  readonly pid: number;
-  readonly value: string | null;
-}
-
-/** One POST of a client that has no session. */
-function post({ url, token }: Target, subtool: string, args: object = {}): Promise<Response> {
-  const params = {
-    name: TOOL,
-    arguments: { action: 'call', subtool, args },
-    _meta: {
-      'io.modelcontextprotocol/protocolVersion': MODERN,
-      'io.modelcontextprotocol/clientInfo': { name: 'light', version: '0' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    },
-  };
-  return fetch(url, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': MODERN,
-      'mcp-method': 'tools/call',
-      'mcp-name': TOOL,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
-  });
-}
-
-async function call(target: Target, subtool: string, args: object = {}): Promise<Said> {
-  const text = await (await post(target, subtool, args)).text();
-  const json = text.startsWith('{') ? text : /^data: (\{.*)$/m.exec(text)![1]!;
-  return JSON.parse(textOf(JSON.parse(json) as RpcMessage)) as Said;
-}
 
 async function createToken(project: Project, name: string): Promise<string> {
   const { code, json } = await runCli(project, ['token', 'create', name, '--json']);
@@ -89,7 +49,7 @@ test('a running gateway lets a new token in, and ends everything of a revoked on
   const ann = as(gateway, await createToken(gateway.project, 'ann'));
   await call(ann, 'recall');
   const session = await HttpSession.open(ann);
-  await session.call(TOOL, { action: 'call', subtool: 'recall' });
+  await session.call(CANARY_TOOL, { action: 'call', subtool: 'recall' });
   const stream = await session.listen();
   await call(gateway, 'recall');
   expect(gateway.children().filter(({ command }) => command.includes('canary'))).toHaveLength(3);

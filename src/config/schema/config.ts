@@ -190,7 +190,8 @@ export const config = z
     isolation: isolation
       .default(DEFAULTS.isolation)
       .describe(
-        'With several clients: "session" (separate servers per client) or "shared" (the same for all).',
+        'What shares the process of a server: "session" (the calls of one client), "shared" (the calls of all ' +
+          'clients) or "call" (nothing: each tool call starts its own).',
       ),
     http: http.prefault({}),
     management: management.default(DEFAULTS.management.enabled),

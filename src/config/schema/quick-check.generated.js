@@ -30,7 +30,7 @@ const check15 = (v) => typeof v === 'string' && v === "never";
 const check16 = (v) => check14(v) || check15(v);
 const properties19 = new Map([["childSpawnMs", check14], ["rpcMs", check14], ["idleMs", check16], ["drainMs", check14], ["callMaxMs", check14]]);
 const check17 = (v) => membersOf(v, properties19, [], isAny, undefined);
-const check18 = (v) => typeof v === 'string' && ["session","shared"].includes(v);
+const check18 = (v) => typeof v === 'string' && ["session","shared","call"].includes(v);
 const check19 = (v) => typeof v === 'string' && ["anthropic","openai","host"].includes(v);
 const check20 = (v) => typeof v === 'string' && /^[Hh][Tt][Tt][Pp][Ss]?:\/\/|\$\{/u.test(v);
 const check21 = (v) => Number.isInteger(v) && v >= 1 && v <= 1000;

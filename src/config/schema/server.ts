@@ -219,8 +219,8 @@ export const serverSettings = {
   isolation: isolation
     .optional()
     .describe(
-      'With several clients: "session" (one instance per client) or "shared" (one for all). ' +
-        'Default: the top-level value.',
+      'What shares a process of this server: "session" (the calls of one client), "shared" (the calls of all ' +
+        'clients) or "call" (nothing: each tool call starts its own). Default: the top-level value.',
     ),
   language: language.optional(),
   ...presentation,

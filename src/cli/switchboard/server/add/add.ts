@@ -65,8 +65,8 @@ export const addCommand: CliCommand = {
     ...REMOTE_FLAGS,
     {
       name: 'isolation',
-      value: 'session|shared',
-      summary: 'with several clients: one server process per client, or one shared by all',
+      value: 'session|shared|call',
+      summary: 'one server process per client, one for all clients, or one for each tool call',
     },
     {
       name: 'timeout-ms',

@@ -162,10 +162,10 @@ function unusableRemark(define: () => unknown, program: string): string {
 function isolationOf({ flags }: ParsedArguments): Pick<RemoteEntry, 'isolation'> {
   const isolation = flags.get('isolation');
   if (isolation === undefined) return {};
-  if (isolation === 'session' || isolation === 'shared') return { isolation };
+  if (isolation === 'session' || isolation === 'shared' || isolation === 'call') return { isolation };
   throw usage(
     `Unknown isolation ${JSON.stringify(isolation)}.`,
-    'Use "session" (one server process per client) or "shared" (one for all).',
+    'Use "session" (one server process per client), "shared" (one for all) or "call" (one for each tool call).',
   );
 }
 
