@@ -501,3 +501,21 @@ describe('a client that does not read', () => {
     await gateway.stop();
   });
 });
+
+test('a request with the id of a running one is refused until that one is over', async () => {
+  const session = await HttpSession.open(await startHttpGateway({ slow: nodeServer('slow') }));
+  const ping = () => session.request('ping', {}, 'same');
+  const hanging = session.stream('tools/call', { name: 'slow_suite', arguments: run('hang') }, 'same');
+  // Answered as long as the other one has not arrived.
+  const refused = async (): Promise<RpcMessage | undefined> => {
+    const answer = await ping();
+    return answer.error && answer;
+  };
+  expect(await until(refused, { what: 'the refusal' })).toMatchObject({
+    id: 'same',
+    error: { code: -32600 },
+  });
+  await session.notify('notifications/cancelled', { requestId: 'same' });
+  expect((await ping()).result).toEqual({});
+  expect((await hanging).messages.map(({ id }) => id)).toEqual([]);
+});
