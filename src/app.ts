@@ -214,6 +214,7 @@ export function createApp(options: AppOptions): App {
     async openHttp(http) {
       const openEndpoint = await loadModernEndpoint();
       const principals = new Principals({
+        log,
         openWorkspace: () => withClose(open('modern')),
         openEndpoint: ({ gateway, identity }) => openEndpoint({ gateway, identity, log }),
       });

@@ -1,4 +1,6 @@
 import type { ModernEndpoint, ModernPrincipals } from '../doors/index.ts';
+import { messageOf } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
 import type { Workspace } from './workspace.ts';
 
 /** What all clients with one token use. Their protocol version has no sessions: the token is all we know of them. */
@@ -10,6 +12,7 @@ interface Principal {
 }
 
 export interface PrincipalsOptions {
+  readonly log: Logger;
   readonly openWorkspace: () => Pick<Principal, 'workspace' | 'close'>;
   readonly openEndpoint: (workspace: Workspace) => ModernEndpoint;
 }
@@ -37,7 +40,9 @@ export class Principals implements ModernPrincipals {
       this.#open.delete(principal);
       endpoint.failAll();
       endpoint.close();
-      void close();
+      close().catch((error: unknown) =>
+        this.#options.log.error('the servers of a revoked token did not end', { reason: messageOf(error) }),
+      );
     }
   }
 

@@ -73,7 +73,8 @@ function* listeningSockets(): Generator<ListeningSocket> {
   }
 }
 
-const CONNECTED = /^ *\d+: \S+ \S+ (?!0A)/m;
+/** A line in any other state. */
+const CONNECTED = /^ *\d+: \S+ \S+ (?!0A)[\dA-F]{2} /m;
 
 /**
  * The beginning of a table, with all its listeners. The kernel lists them before connections, and takes milliseconds

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -25,4 +25,18 @@ test('compiled code is cached in the state directory if Node can, and nothing is
   expect(readdirSync(dist, { recursive: true })).toEqual(before);
   expect(existsSync(join(state, 'compiled-code'))).toBe(canCache);
   if (canCache && process.platform !== 'win32') expect(statSync(state).mode & 0o077).toBe(0);
+});
+
+test('nothing is cached in a directory that others can write to', () => {
+  const project = createProject();
+  const state = project.path('state');
+  mkdirSync(state);
+  chmodSync(state, 0o777);
+  const { status } = spawnSync(process.execPath, [join(ROOT, 'dist/switchyard.js'), 'skill', 'show'], {
+    cwd: project.dir,
+    env: { ...process.env, SWITCHBOARD_STATE_DIR: state, SWITCHYARD_HOME: project.path('home') },
+  });
+  expect(status).toBe(0);
+  const cache = join(state, 'compiled-code');
+  expect(existsSync(cache) ? readdirSync(cache) : []).toEqual([]);
 });

@@ -75,6 +75,9 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
       log.debug('the login was renewed', { server });
       return renewedTo(renewal.tokens.access);
     }
+    // The lock does not hold between containers that share the state directory.
+    const renewedElsewhere = another(stale);
+    if (renewedElsewhere !== undefined) return renewedElsewhere;
     const { client, issuer } = credentials;
     log.warn(said(renewal), { server, issuer });
     if (renewal.kind === 'failed') return unavailable(`its issuer ${issuer}: ${renewal.reason}`);

@@ -5,7 +5,7 @@ import { createBackoff, type Backoff } from '../../process/index.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 import type { ServerSetup } from '../context.ts';
-import { returnHint, type RunEvent, type ServerRun } from '../run/server-run.ts';
+import { maskOf, returnHint, type RunEvent, type ServerRun } from '../run/server-run.ts';
 import { ServerCalls } from './server-calls.ts';
 import { ServerStart } from './server-start.ts';
 import { asStartError, StartPostponed } from './start-errors.ts';
@@ -83,7 +83,7 @@ export class Connection {
 
   /** Hides what must not be shown in what the server says. */
   mask(text: string): string {
-    return this.run?.mask(text) ?? text;
+    return (this.run?.mask ?? maskOf(this.#setup.server))(text);
   }
 
   /** Asks the server something of our own, and starts it if need be. Resolves with the answer, whatever it says. */

@@ -206,6 +206,10 @@ export class ServerStart {
   async #startIn(framing: OutputFraming, time: StartTime, watch: Watch = time.looked): Promise<ServerRun> {
     const { server } = this.#setup;
     const run = await ServerRun.begin(this.#setup, framing, this.#options.listener);
+    if (this.#stopped) {
+      void run.stop();
+      throw this.#stopped;
+    }
     this.#pending = run;
     let agreement: Agreement;
     try {

@@ -90,6 +90,7 @@ export function open(target: string | Partial<RemoteTarget>, options: Partial<Re
   const streams: (number | undefined)[] = [];
   const failures: { id: number; failure: SendFailure }[] = [];
   const ends: TransportEnd[] = [];
+  const failedBeforeEnd: typeof failures = [];
   const transport = new RemoteTransport(
     {
       server: 'far',
@@ -106,7 +107,12 @@ export function open(target: string | Partial<RemoteTarget>, options: Partial<Re
       learned: {},
       ...options,
     },
-    { ended: (end) => ends.push(end) },
+    {
+      ended: (end) => {
+        failedBeforeEnd.push(...failures);
+        ends.push(end);
+      },
+    },
   );
   const unexpected = (): never => {
     throw new Error('Not part of a transport over HTTP');
@@ -130,6 +136,7 @@ export function open(target: string | Partial<RemoteTarget>, options: Partial<Re
     lines,
     streams,
     failures,
+    failedBeforeEnd,
     ends,
     write: (message: object | string) => write(transport, message),
     /** The answer to the request of this id. */

@@ -118,7 +118,10 @@ export class RemoteTransport implements Transport {
           this.#inbox.abandon(id, failure);
         },
         ended: (end) => {
-          if (!this.#over) this.#events.ended(end);
+          if (this.#over) return;
+          // What is held was not sent, so the next run of the server may take it.
+          this.messages.release();
+          this.#events.ended(end);
         },
         supported: () => {
           this.#supported = true;

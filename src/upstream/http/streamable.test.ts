@@ -124,6 +124,21 @@ describe('what is sent', () => {
     expect(rig.failures).toEqual([]);
   });
 
+  test('if the session is lost meanwhile, they count as not taken before it ends', async () => {
+    let refuse: (() => void) | undefined;
+    const server = await serve((seen, response, request) => {
+      if (seen.message?.method === 'notifications/initialized')
+        refuse = () => void response.writeHead(404).end();
+      else withoutStream((_, each) => json(each, result(seen.message.id)))(seen, response, request);
+    });
+    const rig = await openInitialized(server.url);
+    rig.write(call(2));
+    await until(() => refuse !== undefined);
+    refuse!();
+    await until(() => rig.ends.length > 0);
+    expect(rig.failedBeforeEnd).toEqual([{ id: 2, failure: { kind: 'not-taken' } }]);
+  });
+
   test('answers to what the server asks are posted', async () => {
     const server = await serve(withoutStream((_, response) => response.writeHead(202).end()));
     const rig = await openInitialized(server.url);

@@ -365,7 +365,8 @@ export class ServerRun {
 const ROOM: RunEvent = { kind: 'room' };
 
 /** Hides the secrets of a server, and what looks like a token that it was sent. */
-function maskOf({ secrets }: UpstreamServer): (text: string) => string {
+/** Hides the secrets of a server, and what looks like a token, in a text. */
+export function maskOf({ secrets }: UpstreamServer): (text: string) => string {
   const mask = secretMask(secrets?.() ?? []);
   return (text) => mask(text).replace(BEARER, 'Bearer ***');
 }
