@@ -222,7 +222,7 @@ const rules = [
     from: { path: '^src/(cli|bins)/', pathNot: '\\.test\\.ts$' },
     to: {
       path: '^src/[^/]+/',
-      pathNot: '^src/(shared|cli|config|management|switchyard|hosts|language|exposure|gateway|process)/',
+      pathNot: '^src/(shared|cli|config|switchyard|hosts|language|exposure|gateway|process)/',
     },
   },
 ];

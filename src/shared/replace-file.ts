@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { putInPlace, writeDraft } from './write-file.ts';
+import { putInPlace, writeDraft, writeFileAtomic } from './write-file.ts';
 
 /** A file as it was read, with what is needed to replace it. */
 export interface ReadFile {
@@ -42,11 +42,10 @@ export function replaceFile(
   const path = found?.path ?? file;
   // A new file beside it could take its place even so; but who makes a file read-only means it.
   if (found !== undefined) fs.accessSync(path, fs.constants.W_OK);
-  const next =
-    content && (found ? draftLike(path, content, found.stats) : writeDraft(path, content, { mode }));
+  const next = content && writeDraft(path, content, found ? { like: found.stats } : { mode });
   try {
     if (found === undefined) return next === undefined || putInPlace(next, path);
-    if (backup !== undefined) fs.renameSync(draftLike(backup, found.bytes, found.stats), backup);
+    if (backup !== undefined) writeFileAtomic(backup, found.bytes, { like: found.stats });
     // Read again at the last moment, to keep the window for losing another program's change small.
     if (!fs.readFileSync(path).equals(found.bytes)) return false;
     if (next === undefined) fs.rmSync(path);
@@ -56,18 +55,4 @@ export function replaceFile(
     // After the change is made, nothing may fail any more.
     if (next !== undefined && fs.existsSync(next)) fs.rmSync(next, { force: true });
   }
-}
-
-/** A draft with the permissions of the file that it is to replace. */
-function draftLike(file: string, content: Buffer, { uid, gid, mode }: fs.Stats): string {
-  // Accessible only to us until its permissions are set: it may hold secrets.
-  const draft = writeDraft(file, content);
-  try {
-    const ours = fs.statSync(draft);
-    if (ours.uid !== uid || ours.gid !== gid) fs.chownSync(draft, uid, gid);
-  } catch {
-    // Only root can change the owner; for other users the file becomes their own.
-  }
-  fs.chmodSync(draft, mode & 0o777);
-  return draft;
 }

@@ -5,6 +5,8 @@ import { nodeErrorCode } from './node-error-code.ts';
 export interface WriteFileOptions {
   /** The permissions of the file. Default 0o600: only its owner can read it. */
   readonly mode?: number;
+  /** The file whose owner and permissions it gets, instead of `mode`. */
+  readonly like?: fs.Stats;
   /**
    * What is on the disk on return, in case of a power cut. Default `content`: the file has either its old content or the
    * new one. `name`: it has the new one. `nothing`: for files that can be made again.
@@ -66,14 +68,16 @@ export function putInPlace(draft: string, file: string): boolean {
 export function writeDraft(
   file: string,
   content: string | Buffer,
-  { mode = 0o600, flush = 'content' }: WriteFileOptions = {},
+  { mode = 0o600, like, flush = 'content' }: WriteFileOptions = {},
 ): string {
   // Not a secret: it only has to differ from the drafts of other processes.
   const mark = Math.random().toString(16).slice(2, 14).padEnd(12, '0');
   const draft = `${file}.${mark}.tmp`;
-  const descriptor = fs.openSync(draft, 'wx', mode);
+  // Accessible only to us until its permissions are set: it may hold secrets.
+  const descriptor = fs.openSync(draft, 'wx', like ? 0o600 : mode);
   try {
     fs.writeFileSync(descriptor, content);
+    if (like) setPermissions(descriptor, like);
     if (flush !== 'nothing') fs.fsyncSync(descriptor);
   } catch (error) {
     fs.rmSync(draft, { force: true });
@@ -82,6 +86,16 @@ export function writeDraft(
     fs.closeSync(descriptor);
   }
   return draft;
+}
+
+function setPermissions(descriptor: number, { uid, gid, mode }: fs.Stats): void {
+  try {
+    const ours = fs.fstatSync(descriptor);
+    if (ours.uid !== uid || ours.gid !== gid) fs.fchownSync(descriptor, uid, gid);
+  } catch {
+    // Only root can change the owner; for other users the file becomes their own.
+  }
+  fs.fchmodSync(descriptor, mode & 0o777);
 }
 
 const DRAFT = /^(.+)\.[0-9a-f]{12}\.tmp$/;

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { join } from 'node:path';
 import { stateDirectory } from '../../shared/paths.ts';
@@ -12,6 +12,8 @@ export function cacheCompiledCode(): void {
   if (!('enableCompileCache' in nodeModule)) return;
   try {
     const state = stateDirectory();
+    // Whatever needs it makes it; a command run as another user, by sudo for example, must not.
+    if (!existsSync(state)) return;
     const directory = join(state, 'compiled-code');
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     if ([state, directory].every(isOurs))

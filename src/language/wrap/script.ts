@@ -31,7 +31,8 @@ const args = ['${WRAPPER_COMMAND}', folder, ...process.argv.slice(2)];
 // commands that only a shell can run, with the program beside them.
 const places = createRequire(script).resolve.paths('mcp-switchboard');
 if (process.platform === 'win32')
-  places.push(...process.env.PATH.split(delimiter).map((place) => join(place, 'node_modules')));
+  for (const place of (process.env.PATH ?? '').split(delimiter))
+    if (place !== '') places.push(join(place, 'node_modules'));
 const inPlaces = places.map((place) => join(place, 'mcp-switchboard', 'dist', 'index.js'));
 const program = [...${literal(installed)}, ...inPlaces].find((file) => existsSync(file));
 

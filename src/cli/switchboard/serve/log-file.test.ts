@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { openLogFile, type LogFileOptions } from './log-file.ts';
 
@@ -279,6 +279,20 @@ describe('a disk that fails after opening', () => {
     expect(kept).toBeGreaterThan(900);
     expect(kept).toBeLessThan(1300);
     expect(errors).toHaveLength(1);
+  });
+
+  test('is tried again by one timer, however much is logged meanwhile', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const log = open({ maxBytes: 4096, keep: 1 });
+    obstruct();
+    for (let turn = 0; turn < 20; turn++) {
+      log.write(line);
+      vi.advanceTimersByTime(100);
+    }
+    expect(vi.getTimerCount()).toBe(1);
+    log.close();
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test('does not keep closing from ending', () => {

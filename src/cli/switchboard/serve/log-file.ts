@@ -66,6 +66,8 @@ class RotatingFile implements LogFile {
   #waitingBytes = 0;
   #dropped = 0;
   #scheduled = false;
+  /** Set while the disk takes nothing. */
+  #retry: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor({ directory, program, maxBytes = 10 * 1024 * 1024, keep = 2, onError }: LogFileOptions) {
@@ -89,7 +91,7 @@ class RotatingFile implements LogFile {
       this.#reportDropped();
       this.#add(each);
     }
-    if (this.#scheduled) return;
+    if (this.#scheduled || this.#retry !== undefined) return;
     // All lines of this turn of the event loop leave in one write.
     this.#scheduled = true;
     setImmediate(this.#flush);
@@ -98,6 +100,7 @@ class RotatingFile implements LogFile {
   close(): void {
     if (this.#closed) return;
     this.#flush();
+    clearTimeout(this.#retry);
     this.#closed = true;
     process.off('exit', this.#flush);
   }
@@ -122,6 +125,8 @@ class RotatingFile implements LogFile {
 
   readonly #flush = (): void => {
     this.#scheduled = false;
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
     if (this.#closed) return;
     try {
       while (this.#waiting.length > 0) {
@@ -134,7 +139,7 @@ class RotatingFile implements LogFile {
       }
     } catch (error) {
       this.#report(error);
-      setTimeout(this.#flush, RETRY_MS).unref();
+      this.#retry = setTimeout(this.#flush, RETRY_MS).unref();
     }
   };
 

@@ -39,19 +39,27 @@ export function createOwnerLookup(): (record: ServiceRecord) => Promise<PortOwne
  * another address of the same port.
  */
 export function portOwners(observed: readonly Observed[]): readonly PortOwner[] {
+  const allPids = observed.flatMap(({ pids }) => pids);
   const held = heldBy(
-    observed.flatMap(({ pids }) => pids),
+    allPids,
     observed.map(({ record }) => record.port),
   );
   const own = observed.map(({ record, pids }) =>
     held.find(({ port, pid }) => port === record.port && pids.includes(pid)),
   );
   const others = observed.filter((_, index) => own[index] === undefined);
-  const strangers = portHolders(others.map(({ record }) => record.port));
-  return observed.map(({ record }, index): PortOwner => {
-    const holder = own[index];
-    if (holder !== undefined) return { kind: 'own', holder };
-    const stranger = strangers.find(({ port }) => port === record.port);
+  const holders = portHolders(
+    others.map(({ record }) => record.port),
+    allPids,
+  );
+  return observed.map(({ record, pids }, index): PortOwner => {
+    const known = own[index];
+    if (known !== undefined) return { kind: 'own', holder: known };
+    const all = holders.filter(({ port }) => port === record.port);
+    // The first search ends with the first socket of a port, which may be that of another service.
+    const mine = all.find(({ pid }) => pid !== undefined && pids.includes(pid));
+    if (mine !== undefined) return { kind: 'own', holder: mine };
+    const [stranger] = all;
     return stranger === undefined ? { kind: 'nobody' } : { kind: 'stranger', holder: stranger };
   });
 }

@@ -3,7 +3,7 @@ import { processStatus } from '../../../process/index.ts';
 import type { YardContext } from '../../records/project/context.ts';
 import { allocatePorts } from '../ports/allocate.ts';
 import { releaseLease, type Lease } from '../ports/lease.ts';
-import { takenPorts } from '../ports/taken.ts';
+import { takenPorts } from '../ports/reserved-ports.ts';
 import { newCookie } from '../processes/cookie.ts';
 import { serviceProcesses } from '../processes/observe.ts';
 

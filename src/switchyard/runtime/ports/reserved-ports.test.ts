@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ProjectConfig } from '../../records/config/definition.ts';
 import type { State } from '../../records/state/records.ts';
-import { takenPorts } from './taken.ts';
+import { takenPorts } from './reserved-ports.ts';
 
 test('the ports of all projects are taken, except those of services that are about to restart', () => {
   const state = {
