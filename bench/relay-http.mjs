@@ -35,6 +35,8 @@ const server = createServer((request, response) => {
   });
 });
 const NEWLINE = Buffer.from('\n');
+// A client is idle while the gateway has its turn, which may be longer than the usual five seconds.
+server.keepAliveTimeout = 0;
 server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 child.on('exit', (code) => process.exit(code ?? 1));
 process.stdin.on('end', () => process.exit(0)).resume();

@@ -58,6 +58,7 @@ export class HttpClient {
   /** Sends a request and resolves with the head and the body of the answer. */
   post(bytes) {
     return new Promise((resolve, reject) => {
+      if (this.#socket.destroyed) throw new Error('The connection was closed while it was idle.');
       this.#take = { resolve, reject };
       this.#socket.write(bytes);
     });
