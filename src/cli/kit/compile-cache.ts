@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stateDirectory } from '../../shared/paths.ts';
 
 /**
- * Lets Node keep compiled code for the next start. It is kept in the state directory: whoever can write there can change
+ * Lets Node keep compiled code for the next start. It is kept in the state directory: anyone who can write there can change
  * what the program does, and Node's own default is a folder in one that all users share.
  */
 export function cacheCompiledCode(): void {

@@ -5,7 +5,7 @@ import { hashToken } from '../../shared/token-hash.ts';
 
 /** A token that lets requests in, as `Authorization: Bearer …`. */
 export interface AccessToken {
-  /** Stands for whoever sends it. Two principals never share a server process, unless the server is a shared one. */
+  /** Identifies the sender. Two principals never share a server process, unless the server is a shared one. */
   readonly principal: string;
   readonly hash: Buffer;
 }

@@ -58,7 +58,7 @@ export interface RunningState {
 
 interface StoppedState {
   readonly kind: 'stopped';
-  /** What whoever needs it is told. */
+  /** The error for calls that need it. */
   readonly error: SwitchboardError;
   /** The run that finishes its last calls. */
   readonly run: ServerRun | undefined;

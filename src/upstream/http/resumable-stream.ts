@@ -19,7 +19,7 @@ export type StreamEnd =
 export class ResumableStream {
   /** Attempts in a row to resume it that brought no event. */
   attempts = 0;
-  /** The event after which it continues; undefined if it begins anew. */
+  /** The event after which it continues; undefined if it starts from the beginning. */
   lastEventId: string | undefined;
   readonly #context: HttpTransportContext;
   readonly #events: ResumableStreamEvents;

@@ -223,7 +223,7 @@ export class ServerRun {
 
   /** Whether something is under way that must not be cut off. */
   get busy(): boolean {
-    // Listening streams alone do not count as use; whoever subscribed is counted elsewhere.
+    // Listening streams alone do not count as use; subscribers are counted elsewhere.
     const asked = this.peer.pendingCount - (this.modern?.listening.streams ?? 0);
     return this.inFlight > 0 || asked > 0 || this.serverRequests.size > 0 || this.background.hasTasks;
   }
