@@ -3,20 +3,28 @@ const folders = {
   shared: [],
   wire: [],
   process: [],
-  config: [],
+  secrets: [],
+  audit: [],
+  config: ['secrets'],
   protocol: ['wire'],
   gateway: ['protocol', 'wire'],
-  exposure: ['gateway', 'protocol', 'wire'],
+  search: ['gateway', 'protocol', 'wire'],
+  exposure: ['gateway', 'protocol', 'wire', 'search'],
+  code: ['search', 'exposure', 'gateway', 'protocol', 'wire'],
   language: ['gateway', 'protocol', 'wire'],
+  trust: ['gateway', 'protocol', 'wire'],
   upstream: ['gateway', 'protocol', 'wire', 'process'],
+  results: ['gateway', 'protocol', 'wire', 'process'],
   management: ['gateway', 'protocol', 'wire', 'config'],
   doors: ['gateway', 'protocol', 'wire'],
   // In layers; see below. Its features/mcp/ alone knows the core.
   switchyard: ['process', 'gateway', 'protocol', 'wire'],
+  hooks: ['gateway', 'protocol', 'wire'],
   hosts: [],
+  console: [],
 };
 // These may know the configuration's types, never run its code.
-const typesOfConfig = ['exposure', 'language', 'upstream', 'doors'];
+const typesOfConfig = ['exposure', 'hooks', 'trust', 'language', 'upstream', 'doors'];
 // These run on bytes and values only: no disk, no network, no process.
 const pure = ['wire', 'protocol', 'gateway', 'exposure'];
 
@@ -73,6 +81,18 @@ const rules = [
     to: { path: `^src/upstream/((${upstreamLayers.slice(index + 1).join('|')})/|source\\.ts$)` },
   })),
   {
+    name: 'upstream-auth-knows-no-layer',
+    severity: 'error',
+    from: { path: '^src/upstream/auth/' },
+    to: { path: `^src/upstream/((${upstreamLayers.join('|')})/|source\\.ts$)` },
+  },
+  {
+    name: 'upstream-auth-is-behind-login',
+    severity: 'error',
+    from: { path: '^src/upstream/', pathNot: ['^src/upstream/(auth/|login\\.ts$)', '\\.test\\.ts$'] },
+    to: { path: '^src/upstream/auth/' },
+  },
+  {
     name: 'no-cycles',
     severity: 'error',
     from: {},
@@ -83,7 +103,7 @@ const rules = [
     severity: 'error',
     from: { path: '^src' },
     // What is compiled from src/wire/assembly is no file.
-    to: { couldNotResolve: true, pathNot: '^\\./assembly/.+\\.wasm$' },
+    to: { couldNotResolve: true, pathNot: '^\\./(assembly/.+\\.wasm|thread/.+\\.thread)$' },
   },
   {
     name: 'no-tests-from-code',
@@ -98,7 +118,7 @@ const rules = [
       'index of its own, and so has what wraps folders, so that who wants that alone does not load the rest.',
     severity: 'error',
     // The programs in bins have a rule of their own.
-    from: { path: '^src/([^/]+)/', pathNot: '^src/bins/' },
+    from: { path: '^src/([^/]+)/|^src/yard\\.ts$', pathNot: '^src/bins/' },
     to: {
       path: '^src/([^/]+)/.+',
       pathNot: [
@@ -107,15 +127,6 @@ const rules = [
         '^src/[^/]+/index\\.ts$',
         '^src/(switchyard/features/mcp|language/wrap)/index\\.ts$',
       ],
-    },
-  },
-  {
-    name: 'app-meets-folders-at-index',
-    severity: 'error',
-    from: { path: '^src/(app(/|\\.ts$)|yard\\.ts$)' },
-    to: {
-      path: '^src/[^/]+/.+',
-      pathNot: ['^src/(shared|app)/', '^src/[^/]+/index\\.ts$', '^src/switchyard/features/mcp/index\\.ts$'],
     },
   },
   {
@@ -185,10 +196,38 @@ const rules = [
     to: { path: '(^|/)node_modules/smol-toml/' },
   },
   {
+    name: 'the-interpreter-lives-in-code-thread',
+    severity: 'error',
+    from: { path: '^src', pathNot: ['^src/code/thread/', '\\.test\\.ts$'] },
+    to: { path: 'node_modules/(quickjs-emscripten-core|@jitl|sucrase)/' },
+  },
+  {
     name: 'model-libraries-live-in-language-models',
     severity: 'error',
     from: { path: '^src', pathNot: ['^src/language/models/', '\\.test\\.ts$'] },
     to: { path: '(^|/)node_modules/@anthropic-ai/' },
+  },
+  {
+    name: 'the-page-of-the-console-knows-the-protocol-only',
+    comment: 'It runs in a browser.',
+    severity: 'error',
+    from: { path: '^src/console/page/', pathNot: '\\.test\\.ts$' },
+    to: {
+      path: '^src/',
+      pathNot: '^src/console/(page/|protocol\\.ts$)',
+    },
+  },
+  {
+    name: 'only-the-page-knows-the-page',
+    severity: 'error',
+    from: { path: '^src/', pathNot: '^src/console/page/' },
+    to: { path: '^src/console/page/' },
+  },
+  {
+    name: 'preact-lives-in-the-page-of-the-console',
+    severity: 'error',
+    from: { path: '^src', pathNot: '^src/console/page/' },
+    to: { path: '(^|/)node_modules/(@preact|preact)/' },
   },
   {
     name: 'zod-lives-in-config',
@@ -199,19 +238,13 @@ const rules = [
   {
     name: 'only-app-knows-every-part',
     severity: 'error',
-    from: { path: '^src/', pathNot: ['^src/(cli|bins)/', '^src/index\\.ts$', '\\.test\\.ts$'] },
-    to: { path: '^src/app\\.ts$' },
-  },
-  {
-    name: 'the-parts-of-app-are-its-own',
-    severity: 'error',
-    from: { path: '^src/', pathNot: '^src/app(/|\\.ts$)' },
+    from: { path: '^src/', pathNot: ['^src/(app|cli)/', '\\.test\\.ts$'] },
     to: { path: '^src/app/' },
   },
   {
     name: 'app-knows-no-cli',
     severity: 'error',
-    from: { path: '^src/(app(/|\\.ts$)|yard\\.ts$)' },
+    from: { path: ['^src/app/', '^src/yard\\.ts$'] },
     to: { path: '^src/cli/' },
   },
   {
@@ -222,7 +255,8 @@ const rules = [
     from: { path: '^src/(cli|bins)/', pathNot: '\\.test\\.ts$' },
     to: {
       path: '^src/[^/]+/',
-      pathNot: '^src/(shared|cli|config|switchyard|hosts|language|exposure|gateway|process)/',
+      pathNot:
+        '^src/(shared|app|cli|config|console|switchyard|hosts|language|exposure|gateway|process|search|secrets|audit)/',
     },
   },
 ];
@@ -290,7 +324,7 @@ function yardRules() {
   found.push({
     name: 'every-folder-of-switchyard-has-a-row',
     severity: 'error',
-    from: { path: yard, pathNot: [...listed, `${yard}index\\.ts$`] },
+    from: { path: yard, pathNot: [...listed, `${yard}(index|later)\\.ts$`] },
     to: {},
   });
   return found;
