@@ -1,7 +1,9 @@
-import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { messageOf, SwitchboardError } from './errors.ts';
+import { withRegularFile } from './regular-file.ts';
+import { sha256 } from './sha256.ts';
+import { isDraft, removeOldDrafts, writeFileAtomic } from './write-file.ts';
 
 /** A text that a file had before we changed it. They are kept in the state directory, where only their owner can look. */
 export interface Backup {
@@ -17,13 +19,15 @@ export interface Backup {
 const KEPT = 5;
 /** How long any is kept, in milliseconds: 90 days. */
 const LONGEST_MS = 90 * 24 * 60 * 60 * 1000;
+/** No change of a file takes this long, in milliseconds. */
+const NEW_MS = 60 * 60 * 1000;
 
 /** Where the text that a file has now can be kept. Throws STATE_NOT_WRITABLE. */
 export function backupPath(stateDirectory: string, file: string, now = Date.now()): string {
   const folder = folderOf(stateDirectory, file);
   try {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    fs.writeFileSync(join(folder, ORIGIN), file, { mode: 0o600 });
+    writeFileAtomic(join(folder, ORIGIN), file, { flush: 'nothing' });
   } catch (cause) {
     throw new SwitchboardError('STATE_NOT_WRITABLE', `Cannot write to ${folder}: ${messageOf(cause)}.`, {
       hint: 'Nothing was changed, because no backup could be written. Set SWITCHBOARD_STATE_DIR to a directory you own.',
@@ -36,7 +40,10 @@ export function backupPath(stateDirectory: string, file: string, now = Date.now(
 
 /** The texts that were kept of a file, the newest first. */
 export function keptTexts(stateDirectory: string, file: string): string[] {
-  return pathsIn(folderOf(stateDirectory, file)).map((path) => fs.readFileSync(path, 'utf8'));
+  return pathsIn(folderOf(stateDirectory, file)).flatMap((path) => {
+    const text = textOf(path);
+    return text === undefined ? [] : [text];
+  });
 }
 
 /** All that are kept, by file, the newest first. */
@@ -57,7 +64,10 @@ export function pruneBackups(stateDirectory: string, now = Date.now()): void {
       const paths = pathsIn(folder);
       const kept = paths.slice(0, KEPT).filter((path) => timeOf(path) >= oldest);
       for (const path of paths) if (!kept.includes(path)) fs.rmSync(path, { force: true });
-      if (kept.length === 0) fs.rmSync(folder, { recursive: true, force: true });
+      removeOldDrafts(folder);
+      // A new folder is one that another process is about to write to.
+      const isNew = fs.statSync(folder).mtimeMs > now - NEW_MS;
+      if (kept.length === 0 && !isNew) fs.rmSync(folder, { recursive: true, force: true });
     } catch {
       // They can go the next time.
     }
@@ -80,7 +90,7 @@ function timeOf(path: string): string {
 }
 
 function folderOf(stateDirectory: string, file: string): string {
-  const digest = createHash('sha256').update(file).digest('hex').slice(0, 12);
+  const digest = sha256(file).slice(0, 12);
   return join(stateDirectory, 'backups', `${basename(file)}-${digest}`);
 }
 
@@ -92,17 +102,22 @@ function foldersIn(stateDirectory: string): string[] {
 /** The newest first. */
 function pathsIn(folder: string): string[] {
   return namesIn(folder)
-    .filter((name) => TIME.test(name))
+    .filter((name) => TIME.test(name) && !isDraft(name))
     .sort()
     .toReversed()
     .map((name) => join(folder, name));
 }
 
 function originOf(folder: string): string {
+  return textOf(join(folder, ORIGIN)) ?? basename(folder);
+}
+
+/** Undefined for what is not a file that we have written. */
+function textOf(path: string): string | undefined {
   try {
-    return fs.readFileSync(join(folder, ORIGIN), 'utf8');
+    return withRegularFile(path, ({ read }) => read().toString('utf8'));
   } catch {
-    return basename(folder);
+    return undefined;
   }
 }
 

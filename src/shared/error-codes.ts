@@ -36,7 +36,7 @@ export const ERROR_CODES = {
   TOOL_UNKNOWN: { wire: INVALID_PARAMS, exit: Exit.usage },
   /**
    * The configuration hides this tool.
-   * @fix Allow it with `exposedTools`, `hiddenTools` or `expose` of that server.
+   * @fix Expose it: change `exposedTools`, `hiddenTools` or `expose` of that server.
    */
   TOOL_NOT_ALLOWED: PARAMS,
   /**
@@ -45,7 +45,7 @@ export const ERROR_CODES = {
    */
   PROMPT_UNKNOWN: PARAMS,
   /**
-   * No resource has this URI.
+   * No resource has this URI. In protocol versions up to 2025-11-25, the JSON-RPC error is −32002.
    * @fix Use a URI from `resources/list`, or one that matches a template from `resources/templates/list`.
    */
   RESOURCE_UNKNOWN: PARAMS,
@@ -60,12 +60,12 @@ export const ERROR_CODES = {
    */
   METHOD_UNKNOWN: { wire: METHOD_NOT_FOUND, exit: Exit.failed },
   /**
-   * A suite tool was called without a valid `action`.
+   * A suite was called without a valid `action`.
    * @fix Use `{"action":"introspect"}` or `{"action":"call","subtool":"…","args":{…}}`.
    */
   ACTION_INVALID: FAILED,
   /**
-   * A suite tool was called without a subtool.
+   * A suite was called without `subtool`.
    * @fix Name one; `{"action":"introspect"}` lists them.
    */
   SUBTOOL_MISSING: FAILED,
@@ -76,9 +76,46 @@ export const ERROR_CODES = {
   SUBTOOL_UNKNOWN: FAILED,
   /**
    * The configuration hides this subtool.
-   * @fix Allow it with `exposedTools`, `hiddenTools` or `expose` of that server.
+   * @fix Expose it: change `exposedTools`, `hiddenTools` or `expose` of that server.
    */
   SUBTOOL_NOT_ALLOWED: FAILED,
+  /**
+   * The server is split into a read-only tool and one for the rest. This subtool belongs to the other tool.
+   * @fix Call it with the tool that the message names.
+   */
+  SUBTOOL_ELSEWHERE: FAILED,
+  /**
+   * The server has changed its tools: this tool does more than the suite's annotations said. It did not run,
+   * because the client may not have asked the user. Or other tools now replace this one, as the message says.
+   * @fix Call it again. The list of tools has been corrected, and the client may ask the user first.
+   */
+  TOOLS_CHANGED: FAILED,
+  /**
+   * The user was asked whether this tool may run (`approve`), and declined.
+   * @fix Ask the user what to do instead.
+   */
+  CALL_DECLINED: FAILED,
+  /**
+   * This tool runs only after the user agrees (`approve`), and the user could not be asked: the client does not support
+   * elicitation, has left, or nobody answered in time.
+   * @fix Use a client that supports elicitation, or allow the tool with `switchboard trust SERVER TOOL --allow`.
+   */
+  CALL_NEEDS_APPROVAL: FAILED,
+  /**
+   * This tool is new, has changed since it was approved, or has hidden text, and `"pin": "block"` withholds it.
+   * @fix Review it with `switchboard trust SERVER TOOL`, and approve it with `--approve`.
+   */
+  TOOL_WITHHELD: FAILED,
+  /**
+   * The tool changed before you approved it.
+   * @fix Look at it again with `switchboard trust SERVER TOOL`.
+   */
+  TRUST_OUTDATED: FAILED,
+  /**
+   * A file with decisions about tools cannot be used: it is damaged, or other users could have written it.
+   * @fix Check the file that the message names, or delete it to start over.
+   */
+  TRUST_UNREADABLE: FAILED,
   /**
    * The arguments of a tool have the wrong type.
    * @fix Pass an object, as the message shows.
@@ -95,7 +132,22 @@ export const ERROR_CODES = {
    */
   VERBOSITY_INVALID: FAILED,
   /**
-   * A call was cancelled.
+   * No result with this ID is kept for this client: it has expired, was dropped, or never existed.
+   * @fix Call the tool again.
+   */
+  RESULT_UNKNOWN: FAILED,
+  /**
+   * The parameters that select part of a kept result are invalid.
+   * @fix Correct the parameter the message names; see [Read the rest](results.md#read-the-rest).
+   */
+  RESULT_SELECTION_INVALID: FAILED,
+  /**
+   * Searching a log or a kept result took too long.
+   * @fix Use a simpler expression; with `switchyard logs`, use `--fixed` for plain text.
+   */
+  GREP_TIMEOUT: FAILED,
+  /**
+   * The call was cancelled.
    * @fix Nothing to do; call again if you still need the result.
    */
   CANCELLED: FAILED,
@@ -105,7 +157,7 @@ export const ERROR_CODES = {
    */
   CALL_TIMEOUT: FAILED,
   /**
-   * The server's response is larger than the limit and was dropped.
+   * The server's response was larger than the limit and was dropped.
    * @fix Ask for less at a time, or raise `limits.messageBytes`.
    */
   ANSWER_TOO_LARGE: FAILED,
@@ -149,7 +201,7 @@ export const ERROR_CODES = {
 
   /**
    * The server could not be started.
-   * @fix Run `switchboard doctor`; the message has the last lines the server printed.
+   * @fix Read the server's last lines of output in the message, or run `switchboard doctor --start`.
    */
   START_FAILED: FAILED,
   /**
@@ -163,12 +215,12 @@ export const ERROR_CODES = {
    */
   STILL_STARTING: FAILED,
   /**
-   * The server crashed and is not restarted automatically.
-   * @fix Reload it with `reload_server` or `switchboard reload`.
+   * The server crashed. `mcpmux` does not restart servers automatically.
+   * @fix Reload it with `reload_server`.
    */
   SERVER_CRASHED: FAILED,
   /**
-   * The server failed several times in a row; Switchboard waits before it tries again.
+   * The server failed several times in a row. Switchboard waits before it tries again.
    * @fix Read the reason in the message and run `switchboard doctor`.
    */
   SERVER_FAILING: FAILED,
@@ -238,13 +290,13 @@ export const ERROR_CODES = {
    */
   SHUTTING_DOWN: FAILED,
   /**
-   * A helper command printed more than the limit and was ended.
-   * @fix Run the command by hand.
+   * A command that Switchboard ran, such as git, printed more than the limit and was stopped.
+   * @fix Run the command yourself to see what it prints.
    */
   COMMAND_OUTPUT: FAILED,
   /**
-   * A helper command took too long and was ended.
-   * @fix Run the command by hand to see what it waits for.
+   * A command that Switchboard ran, such as git, took too long and was stopped.
+   * @fix Run the command yourself to see what it waits for.
    */
   COMMAND_TIMEOUT: FAILED,
   /**
@@ -263,7 +315,7 @@ export const ERROR_CODES = {
    */
   LOCK_FAILED: FAILED,
   /**
-   * Too many gateways started each other.
+   * Too many gateways are nested: each started the next.
    * @fix Remove the server that starts a gateway with the same configuration.
    */
   NESTED_TOO_DEEP: FAILED,
@@ -312,7 +364,7 @@ export const ERROR_CODES = {
   AUTH_FAILED: FAILED,
   /**
    * The server does not require a login.
-   * @fix Check its `url`. For another kind of token use `headers`.
+   * @fix Check its `url`. For another kind of token, use `headers`.
    */
   AUTH_NOT_ASKED: FAILED,
   /**
@@ -364,7 +416,7 @@ export const ERROR_CODES = {
    */
   CONFIG_BUSY: CONFIG,
   /**
-   * The configuration is a program, or defined elsewhere, and cannot be edited by a command.
+   * The configuration is a JavaScript module, or is defined elsewhere, so commands cannot edit it.
    * @fix Edit the file the message names.
    */
   CONFIG_NOT_EDITABLE: CONFIG,
@@ -404,17 +456,17 @@ export const ERROR_CODES = {
    */
   PROJECT_NOT_ALLOWED: FAILED,
   /**
-   * Another program is changing the state file.
-   * @fix Try again.
+   * Other users could have read or changed a file in the state directory, so Switchboard does not use it.
+   * @fix Make the directory and the file accessible only to you (`chmod 700`, `chmod 600`), or delete the file.
    */
-  STATE_BUSY: FAILED,
+  STATE_NOT_PRIVATE: CONFIG,
   /**
-   * Permission denied: the state directory cannot be written.
-   * @fix Check its permissions, or set `SWITCHBOARD_STATE_DIR`. Nothing was changed.
+   * The state directory cannot be written: the disk is full or read-only, or permission is denied.
+   * @fix Check the free disk space and its permissions, or set `SWITCHBOARD_STATE_DIR`. Nothing was changed.
    */
   STATE_NOT_WRITABLE: FAILED,
   /**
-   * The home directory is unknown: `HOME` is not an absolute path, and the system has no entry for the user.
+   * The home directory is unknown: `HOME` is not set to an absolute path, and the system has no entry for the user.
    * @fix Set `HOME` to the full path of your home directory.
    */
   NO_HOME: FAILED,
@@ -437,10 +489,36 @@ export const ERROR_CODES = {
    */
   NO_GATEWAY: FAILED,
   /**
-   * The running gateway cannot be reloaded.
-   * @fix Restart the host or its MCP servers.
+   * No gateway with this id or process ID is running.
+   * @fix `switchboard status` shows those that are.
    */
-  RELOAD_UNAVAILABLE: FAILED,
+  GATEWAY_UNKNOWN: FAILED,
+  /**
+   * The gateway is an earlier version, or does not accept requests, so only its servers are known.
+   * @fix Restart the host that started it.
+   */
+  GATEWAY_TOO_OLD: FAILED,
+  /**
+   * The call was not recorded, or its record has been dropped. Calls are recorded only while a console or
+   * `switchboard calls --follow` is running.
+   * @fix Run `switchboard calls --follow`, and make the call again.
+   */
+  CALL_UNKNOWN: FAILED,
+  /**
+   * The client is no longer connected.
+   * @fix Choose another client.
+   */
+  CLIENT_UNKNOWN: FAILED,
+  /**
+   * A command that the console ran failed. The message has its output.
+   * @fix Follow the message, or run the command in a terminal.
+   */
+  COMMAND_FAILED: FAILED,
+  /**
+   * The console was started with `--read-only`, and the action changes something.
+   * @fix Start it without `--read-only`.
+   */
+  CONSOLE_READ_ONLY: FAILED,
   /**
    * The log directory is not writable.
    * @fix Choose a directory you can write to.
@@ -453,7 +531,7 @@ export const ERROR_CODES = {
   LOG_FILE_UNUSABLE: CONFIG,
   /**
    * The log level is unknown.
-   * @fix Use `debug` or `info`.
+   * @fix Use `debug` or `info` in `MCP_PROXY_LOG_LEVEL`; `--log-level` supports more levels.
    */
   LOG_LEVEL_INVALID: CONFIG,
   /**
@@ -470,7 +548,7 @@ export const ERROR_CODES = {
    */
   HOST_NOT_FOUND: FAILED,
   /**
-   * The host has an entry with this name that Switchboard did not write.
+   * The host has an entry with this name that is not for Switchboard.
    * @fix Choose another name with `--name`, or replace it with `--force`.
    */
   HOST_ENTRY_TAKEN: FAILED,
@@ -496,7 +574,7 @@ export const ERROR_CODES = {
   HOST_FILE_UNREADABLE: FAILED,
   /**
    * The host's configuration file is written in a way that cannot be edited safely.
-   * @fix Make the change by hand. Nothing was changed.
+   * @fix Edit the file yourself. Nothing was changed.
    */
   HOST_NOT_EDITABLE: FAILED,
 
@@ -523,7 +601,7 @@ export const ERROR_CODES = {
    */
   TOKEN_UNUSABLE: CONFIG,
   /**
-   * A token with this name exists already.
+   * A token with this name already exists.
    * @fix Choose another name, or revoke the token first with `switchboard token revoke NAME`.
    */
   TOKEN_EXISTS: USAGE,
@@ -538,6 +616,37 @@ export const ERROR_CODES = {
    */
   TOKEN_STORE: FAILED,
 
+  // ## Hooks
+
+  /**
+   * A hook refused a call, or withheld its result.
+   * @fix The message has the reason. The hook is in the file that it names.
+   */
+  HOOK_REFUSED: FAILED,
+  /**
+   * A hook threw, took too long or returned something invalid, so the call failed.
+   * @fix Correct the hook in the file that the message names, or remove it.
+   */
+  HOOK_FAILED: FAILED,
+
+  // ## Secrets
+
+  /**
+   * The name or the value of a secret cannot be used, or no value was given.
+   * @fix Give the name only, and type the value when asked, or send it over stdin: `switchboard secret set NAME < FILE`.
+   */
+  SECRET_INVALID: USAGE,
+  /**
+   * No secret has this name.
+   * @fix List them: `switchboard secret list`.
+   */
+  SECRET_UNKNOWN: USAGE,
+  /**
+   * A secret cannot be stored or read: the keychain did not respond, or the file is damaged, not writable, or open to other users.
+   * @fix Unlock the keychain, or set `SWITCHBOARD_SECRET_STORE=file`. For the file, follow the message.
+   */
+  SECRET_STORE: FAILED,
+
   // ## Managing servers at run time
 
   /**
@@ -547,7 +656,7 @@ export const ERROR_CODES = {
   NOT_APPROVED: FAILED,
   /**
    * The user cannot be asked for approval: the client does not support elicitation.
-   * @fix Set `"management": {"approval": "auto"}`, or add the server with `switchboard add`.
+   * @fix Add the server with `switchboard add`. Set `"management": {"approval": "auto"}` only if the model may run any program.
    */
   APPROVAL_IMPOSSIBLE: FAILED,
 
@@ -565,7 +674,7 @@ export const ERROR_CODES = {
   LANGUAGE_KEY_MISSING: FAILED,
   /**
    * The model's provider refused the API key.
-   * @fix Check the key and what it may use.
+   * @fix Check the key and its permissions.
    */
   LANGUAGE_KEY_REFUSED: FAILED,
   /**
@@ -599,7 +708,7 @@ export const ERROR_CODES = {
    */
   LANGUAGE_REQUEST_REFUSED: FAILED,
   /**
-   * The model, or the client that lends it, refused the request.
+   * The model, or the client that provides it, refused the request.
    * @fix Rephrase it, or allow it in the client.
    */
   LANGUAGE_REFUSED: FAILED,
@@ -615,11 +724,11 @@ export const ERROR_CODES = {
   LANGUAGE_OVERLOADED: FAILED,
   /**
    * The model's response is invalid.
-   * @fix Check that `baseUrl` is an API of this kind, or use another model.
+   * @fix Check that `baseUrl` is an API of the configured `provider`, or use another model.
    */
   LANGUAGE_BAD_OUTPUT: FAILED,
   /**
-   * The model's response was cut off: the connection was lost.
+   * The connection was lost in the middle of the model's response.
    * @fix Try again.
    */
   LANGUAGE_BROKEN_OFF: FAILED,
@@ -649,7 +758,7 @@ export const ERROR_CODES = {
    */
   LANGUAGE_ARGUMENTS: FAILED,
   /**
-   * The server could not run what the model called, twice in a row.
+   * The server could not run the tool that the model called, twice in a row.
    * @fix Check the server with `switchboard doctor`.
    */
   LANGUAGE_SERVER_GONE: FAILED,
@@ -674,7 +783,7 @@ export const ERROR_CODES = {
    */
   LANGUAGE_TOO_LONG: FAILED,
   /**
-   * The server already handles as many natural-language requests as allowed.
+   * The server is already handling as many natural-language requests as allowed.
    * @fix Try again when some of them have finished.
    */
   LANGUAGE_BUSY: FAILED,
@@ -684,7 +793,7 @@ export const ERROR_CODES = {
    */
   INSTRUCTIONS_UNREADABLE: FAILED,
   /**
-   * The client's response to a server request is invalid.
+   * The client's response to a request from Switchboard is invalid.
    * @fix This is a bug in the client.
    */
   CLIENT_ANSWER_UNUSABLE: FAILED,
@@ -694,38 +803,43 @@ export const ERROR_CODES = {
    */
   CLIENT_CANNOT: FAILED,
   /**
-   * The client disconnected before it answered.
+   * The client disconnected before it responded.
    * @fix Nothing to do.
    */
   CLIENT_GONE: FAILED,
   /**
    * The server cannot be wrapped.
-   * @fix Follow the message.
+   * @fix Do what the message says.
    */
   WRAP_REFUSED: FAILED,
   /**
    * Wrapping the server failed.
-   * @fix Check the permissions of the folder and the free disk space.
+   * @fix Check the permissions of the directory and the free disk space.
    */
   WRAP_FAILED: FAILED,
   /**
-   * The folder of the server cannot be read.
+   * The directory of the server cannot be read.
    * @fix Check its permissions.
    */
   WRAP_UNREADABLE: FAILED,
   /**
    * The server cannot be unwrapped.
-   * @fix Follow the message.
+   * @fix Do what the message says.
    */
   UNWRAP_REFUSED: FAILED,
   /**
    * Unwrapping the server failed.
-   * @fix Check the permissions of the folder and try again.
+   * @fix Check the permissions of the directory and try again.
    */
   UNWRAP_FAILED: FAILED,
 
   // ## Switchyard
 
+  /**
+   * Switchyard does not run on Windows.
+   * @fix Install [WSL](https://learn.microsoft.com/windows/wsl) and run it there.
+   */
+  SWITCHYARD_UNSUPPORTED: FAILED,
   /**
    * No `switchyard.toml` was found here or in a parent directory.
    * @fix Run `switchyard init`, or change to a project that has one.
@@ -748,7 +862,7 @@ export const ERROR_CODES = {
   PROJECT_UNKNOWN: FAILED,
   /**
    * Several projects have this name.
-   * @fix Give the path of the project instead.
+   * @fix Pass the path of the project instead.
    */
   PROJECT_AMBIGUOUS: FAILED,
   /**
@@ -762,7 +876,7 @@ export const ERROR_CODES = {
    */
   YARD_CONFIG: FAILED,
   /**
-   * `switchyard.toml` exists already.
+   * `switchyard.toml` already exists.
    * @fix Use `--force` to overwrite it, or `--dry-run` to compare.
    */
   YARD_EXISTS: FAILED,
@@ -792,7 +906,7 @@ export const ERROR_CODES = {
    */
   NOT_RUNNING: FAILED,
   /**
-   * The service runs, but does not listen on its port.
+   * The service is running but not listening on its port.
    * @fix Read `switchyard logs`; pass `{port}` in its command.
    */
   NOT_LISTENING: FAILED,
@@ -821,11 +935,6 @@ export const ERROR_CODES = {
    * @fix Stop the service and start it again.
    */
   LOG_OUTSIDE: FAILED,
-  /**
-   * Searching the log took too long.
-   * @fix Use a simpler expression, or `--fixed` for plain text.
-   */
-  GREP_TIMEOUT: FAILED,
   /**
    * The branch has no worktree.
    * @fix Create one with `switchyard create BRANCH`; `switchyard list` shows all worktrees.
@@ -868,7 +977,7 @@ export const ERROR_CODES = {
   IS_PROJECT: FAILED,
   /**
    * The directory for the worktree exists and is not empty.
-   * @fix Move it away, or choose another with `--path`.
+   * @fix Move it elsewhere, or choose another directory with `--path`.
    */
   PATH_TAKEN: FAILED,
   /**
@@ -878,7 +987,7 @@ export const ERROR_CODES = {
   BRANCH_AMBIGUOUS: FAILED,
   /**
    * Services of another branch are recorded for this worktree.
-   * @fix Stop them with `switchyard down --branch`.
+   * @fix Stop them with `switchyard down --branch BRANCH`.
    */
   BRANCH_BUSY: FAILED,
   /**
@@ -903,7 +1012,7 @@ export const ERROR_CODES = {
   GIT_FAILED: FAILED,
   /**
    * Command not found: git.
-   * @fix Install git, or put it on the PATH.
+   * @fix Install git, or add it to `PATH`.
    */
   GIT_MISSING: FAILED,
   /**
@@ -928,7 +1037,7 @@ export const ERROR_CODES = {
   ENV_ESCAPES: FAILED,
   /**
    * The worktree was created, but some of its env files were not.
-   * @fix Fix the cause and run `switchyard create BRANCH --force-env`.
+   * @fix Fix the cause and run `switchyard create BRANCH` again; it adds the missing files.
    */
   ENV_SYNC: FAILED,
   /**
@@ -942,7 +1051,7 @@ export const ERROR_CODES = {
    */
   PROXY_PORT: FAILED,
   /**
-   * The proxy exited as soon as it started.
+   * The proxy exited immediately after it started.
    * @fix Read its log.
    */
   PROXY_START: FAILED,
@@ -968,11 +1077,11 @@ export const ERROR_CODES = {
   FORWARDER_STUCK: FAILED,
   /**
    * The directory for the forwarder's socket belongs to another user.
-   * @fix Remove it, or choose a shorter `SWITCHYARD_HOME`.
+   * @fix Remove it, or set another `SWITCHYARD_HOME`.
    */
   CONTROL_SOCKET: FAILED,
   /**
-   * Permission denied or disk full: the state directory cannot be created.
+   * Permission denied or disk full: Switchyard's home cannot be created.
    * @fix Free disk space, correct the permissions, or set `SWITCHYARD_HOME`.
    */
   HOME_NOT_WRITABLE: FAILED,
@@ -983,7 +1092,7 @@ export const ERROR_CODES = {
   STATE_NEWER: FAILED,
   /**
    * The state file cannot be read.
-   * @fix Check its permissions, or move it away.
+   * @fix Check its permissions, or move the file elsewhere.
    */
   STATE_UNREADABLE: FAILED,
   /**
@@ -1022,12 +1131,12 @@ export const ERROR_CODES = {
    */
   CWD_OUTSIDE: FAILED,
   /**
-   * Services are started only for projects where the MCP server was installed.
+   * The project is not registered, so its services are not started over MCP.
    * @fix Run `switchyard mcp install` in the project.
    */
   PROJECT_NOT_INSTALLED: FAILED,
   /**
-   * The skill is installed already.
+   * The skill is already installed.
    * @fix Use `--force` to replace it, or `--target` for another directory.
    */
   SKILL_EXISTS: FAILED,

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { locateJsonc, type JsoncMember, type JsoncNode, type JsoncObject } from './jsonc.ts';
 import { piecesOf, type GapPiece } from './jsonc-gap.ts';
 import { printLine, printLines, type Manner } from './jsonc-print.ts';
+import { lineStart } from './line-start.ts';
 import { spliced, type Splice } from './splice.ts';
 
 /** A JSON text and the position of everything in it. */
@@ -230,8 +231,4 @@ function startsLine(text: string, at: number): boolean {
 
 function indentAt(text: string, at: number): string {
   return text.slice(lineStart(text, at), at).replace(/[^ \t][^]*$/, '');
-}
-
-function lineStart(text: string, at: number): number {
-  return at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
 }

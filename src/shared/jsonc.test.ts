@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { JsoncError, locateJsonc, parseJsonc, type JsoncNode } from './jsonc.ts';
+import {
+  JsoncError,
+  locateJsonc,
+  parseJsonc,
+  parseJsoncWithRepeats,
+  type JsoncNode,
+  type RepeatedKey,
+} from './jsonc.ts';
 
 function failure(text: string): JsoncError {
   try {
@@ -27,6 +34,33 @@ test('every JSON value comes back the same with a comment added', () => {
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value, null, 2);
       expect(parseJsonc(`${text}\n// comment`)).toEqual(JSON.parse(text));
+    }),
+  );
+});
+
+test('keys that appear twice are reported in plain JSON as in JSON with a comment', () => {
+  const key = fc.constantFrom('a', 'b', ':', '"', '\\', '\\"', '__proto__');
+  const { text } = fc.letrec<{ text: string }>((tie) => ({
+    text: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom('1', 'null', '":"', '"\\\\"', '"{\\"a\\":1}"'),
+      fc.array(tie('text'), { maxLength: 3 }).map((items) => `[${items.join(', ')}]`),
+      fc
+        .array(fc.tuple(key, tie('text')), { maxLength: 4 })
+        .map(
+          (members) => `{${members.map(([name, value]) => `${JSON.stringify(name)}: ${value}`).join(',\n')}}`,
+        ),
+    ),
+  }));
+  const read = (given: string): { value: unknown; repeats: RepeatedKey[] } => {
+    const repeats: RepeatedKey[] = [];
+    return { value: parseJsoncWithRepeats(given, (repeat) => repeats.push(repeat)), repeats };
+  };
+  fc.assert(
+    fc.property(text, (plain) => {
+      const found = read(plain);
+      expect(found.value).toEqual(JSON.parse(plain));
+      expect(found).toEqual(read(`${plain} // comment`));
     }),
   );
 });
@@ -107,6 +141,15 @@ test('"__proto__" is a plain key and changes no prototype', () => {
 
 test('nesting too deep is an error, not an exhausted stack', () => {
   expect(failure('['.repeat(100_000)).reason).toContain('nested deeper');
+});
+
+test.each([
+  ['plain', ''],
+  ['with a comment', '// x\n'],
+])('a value may be nested 100 levels deep, %s, and no deeper', (_how, before) => {
+  const nested = (depth: number): string => `${before}${'{"a":['.repeat(depth / 2)}${']}'.repeat(depth / 2)}`;
+  expect(parseJsonc(nested(100))).toHaveProperty('a');
+  expect(failure(nested(102)).reason).toBe('nested deeper than 100 levels');
 });
 
 test('every value is located, commas too', () => {

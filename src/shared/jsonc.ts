@@ -1,3 +1,6 @@
+import { isTooDeep, MAX_NESTING, TOO_DEEP } from './depth.ts';
+import { isObject } from './is-object.ts';
+
 /**
  * JSON as people write it in configuration files: comments, trailing commas and a byte-order mark are fine.
  * Plain JSON, the usual case, goes through JSON.parse and costs nothing extra.
@@ -5,11 +8,12 @@
 export function parseJsonc(text: string): unknown {
   const body = withoutMark(text);
   try {
-    return JSON.parse(body);
+    const value: unknown = JSON.parse(body);
+    if (!isTooDeep(value)) return value;
   } catch {
     // V8's own message quotes the text around the fault, which may be a secret: ours is made below.
-    return parseTolerantly(body).value;
   }
+  return parseTolerantly(body).value;
 }
 
 /** A key that an object has more than once. */
@@ -23,9 +27,33 @@ export interface RepeatedKey {
 /** The same, where a key that appears twice is reported instead of refused; the last one holds. */
 export function parseJsoncWithRepeats(text: string, onRepeat: (repeated: RepeatedKey) => void): unknown {
   const body = withoutMark(text);
+  const plain = plainWithoutRepeats(body);
+  if (plain !== undefined) return plain.value;
   return parseTolerantly(body, (path, first, second) =>
     onRepeat({ path: [...path], lines: [lineAt(body, first), lineAt(body, second)] }),
   ).value;
+}
+
+/** What plain JSON says; undefined where it is not plain, or where a key appears twice, which JSON.parse does not report. */
+function plainWithoutRepeats(text: string): { readonly value: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isTooDeep(value)) return undefined;
+    // Each member has a colon. Of members with the same key, only the last one is in the value.
+    const colons = text.replace(STRINGS, '').split(':').length - 1;
+    return membersIn(value) === colons ? { value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
+
+function membersIn(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + membersIn(item), 0);
+  if (!isObject(value)) return 0;
+  const members = Object.values(value);
+  return members.reduce<number>((sum, member) => sum + membersIn(member), members.length);
 }
 
 function lineAt(text: string, offset: number): number {
@@ -112,8 +140,6 @@ function withoutMark(text: string): string {
 
 /** The reason where there is nothing but blanks and comments. */
 export const EMPTY_TEXT = 'the file is empty';
-/** Deeper than any configuration; keeps the recursion below far from the end of the stack. */
-const MAX_DEPTH = 256;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /[A-Za-z]+/y;
 const PLAIN = { writable: true, enumerable: true, configurable: true };
@@ -142,8 +168,8 @@ function parseTolerantly(text: string, onRepeat?: OnRepeat, onComment?: (offset:
   return root;
 
   function parseValue(depth: number): JsoncNode {
-    if (depth > MAX_DEPTH) fail(`nested deeper than ${MAX_DEPTH} levels`);
     const start = at;
+    if (depth === MAX_NESTING && (text[at] === '{' || text[at] === '[')) fail(TOO_DEEP);
     if (text[at] === '{') return parseObject(depth);
     if (text[at] === '[') return parseArray(depth);
     const value = text[at] === '"' ? parseString() : parseNumberOrWord();

@@ -11,6 +11,12 @@ test('the closest come first, none where nothing is close', () => {
   expect(didYouMean('xyz', ['add_server'])).toBeUndefined();
 });
 
+test('a short word needs more of the other than a long one', () => {
+  expect(nearest('up', ['op', 'ls', 'u'])).toEqual(['op', 'u']);
+  expect(nearest('x', ['y', 'X'])).toEqual(['X']);
+  expect(nearest('all', ['add', 'wall', 'call'])).toEqual(['call', 'wall']);
+});
+
 test('what is too long to be a slip is compared with nothing', () => {
   let looked = 0;
   function* candidates(): Iterable<string> {
@@ -21,4 +27,15 @@ test('what is too long to be a slip is compared with nothing', () => {
   }
   expect(nearest('a'.repeat(1_000_000), candidates())).toEqual([]);
   expect(looked).toBe(0);
+});
+
+test('very many long candidates are compared as far as it does not take long', () => {
+  const word = 'long_name_'.repeat(19);
+  const candidates = Array.from(
+    { length: 20_000 },
+    (_, n) => `${word.slice(0, -8)}${String(n).padStart(8, 'x')}`,
+  );
+  expect(nearest(`${word}z`, [`${word}y`, ...candidates])[0]).toBe(`${word}y`);
+  // What is part of the other is found however many there are.
+  expect(nearest(word, [...candidates, `${word}_2`])[0]).toBe(`${word}_2`);
 });

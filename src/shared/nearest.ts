@@ -2,21 +2,35 @@
 export function nearest(word: string, candidates: Iterable<string>, limit = 3): string[] {
   if (word.length > LONGEST_WORD) return [];
   const wanted = word.toLowerCase();
-  const allowed = Math.max(2, Math.floor(wanted.length / 3));
+  const allowed = mistakesIn(wanted.length);
   const scored: { candidate: string; score: number }[] = [];
+  let left = MAX_STEPS;
   for (const candidate of candidates) {
+    if (candidate.length > LONGEST_CANDIDATE) continue;
     const known = candidate.toLowerCase();
     // A word that is part of the other is a likely abbreviation, whatever its distance.
     const part = wanted.length >= 3 && (known.includes(wanted) || wanted.includes(known));
-    const score = known === wanted ? -1 : part ? 0 : distance(wanted, known, allowed);
+    const isComparable = !part && Math.abs(wanted.length - known.length) <= allowed && left > 0;
+    if (isComparable) left -= wanted.length * known.length;
+    const score =
+      known === wanted ? -1 : part ? 0 : isComparable ? distance(wanted, known, allowed) : Infinity;
     if (score <= allowed) scored.push({ candidate, score });
   }
   scored.sort((a, b) => a.score - b.score || (a.candidate < b.candidate ? -1 : 1));
   return scored.slice(0, limit).map((entry) => entry.candidate);
 }
 
+/** How many edits may separate two words: of a short one they would leave nothing. */
+function mistakesIn(length: number): number {
+  return length < 4 ? Math.floor(length / 2) : Math.max(2, Math.floor(length / 3));
+}
+
 /** Nobody mistypes a longer one, and comparing it with many would take its time. */
 const LONGEST_WORD = 200;
+const LONGEST_CANDIDATE = 1000;
+
+/** Pairs of characters that are compared for one word: the candidates are a stranger's, and may be thousands. */
+const MAX_STEPS = 1_000_000;
 
 /** `Did you mean "x" or "y"?`, or undefined when nothing is close. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
@@ -28,7 +42,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
 
 /** Edits (insert, delete, replace, swap of neighbours) between two words; gives up beyond `limit`. */
 function distance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) > limit || a.length > 200 || b.length > 200) return limit + 1;
+  if (a.length > LONGEST_WORD || b.length > LONGEST_WORD) return limit + 1;
   const at = (row: readonly number[], place: number): number => row[place] ?? Infinity;
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -4,3 +4,8 @@ import { isObject } from './is-object.ts';
 export function nodeErrorCode(error: unknown): string | undefined {
   return isObject(error) && typeof error.code === 'string' ? error.code : undefined;
 }
+
+/** The system call that failed, such as `connect`; undefined for anything else than an error of Node. */
+export function failedCall(error: unknown): string | undefined {
+  return isObject(error) && typeof error.syscall === 'string' ? error.syscall : undefined;
+}

@@ -16,6 +16,31 @@ test('what is no complete code stays visible', () => {
   expect(plain('a\u001bb\u0007')).toBe('a\\x1bb\\x07');
 });
 
+test.each([
+  ['zero width space', 'git\u200bhub', 'git\\u{200b}hub'],
+  ['joiner between letters', 'git\u200dhub', 'git\\u{200d}hub'],
+  ['byte order mark', '\ufeffx', '\\u{feff}x'],
+  ['bidirectional override', 'a\u202eb', 'a\\u{202e}b'],
+  ['tag', 'a\u{e0041}', 'a\\u{e0041}'],
+  ['soft hyphen', 'a\u00adb', 'a\\xadb'],
+  ['selectors behind an emoji', '🙂\ufe0f\ufe01\ufe02', '🙂\ufe0f\\u{fe01}\\u{fe02}'],
+  ['joiners in a row', 'é\u200d\u200dé', 'é\\u{200d}\\u{200d}é'],
+  ['control character', 'a\u0007\u0085', 'a\\x07\\x85'],
+])('an invisible %s is made visible', (_what, text, shown) => {
+  expect(printable(text)).toBe(shown);
+});
+
+test.each([
+  'naïve Größe',
+  '日本語\u3000한국어',
+  '👨\u200d👩\u200d👧',
+  '❤\ufe0f\u200d🔥',
+  '1\ufe0f\u20e3',
+  'می\u200cخواهم',
+])('what shapes a script or an emoji stays: %s', (text) => {
+  expect(printable(text)).toBe(text);
+});
+
 test('text that a user has to judge is shown in full', () => {
   expect(printable('rm\u001b[2K -rf')).toBe('rm\\x1b[2K -rf');
 });

@@ -1,19 +1,33 @@
-// C0 and C1 controls, DEL, bidirectional overrides and the invisible tag block: what can move a cursor,
-// recolour a terminal or hide text from the person reading it.
-
+// What can move a cursor, recolour a terminal or hide text from the person reading it: C0 and C1 controls, DEL, and what
+// is not drawn at all (zero width, joiners, bidirectional controls, tags, variation selectors, fillers).
 const UNSAFE =
-  // eslint-disable-next-line no-control-regex
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\udb40[\udc00-\udc7f]/g;
+  '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u2028\\u2029\\ufff9-\\ufffb\\p{Default_Ignorable_Code_Point}]';
+
+// Joiners and variation selectors where they shape what is drawn, in emoji and some scripts: one behind a letter or a
+// picture, never behind another.
+const DRAWN = '[^\\u0000-\\u007f\\p{Default_Ignorable_Code_Point}]';
+const SHAPING = [
+  `(?<=${DRAWN}\\ufe0f?)[\\u200c\\u200d](?=${DRAWN})`,
+  `(?<=${DRAWN})[\\ufe0e\\ufe0f]`,
+  '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
+].join('|');
+
+const SHAPING_OR_UNSAFE = new RegExp(`(${SHAPING})|${UNSAFE}`, 'gu');
+// Most texts need no second look.
+const PLAIN = /^[\n\t -~]*$/;
 
 /**
- * Text from outside made safe to print: every control character becomes a visible escape. Tabs and newlines stay.
- * Nothing is left out, so use it for text a user has to judge: commands, paths, names.
+ * Text from outside made safe to print: every control character and every invisible one becomes a visible escape. Tabs
+ * and newlines stay. Nothing is left out, so use it for text a user has to judge: commands, paths, names.
  */
 export function printable(text: string): string {
-  return text.replace(UNSAFE, (match) => {
-    const code = match.codePointAt(0) ?? 0;
-    return code <= 0xff ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
-  });
+  if (PLAIN.test(text)) return text;
+  return text.replace(SHAPING_OR_UNSAFE, (match, shaping?: string) => shaping ?? visible(match));
+}
+
+function visible(char: string): string {
+  const code = char.codePointAt(0) ?? 0;
+  return code <= 0xff ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
 }
 
 /** The same for a place that is one line: newlines and tabs are escaped too. */
@@ -22,20 +36,14 @@ export function printableLine(text: string): string {
 }
 
 /**
- * The same without invisible characters, for text a user approves. Emoji and some scripts need such
- * characters, so it is not for everything.
+ * The same for text a user approves: also without joiners and variation selectors, and what looks like a space or like
+ * nothing. Emoji and some scripts need such characters, so it is not for everything.
  */
 export function revealedLine(text: string): string {
-  return printableLine(text).replace(
-    INVISIBLE,
-    (match) => `\\u{${(match.codePointAt(0) ?? 0).toString(16)}}`,
-  );
+  return printableLine(text).replace(LOOKS_EMPTY, visible);
 }
 
-// What takes no room: format characters (zero width, joiners, byte order mark), variation selectors, tags, fillers of
-// Hangul and Khmer, a braille pattern without dots, and separators that look like a space or break the line.
-const INVISIBLE =
-  /[\p{Cf}\p{Co}\u115f\u1160\u180e\u2028\u2029\u2800\u3164\uffa0]|[\u{e0000}-\u{e0fff}]|\p{Variation_Selector}|\u034f|\u17b4|\u17b5|(?! )\p{Zs}/gu;
+const LOOKS_EMPTY = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\u2800]|(?! )\p{Zs}/gu;
 
 /** What a server or a service wrote, safe to print and without the codes that colour a terminal. */
 export function plain(text: string): string {
@@ -49,7 +57,11 @@ export function plainLine(text: string): string {
 
 /** Text from a server as a part of our own sentence: `"on one line, in quotes"`, cut after this many characters. */
 export function quoted(text: string, longest = 500): string {
-  const line = plain(text).replace(/\s+/g, ' ').trim().replaceAll('"', "'");
+  // Much more than is shown: escapes and blanks go. But not all of it, for it may be megabytes.
+  const line = plain(text.slice(0, 64 * longest))
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replaceAll('"', "'");
   return `"${line.length > longest ? `${line.slice(0, longest)}…` : line}"`;
 }
 

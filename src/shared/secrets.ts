@@ -19,6 +19,13 @@ export function secretMask(values: Iterable<string>): (text: string) => string {
   return (text) => different.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
 
+/** Masks everything that looks like a token. */
+export function maskTokens(text: string): string {
+  return text.replace(BEARER, 'Bearer ***');
+}
+
+const BEARER = /\bBearer\s+[\w.~+/=-]{8,}/gi;
+
 /** Names of variables with secret values. */
 const TELLING = /token|secret|passw|api_?key|access_?key|private_?key|credential|auth/i;
 

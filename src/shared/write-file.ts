@@ -1,12 +1,13 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { nodeErrorCode } from './node-error-code.ts';
+import { retryWhileHeld } from './retry-while-held.ts';
 
 export interface WriteFileOptions {
   /** The permissions of the file. Default 0o600: only its owner can read it. */
   readonly mode?: number;
   /** The file whose owner and permissions it gets, instead of `mode`. */
-  readonly like?: fs.Stats;
+  readonly like?: Pick<fs.Stats, 'uid' | 'gid' | 'mode'> | undefined;
   /**
    * What is on the disk on return, in case of a power cut. Default `content`: the file has either its old content or the
    * new one. `name`: it has the new one. `nothing`: for files that can be made again.
@@ -25,7 +26,7 @@ export function writeFileAtomic(
 ): void {
   const draft = writeDraft(file, content, options);
   try {
-    fs.renameSync(draft, file);
+    retryWhileHeld(file, () => fs.renameSync(draft, file));
   } catch (error) {
     fs.rmSync(draft, { force: true });
     throw error;
@@ -33,13 +34,9 @@ export function writeFileAtomic(
   if (options.flush === 'name') flushDirectory(dirname(file));
 }
 
-/** The same for a new file: returns false, without a change, if one exists. */
-export function createFileAtomic(
-  file: string,
-  content: string | Buffer,
-  options: WriteFileOptions = {},
-): boolean {
-  const draft = writeDraft(file, content, options);
+/** The same for a new file that only its owner can read: returns false, without a change, if one exists. */
+export function createFileAtomic(file: string, content: string | Buffer): boolean {
+  const draft = writeDraft(file, content);
   try {
     return putInPlace(draft, file);
   } finally {
@@ -70,6 +67,7 @@ export function writeDraft(
   content: string | Buffer,
   { mode = 0o600, like, flush = 'content' }: WriteFileOptions = {},
 ): string {
+  removeOldDrafts(dirname(file), file);
   // Not a secret: it only has to differ from the drafts of other processes.
   const mark = Math.random().toString(16).slice(2, 14).padEnd(12, '0');
   const draft = `${file}.${mark}.tmp`;
@@ -81,14 +79,15 @@ export function writeDraft(
     if (flush !== 'nothing') fs.fsyncSync(descriptor);
   } catch (error) {
     fs.rmSync(draft, { force: true });
-    throw error;
+    // The system does not know what a descriptor is of.
+    throw error instanceof Error ? Object.assign(error, { path: file }) : error;
   } finally {
     fs.closeSync(descriptor);
   }
   return draft;
 }
 
-function setPermissions(descriptor: number, { uid, gid, mode }: fs.Stats): void {
+function setPermissions(descriptor: number, { uid, gid, mode }: NonNullable<WriteFileOptions['like']>): void {
   try {
     const ours = fs.fstatSync(descriptor);
     if (ours.uid !== uid || ours.gid !== gid) fs.fchownSync(descriptor, uid, gid);
@@ -99,6 +98,10 @@ function setPermissions(descriptor: number, { uid, gid, mode }: fs.Stats): void 
 }
 
 const DRAFT = /^(.+)\.[0-9a-f]{12}\.tmp$/;
+
+export function isDraft(name: string): boolean {
+  return DRAFT.test(name);
+}
 
 /** A file that is being written, or was when its writer was killed. */
 export interface Draft {
@@ -117,11 +120,16 @@ export function draftsIn(directory: string): Draft[] {
 /** No write takes this long, in milliseconds. */
 const OLD_MS = 60 * 60 * 1000;
 
-/** Removes what writers that were killed have left in a directory. */
-export function removeOldDrafts(directory: string): void {
-  for (const { path } of draftsIn(directory)) {
-    const written = fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    if (written !== undefined && Date.now() - written > OLD_MS) fs.rmSync(path, { force: true });
+/** Removes what writers that were killed have left in a directory; with `only`, what was to become that file. Never throws. */
+export function removeOldDrafts(directory: string, only?: string): void {
+  try {
+    for (const { path, file } of draftsIn(directory)) {
+      if (only !== undefined && file !== only) continue;
+      const written = fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs;
+      if (written !== undefined && Date.now() - written > OLD_MS) fs.rmSync(path, { force: true });
+    }
+  } catch {
+    // They can go the next time.
   }
 }
 
@@ -135,6 +143,6 @@ function flushDirectory(directory: string): void {
       fs.closeSync(descriptor);
     }
   } catch {
-    // Windows cannot open directories.
+    // Windows can open directories, but not flush them.
   }
 }

@@ -1,0 +1,4 @@
+/** Where the line of an offset begins. */
+export function lineStart(text: string, at: number): number {
+  return at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
+}

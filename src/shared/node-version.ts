@@ -1,0 +1,7 @@
+/** The oldest Node on which all programs run. */
+export const OLDEST_NODE = '20.3';
+
+/** Whether this Node is that release, such as `20.12`, or a newer one. */
+export function isNodeAtLeast(release: string, version: string = process.versions.node): boolean {
+  return version.localeCompare(release, 'en', { numeric: true }) >= 0;
+}

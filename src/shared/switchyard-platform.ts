@@ -1,0 +1,14 @@
+import { SwitchboardError } from './errors.ts';
+
+/**
+ * Why Switchyard cannot be used on this system; undefined if it can. Windows tells nobody which process listens on a
+ * port and which belongs to which, without asking another program for seconds, and has no shell for logs and exits.
+ */
+export function switchyardUnsupported(
+  platform: NodeJS.Platform = process.platform,
+): SwitchboardError | undefined {
+  if (platform !== 'win32') return undefined;
+  return new SwitchboardError('SWITCHYARD_UNSUPPORTED', 'On Windows, Switchyard needs WSL.', {
+    hint: 'Run it there: https://learn.microsoft.com/windows/wsl',
+  });
+}
