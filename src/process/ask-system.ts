@@ -1,14 +1,16 @@
 import { spawnSync } from 'node:child_process';
+import { pathBehind } from './search-path.ts';
 
-/** The output of a system command, in English; empty if the command is missing or takes too long. */
+/** The output of a command that every Unix has, in English; empty if it is missing or takes too long. */
 export function askSystem(command: string, args: readonly string[]): string {
+  // It would be looked for in the working directory first.
+  if (process.platform === 'win32') return '';
   const { stdout } = spawnSync(command, args, {
     encoding: 'utf8',
     // For macOS, where not every PATH contains the directory of lsof.
-    env: { ...process.env, LC_ALL: 'C', PATH: `/usr/bin:/bin:/usr/sbin:/sbin:${process.env['PATH'] ?? ''}` },
+    env: { ...process.env, LC_ALL: 'C', PATH: pathBehind('/usr/bin', '/bin', '/usr/sbin', '/sbin') },
     maxBuffer: 16 * 1024 * 1024,
     timeout: 5000,
-    windowsHide: true,
   }) as { stdout: string | null };
   return stdout ?? '';
 }

@@ -12,16 +12,21 @@ import {
   shapeArgs,
   SHAPES,
 } from '../../test/servers/shapes/watch.ts';
+import { until } from '../../test/helpers/until.ts';
 import { silentLogger } from '../shared/log.ts';
-import type { SpawnOptions } from './root-process.ts';
+import { cgroupDirectory } from './cgroup.ts';
+import type { SpawnOptions } from './spawnable.ts';
 import { createChildProcesses, type Child, type ChildEnd, type ChildProcesses } from './index.ts';
 
 /** SIGTERM at once: for tests whose subject is not the time. */
 const SWIFT = { term: 0, kill: 400 };
 const env = process.env as Record<string, string>;
 
-function createChildren(): ChildProcesses {
-  const made = createChildProcesses({ log: silentLogger });
+const inCgroups = cgroupDirectory() !== undefined;
+
+/** Without cgroups: everything must be found without them too. */
+function createChildren(cgroups = false): ChildProcesses {
+  const made = createChildProcesses({ log: silentLogger, cgroups });
   onTestFinished(() => made.killAllNow());
   return made;
 }
@@ -35,11 +40,11 @@ function exitOf(child: Child): Promise<ChildEnd> {
 }
 
 describe.runIf(process.platform === 'linux')('stop ends all of', { concurrent: true }, () => {
-  test.for([...SHAPES, 'forks-on-term', 'scrubs-environment'])(
+  test.for([...SHAPES, 'forks-on-term', 'scrubs-environment', 'own-environment'])(
     '%s',
     async (shape, { onTestFinished: after, expect: check }) => {
       const mark = `SHAPE_MARK=${randomUUID()}`;
-      const made = createChildProcesses({ log: silentLogger });
+      const made = createChildProcesses({ log: silentLogger, cgroups: false });
       after(() => made.killAllNow());
       const [name, value] = mark.split('=') as [string, string];
       const child = made.spawn(node(shapeArgs(shape), { env: { ...env, [name]: value } }));
@@ -57,7 +62,10 @@ describe.runIf(process.platform === 'linux')('stop ends all of', { concurrent: t
   );
 });
 
-describe.concurrent('the stages', () => {
+/** Windows has no SIGTERM; test/windows has its own tests of ending. */
+const windows = process.platform === 'win32';
+
+describe.skipIf(windows)('the stages', { concurrent: true }, () => {
   const endsWithStdin = `process.stdin.on('end', () => process.exit(7)).resume(); console.error('ready leaf ' + process.pid)`;
 
   test('a server that ends when stdin closes gets no signal', async ({ expect: check }) => {
@@ -108,23 +116,109 @@ describe.concurrent('the stages', () => {
 });
 
 describe('a child', () => {
-  test('whose root exited is reported immediately, still counted, and can still be stopped', async () => {
-    const made = createChildren();
-    const child = made.spawn(node(shapeArgs('leader-exits')));
-    const end = exitOf(child);
-    const leaf = (await readyShape(child.stderr)).find(({ role }) => role === 'leaf')!;
-    expect(await end).toMatchObject({ kind: 'exited', code: 0 });
-    expect(isAlive(leaf.pid)).toBe(true);
-    expect(made.size).toBe(1);
-    expect((await child.stop(SWIFT)).kind).toBe('gone');
-    expect(isAlive(leaf.pid)).toBe(false);
+  test.skipIf(windows)(
+    'whose root exited is reported immediately, still counted, and can still be stopped',
+    async () => {
+      const made = createChildren();
+      const child = made.spawn(node(shapeArgs('leader-exits')));
+      const end = exitOf(child);
+      const leaf = (await readyShape(child.stderr)).find(({ role }) => role === 'leaf')!;
+      expect(await end).toMatchObject({ kind: 'exited', code: 0 });
+      expect(isAlive(leaf.pid)).toBe(true);
+      expect(made.size).toBe(1);
+      expect((await child.stop(SWIFT)).kind).toBe('gone');
+      expect(isAlive(leaf.pid)).toBe(false);
+    },
+  );
+
+  test.runIf(process.platform === 'linux')(
+    'whose root exited before anybody looked leaves nothing in its session, whatever its environment',
+    async () => {
+      const made = createChildren();
+      const helper = 'env -i sleep 600 & echo "ready leaf $!" >&2';
+      const child = made.spawn(node(['-c', helper], { command: '/bin/sh' }));
+      const end = exitOf(child);
+      const leaf = (await readyShape(child.stderr))[0]!;
+      await end;
+      expect(made.size).toBe(1);
+      expect((await child.stop(SWIFT)).kind).toBe('gone');
+      expect(isAlive(leaf.pid)).toBe(false);
+    },
+  );
+
+  test.runIf(process.platform === 'linux')(
+    'spares what the records of Switchyard prove, and nothing that only says so',
+    async () => {
+      const home = mkdtempSync(join(tmpdir(), 'switchyard é '));
+      onTestFinished(() => rmSync(home, { recursive: true }));
+      const recorded = `${'a'.repeat(8)}.${'b'.repeat(32)}`;
+      writeFileSync(join(home, 'state.json'), JSON.stringify({ version: 1, cookie: recorded }));
+      const helper = (cookie: string): string =>
+        `env -i SWITCHYARD_HOME='${home}' SWITCHYARD_COOKIE=${cookie} sleep 600 & echo "ready $! $!" >&2`;
+      const forged = recorded.replace('b', 'c');
+      const script = [recorded, forged, 'version'].map(helper).join('\n');
+      const child = createChildren().spawn(
+        node(['-c', `${script}\necho "ready leaf $$" >&2; sleep 600`], { command: '/bin/sh' }),
+      );
+      const [service = 0, ...others] = (await readyShape(child.stderr)).map(({ pid }) => pid);
+      onTestFinished(() => {
+        if (isAlive(service)) process.kill(service, 'SIGKILL');
+      });
+      // A process that was just forked still has the environment of the server.
+      await until(() => environmentOf(service).includes(recorded), { what: 'the service' });
+      await child.stop(SWIFT);
+      expect(others.filter(isAlive)).toEqual([]);
+      expect(isAlive(service)).toBe(true);
+    },
+  );
+
+  // Ten in a row: what a server starts first must be in its cgroup as surely as what it starts later.
+  test.runIf(inCgroups).each(Array.from({ length: 10 }, (_, index) => [index + 1]))(
+    'cannot leave its cgroup: what leaves its session and environment at once ends with it (%i of 10)',
+    async () => {
+      const made = createChildren(true);
+      const escape = `setsid env -i /bin/sh -c 'echo "ready leaf $$" >&2; exec sleep 600' &`;
+      const child = made.spawn(node(['-c', escape], { command: '/bin/sh', env: { PATH: env['PATH']! } }));
+      const end = exitOf(child);
+      const leaf = (await readyShape(child.stderr))[0]!;
+      onTestFinished(() => {
+        if (isAlive(leaf.pid)) process.kill(leaf.pid, 'SIGKILL');
+      });
+      await end;
+      expect(isAlive(leaf.pid)).toBe(true);
+      expect((await child.stop(SWIFT)).kind).toBe('gone');
+      expect(isAlive(leaf.pid)).toBe(false);
+    },
+  );
+
+  test.runIf(inCgroups)('gets its command, arguments and environment unchanged in a cgroup too', async () => {
+    const given = { PATH: env['PATH']!, PWD: '/elsewhere', ODD: 'a "b" $c\n', _: 'mine', EMPTY: '' };
+    const print = 'console.error(JSON.stringify([process.env, process.argv.slice(1), process.pid]))';
+    const odd = { 'not.for-a-shell': 'kept', IFS: 'x' };
+    for (const more of [{}, odd]) {
+      const sent = { ...given, ...more };
+      const made = createChildren(true);
+      const child = made.spawn(
+        node(['-e', print, '', 'a b', '$HOME', "it's"], { command: 'node', env: sent }),
+      );
+      let text = '';
+      child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      await exitOf(child);
+      const [got, args, pid] = JSON.parse(text) as [Record<string, string>, string[], number];
+      const ours = Object.fromEntries(
+        Object.entries(got).filter(([name]) => !name.startsWith('SWITCHBOARD_RUN_')),
+      );
+      expect(ours).toEqual(sent);
+      expect(args).toEqual(['', 'a b', '$HOME', "it's"]);
+      expect(pid).toBe(child.pid);
+    }
   });
 
   test('that exited on its own is forgotten, and stopping it again does nothing', async () => {
     const made = createChildren();
     const child = made.spawn(node(['-e', 'process.exitCode = 3']));
     expect(await exitOf(child)).toMatchObject({ kind: 'exited', code: 3, signal: null });
-    expect(await holdsWithin(2000, () => made.size === 0)).toBe(true);
+    expect(await holdsWithin(windows ? 20_000 : 2000, () => made.size === 0)).toBe(true);
     expect(await child.stop()).toEqual({ kind: 'gone', by: 'nothing', milliseconds: 0 });
   });
 
@@ -154,29 +248,32 @@ describe('a child', () => {
     expect(child.state.kind).toBe('exited');
   });
 
-  test('gets exactly the given environment, plus the cookies of the runs it belongs to', async () => {
-    process.env['SWITCHBOARD_RUN_00000000000outer'] = 'kept';
-    onTestFinished(() => {
-      delete process.env['SWITCHBOARD_RUN_00000000000outer'];
-    });
-    const child = createChildren().spawn(node(shapeArgs('plain'), { env: { ONLY: 'this' } }));
-    await readyShape(child.stderr);
-    const names = environmentOf(child.pid!)
-      .split('\0')
-      .filter((text) => text !== '');
-    expect(names).toHaveLength(3);
-    expect(names).toEqual(
-      expect.arrayContaining([
-        'ONLY=this',
-        'SWITCHBOARD_RUN_00000000000outer=kept',
-        expect.stringMatching(/^SWITCHBOARD_RUN_[0-9a-f]{16}=[0-9a-f]{16}$/),
-      ]),
-    );
-  });
+  test.skipIf(windows)(
+    'gets exactly the given environment, plus the cookies of the runs it belongs to',
+    async () => {
+      process.env['SWITCHBOARD_RUN_00000000000outer'] = 'kept';
+      onTestFinished(() => {
+        delete process.env['SWITCHBOARD_RUN_00000000000outer'];
+      });
+      const child = createChildren().spawn(node(shapeArgs('plain'), { env: { ONLY: 'this' } }));
+      await readyShape(child.stderr);
+      const names = environmentOf(child.pid!)
+        .split('\0')
+        .filter((text) => text !== '');
+      expect(names).toHaveLength(3);
+      expect(names).toEqual(
+        expect.arrayContaining([
+          'ONLY=this',
+          'SWITCHBOARD_RUN_00000000000outer=kept',
+          expect.stringMatching(/^SWITCHBOARD_RUN_[0-9a-f]{16}=[0-9a-f]{16}$/),
+        ]),
+      );
+    },
+  );
 });
 
 describe('all children', () => {
-  test('stops all its children in parallel and accepts no more', async () => {
+  test.skipIf(windows)('stops all its children in parallel and accepts no more', async () => {
     const made = createChildren();
     const children = ['plain', 'setsid', 'ignores-term'].map((shape) => made.spawn(node(shapeArgs(shape))));
     const ready = (await Promise.all(children.map((child) => readyShape(child.stderr)))).flat();
@@ -195,68 +292,79 @@ describe('all children', () => {
   });
 });
 
-describe('a program that cannot be started', () => {
-  let folder = '';
-  beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'switchboard-spawn-'))));
-  afterAll(() => rmSync(folder, { recursive: true }));
+describe.each(inCgroups ? [false, true] : [false])(
+  'a program that cannot be started (cgroups: %s)',
+  (cgroups) => {
+    let folder = '';
+    beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'switchboard-spawn-'))));
+    afterAll(() => rmSync(folder, { recursive: true }));
 
-  const file = (name: string, text: string, mode: number): string => {
-    const path = join(folder, name);
-    writeFileSync(path, text);
-    chmodSync(path, mode);
-    return path;
-  };
-  const failure = async (options: Partial<SpawnOptions>) => {
-    const made = createChildren();
-    const child = made.spawn(node([], { name: 'gi\u001bthub', ...options }));
-    expect(child.pid).toBeUndefined();
-    expect(child.state.kind).toBe('failed');
-    const end = await exitOf(child);
-    expect(child.state).toBe(end);
-    expect(made.size).toBe(0);
-    expect((await child.stop()).kind).toBe('gone');
-    child.stdin.write('nobody reads this');
-    if (end.kind !== 'failed') throw new Error('it was started');
-    expect(end.error.message).toMatch(/^"gi\\x1bthub" could not be started: /);
-    expect(end.error.hint).toBeDefined();
-    return end.error;
-  };
+    const file = (name: string, text: string, mode: number): string => {
+      const path = join(folder, name);
+      writeFileSync(path, text);
+      chmodSync(path, mode);
+      return path;
+    };
+    const failure = async (options: Partial<SpawnOptions>) => {
+      const made = createChildren(cgroups);
+      const child = made.spawn(node([], { name: 'gi\u001bthub', ...options }));
+      expect(child.pid).toBeUndefined();
+      expect(child.state.kind).toBe('failed');
+      const end = await exitOf(child);
+      expect(child.state).toBe(end);
+      expect(made.size).toBe(0);
+      expect((await child.stop()).kind).toBe('gone');
+      child.stdin.write('nobody reads this');
+      if (end.kind !== 'failed') throw new Error('it was started');
+      expect(end.error.message).toMatch(/^"gi\\x1bthub" could not be started: /);
+      expect(end.error.hint).toBeDefined();
+      return end.error;
+    };
 
-  test('because the command does not exist', async () => {
-    expect(await failure({ command: 'no-such-command-here' })).toMatchObject({ code: 'COMMAND_NOT_FOUND' });
-    expect(await failure({ command: './missing' })).toMatchObject({ code: 'COMMAND_NOT_FOUND' });
-  });
-
-  test('because its working directory does not exist or is not a directory', async () => {
-    const missing = await failure({ cwd: join(folder, 'missing') });
-    expect(missing).toMatchObject({
-      code: 'CWD_NOT_USABLE',
-      message: expect.stringContaining('does not exist'),
+    test('because the command does not exist', async () => {
+      expect(await failure({ command: 'no-such-command-here' })).toMatchObject({ code: 'COMMAND_NOT_FOUND' });
+      expect(await failure({ command: './missing' })).toMatchObject({ code: 'COMMAND_NOT_FOUND' });
     });
-    const none = await failure({ cwd: file('a-file', '', 0o644) });
-    expect(none).toMatchObject({
-      code: 'CWD_NOT_USABLE',
-      message: expect.stringContaining('not a directory'),
+
+    test('because only the working directory has it, which an empty element of PATH would mean', async () => {
+      file('only-here', '#!/bin/sh\n', 0o755);
+      for (const PATH of ['/nowhere:', ':/nowhere', '']) {
+        const error = await failure({ command: 'only-here', cwd: folder, env: { PATH } });
+        expect(error.code).toBe('COMMAND_NOT_FOUND');
+      }
     });
-  });
 
-  test('because the file is not executable', async () => {
-    const error = await failure({ command: file('plain.txt', 'text', 0o644) });
-    expect(error).toMatchObject({
-      code: 'COMMAND_NOT_EXECUTABLE',
-      message: expect.stringContaining('EACCES'),
+    test('because its working directory does not exist or is not a directory', async () => {
+      const missing = await failure({ cwd: join(folder, 'missing') });
+      expect(missing).toMatchObject({
+        code: 'CWD_NOT_USABLE',
+        message: expect.stringContaining('does not exist'),
+      });
+      const none = await failure({ cwd: file('a-file', '', 0o644) });
+      expect(none).toMatchObject({
+        code: 'CWD_NOT_USABLE',
+        message: expect.stringContaining('not a directory'),
+      });
     });
-  });
 
-  test('because its interpreter is missing', async () => {
-    const command = file('script', '#!/no/such/interpreter\n', 0o755);
-    expect(await failure({ command })).toMatchObject({ code: 'COMMAND_NOT_RUNNABLE' });
-  });
+    test.skipIf(windows)('because the file is not executable', async () => {
+      const error = await failure({ command: file('plain.txt', 'text', 0o644) });
+      expect(error).toMatchObject({
+        code: 'COMMAND_NOT_EXECUTABLE',
+        message: expect.stringContaining('EACCES'),
+      });
+    });
 
-  test('because its arguments are too long or broken, without showing them', async () => {
-    const long = await failure({ args: Array.from({ length: 200 }, () => 'secret'.repeat(20_000)) });
-    expect(long.code).toBe('ARGUMENTS_TOO_LONG');
-    expect(long.explained).not.toContain('secret');
-    expect(await failure({ args: ['a\0b'] })).toMatchObject({ code: 'COMMAND_NOT_RUNNABLE' });
-  });
-});
+    test.skipIf(windows)('because its interpreter is missing', async () => {
+      const command = file('script', '#!/no/such/interpreter\n', 0o755);
+      expect(await failure({ command })).toMatchObject({ code: 'COMMAND_NOT_RUNNABLE' });
+    });
+
+    test('because its arguments are too long or broken, without showing them', async () => {
+      const long = await failure({ args: Array.from({ length: 200 }, () => 'secret'.repeat(20_000)) });
+      expect(long.code).toBe('ARGUMENTS_TOO_LONG');
+      expect(long.explained).not.toContain('secret');
+      expect(await failure({ args: ['a\0b'] })).toMatchObject({ code: 'COMMAND_NOT_RUNNABLE' });
+    });
+  },
+);

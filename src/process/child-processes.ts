@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { SwitchboardError } from '../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
+import { openCgroups, type Cgroups } from './cgroup.ts';
+import { dropInheritance } from './drop-inheritance.ts';
 import { createProcessList } from './process-list.ts';
-import { spawnRoot, type RootProcess, type SpawnOptions } from './root-process.ts';
+import { spawnRoot, type RootProcess } from './root-process.ts';
+import type { SpawnOptions } from './spawnable.ts';
 import { createCpuMeter, type CpuMeter } from './cpu-use.ts';
 import { ANY_COOKIE, createProcessTree, type ProcessTree } from './process-tree.ts';
-import { createReaper } from './reaper.ts';
+import { canReap, createReaper, DEFAULT_SHELL } from './reaper.ts';
+import { pathBehind } from './search-path.ts';
 import { SignsOfLife } from './signs-of-life.ts';
+import type { SweepOptions } from './sweep-runs.ts';
 import {
   createTerminator,
   type StopMeans,
@@ -14,6 +19,7 @@ import {
   type StopStages,
   type StopTarget,
 } from './terminate.ts';
+import { windows } from './windows.ts';
 
 /**
  * A process of ours with all its descendants. `onExit` reports that the process itself exited; its descendants may
@@ -47,6 +53,13 @@ export interface ChildProcesses {
 
 export interface ChildProcessesOptions {
   readonly log: Logger;
+  /**
+   * The directory in which runs record what they started. What an earlier run left is ended soon after the start.
+   * Default: nothing is recorded or ended.
+   */
+  readonly records?: string | undefined;
+  /** Whether children are kept in cgroups where that is possible. Default true. */
+  readonly cgroups?: boolean;
 }
 
 interface Member {
@@ -60,27 +73,34 @@ const COOKIE_PREFIX = 'SWITCHBOARD_RUN_';
 /** How often to check for remaining processes of a child whose root has exited, in milliseconds. */
 const LINGER_POLL = 5000;
 const CONFIRM_AFTER = 20;
+/** How long after the start what earlier runs left is ended, in milliseconds. A host is answered meanwhile. */
+const SWEEP_AFTER = 1000;
 
-export function createChildProcesses({ log }: ChildProcessesOptions): ChildProcesses {
+export function createChildProcesses(options: ChildProcessesOptions): ChildProcesses {
+  const { log, records } = options;
   // Not only the value but also the name is unique: a gateway inside this one adds its own cookie and cannot overwrite
   // ours.
   const cookieName = `${COOKIE_PREFIX}${randomBytes(8).toString('hex')}`;
   const outerCookies = cookiesIn(process.env);
-  const processes = createProcessList(cookieName);
-  const reaper = createReaper({
-    log,
-    cookieName,
-    // System tools first, not what a project put in front of the PATH.
-    env: { PATH: `/usr/bin:/bin:${process.env['PATH'] ?? ''}`, LC_ALL: 'C', ...outerCookies },
-  });
+  let cgroups: Cgroups | undefined;
+  const trees = windows()?.createWindowsTrees();
+  const processes = trees?.processes ?? createProcessList(cookieName, () => cgroups !== undefined);
+  // System tools first, not what a project put in front of the PATH.
+  const reaperEnv = { PATH: pathBehind('/usr/bin', '/bin'), LC_ALL: 'C', ...outerCookies };
+  const reaper = createReaper({ log, cookieName, env: reaperEnv, records, program: trees?.spawnWatcher });
+  if (records !== undefined && canReap(DEFAULT_SHELL)) {
+    setTimeout(() => void sweepRuns({ directory: records, env: reaperEnv, log }), SWEEP_AFTER).unref();
+  }
   const strangers = (): Set<number> => new Set([process.pid, reaper.pid ?? 0]);
   const terminator = createTerminator({ processes, strangers });
   const members = new Set<Member>();
   let meter: CpuMeter | undefined;
+  let started = false;
   let closed = false;
 
   const forget = (member: Member): void => {
     members.delete(member);
+    cgroups?.remove(`${cookieName}=${member.tree.cookie}`);
     if (member.tree.root !== undefined) reaper.release(member.tree.root);
   };
 
@@ -113,15 +133,21 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
     return report;
   };
 
-  const spawn = (options: SpawnOptions): Child => {
-    if (!closed) reaper.ready();
+  const spawn = (program: SpawnOptions): Child => {
+    dropInheritance();
+    if (!started && options.cgroups !== false) cgroups = openCgroups();
+    if (!closed) reaper.ready(cgroups?.directory);
     const cookie = randomBytes(8).toString('hex');
-    const env = { ...options.env, ...outerCookies, [cookieName]: cookie };
-    const root = spawnRoot({ ...options, env }, closed ? shuttingDown(options.name) : undefined);
-    const identity = root.pid === undefined ? undefined : processes.identify(root.pid);
+    const direct = { ...program, env: { ...program.env, ...outerCookies, [cookieName]: cookie } };
+    const cgroup = closed ? undefined : cgroups;
+    const group = `${cookieName}=${cookie}`;
+    const inside = cgroup?.startIn(group, direct);
+    const since = Date.now();
+    const root = spawnRoot(inside ?? direct, closed ? shuttingDown(program.name) : undefined);
+    const identity = root.pid === undefined ? undefined : processes.identify(root.pid, since);
     if (identity !== undefined) reaper.enlist(identity);
     const child: Child = {
-      name: options.name,
+      name: program.name,
       pid: root.pid,
       stdin: root.stdin,
       stdout: root.stdout,
@@ -142,12 +168,17 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
     const member: Member = {
       child,
       root,
-      tree: createProcessTree({ root: identity, cookie }),
+      tree: createProcessTree({ root: identity, cookie }, true),
       stopping: false,
     };
     const { pid } = root;
-    if (pid === undefined) return child;
+    if (pid === undefined) {
+      cgroup?.remove(group);
+      return child;
+    }
+    started = true;
     members.add(member);
+    if (inside === undefined) cgroup?.add(group, pid);
     root.onExit(() => {
       processes.collected(pid);
       settle(member, false);
@@ -163,7 +194,7 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
       const began = performance.now();
       const reports: StopReport[] = await Promise.all([...members].map((member) => stop(member, stages)));
       // Everything was tried on the survivors. When we exit, the reaper tries again.
-      if (!reports.some((report) => report.kind === 'left') && reaper.pid !== undefined) {
+      if (!reports.some((report) => report.kind === 'left') && started) {
         reports.push(await terminator.stop(remains(), { term: 0, kill: 500 }));
       }
       const report = summary(reports, Math.round(performance.now() - began));
@@ -172,13 +203,23 @@ export function createChildProcesses({ log }: ChildProcessesOptions): ChildProce
     },
     killAllNow() {
       closed = true;
-      if (members.size === 0 && reaper.pid === undefined) return;
+      if (!started) return;
       terminator.killNow([...[...members].map((member) => member.tree), remains().tree]);
     },
     get size() {
       return members.size;
     },
   };
+}
+
+async function sweepRuns(options: SweepOptions): Promise<void> {
+  try {
+    // Not before it is needed: most runs end what they started.
+    const { sweepRuns: sweep } = await import('./sweep-runs.ts');
+    await sweep(options);
+  } catch (error) {
+    options.log.debug('could not look for what earlier runs left', { reason: messageOf(error) });
+  }
 }
 
 /** The cookies of the gateways that we run inside. Our children carry them too, whatever their environment. */

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { readProcFile } from './proc-file.ts';
+import { readdirSync } from 'node:fs';
+import { hasProc, readProcFile } from './proc-file.ts';
+import { psColumns } from './ps-columns.ts';
 import { run } from './run.ts';
 
 /** A process and the CPU time it had used at one moment. */
@@ -58,7 +59,7 @@ export function cpuUseOf(root: number, all: readonly ProcessCpu[]): CpuUse | und
 function meterOf(platform: NodeJS.Platform): CpuMeter {
   if (platform === 'win32')
     return { everyMs: 3000, look: async () => parseCimCpu(await output('powershell', CIM)) };
-  if (existsSync('/proc/self/stat')) return { everyMs: 250, look: () => Promise.resolve(readProc()) };
+  if (hasProc()) return { everyMs: 250, look: () => Promise.resolve(readProc()) };
   return { everyMs: 1000, look: async () => parsePsCpu(await output('ps', PS)) };
 }
 
@@ -92,7 +93,7 @@ export function parseStatCpu(text: string): ProcessCpu | undefined {
   };
 }
 
-const PS = ['-axo', 'pid=,ppid=,pgid=,stat=,time='];
+const PS = ['-ax', ...psColumns('pid', 'ppid', 'pgid', 'stat', 'time')];
 
 /** Lines of `pid ppid pgid stat [[days-]hours:]minutes:seconds[.hundredths]`. */
 export function parsePsCpu(text: string): ProcessCpu[] {

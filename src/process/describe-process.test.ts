@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { holdsWithin } from '../../test/servers/shapes/watch.ts';
-import { describeProcess, environmentOf } from './describe-process.ts';
+import { describeProcess, directoryFromLsof, environmentOf } from './describe-process.ts';
 
 async function vanished(): Promise<number> {
   const child = spawn(process.execPath, ['-e', '0']);
@@ -13,31 +13,35 @@ async function vanished(): Promise<number> {
   return child.pid!;
 }
 
-test('a running process is described by its command line and directory', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchyard-describe-'));
-  const script = 'setInterval(() => {}, 1000)';
-  const child = spawn(process.execPath, ['-e', script, '--', 'two words', 'line\nbreak\u001b'], {
-    cwd: folder,
-    stdio: 'ignore',
-  });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-    rmSync(folder, { recursive: true });
-  });
-  // Before its exec, it is a copy of ourselves.
-  expect(
-    await holdsWithin(10_000, () => describeProcess(child.pid!)?.command.includes('two words') === true),
-  ).toBe(true);
-  const found = describeProcess(child.pid!);
-  expect(found?.pid).toBe(child.pid);
-  if (process.platform === 'linux') {
-    expect(found).toEqual({
-      pid: child.pid,
-      command: `${process.execPath} -e ${script} -- two words line\\nbreak\\x1b`,
+// Only Switchyard asks, which does not run on Windows.
+test.skipIf(process.platform === 'win32')(
+  'a running process is described by its command line and directory',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'switchyard-describe-'));
+    const script = 'setInterval(() => {}, 1000)';
+    const child = spawn(process.execPath, ['-e', script, '--', 'two words', 'line\nbreak\u001b'], {
       cwd: folder,
+      stdio: 'ignore',
     });
-  }
-});
+    onTestFinished(() => {
+      child.kill('SIGKILL');
+      rmSync(folder, { recursive: true });
+    });
+    // Before its exec, it is a copy of ourselves.
+    expect(
+      await holdsWithin(10_000, () => describeProcess(child.pid!)?.command.includes('two words') === true),
+    ).toBe(true);
+    const found = describeProcess(child.pid!);
+    expect(found?.pid).toBe(child.pid);
+    if (process.platform === 'linux') {
+      expect(found).toEqual({
+        pid: child.pid,
+        command: `${process.execPath} -e ${script} -- two words line\\nbreak\\x1b`,
+        cwd: folder,
+      });
+    }
+  },
+);
 
 test('a process that is gone is not described', async () => {
   const pid = await vanished();
@@ -64,4 +68,12 @@ describe.runIf(process.platform === 'linux')('on Linux', () => {
     expect(await holdsWithin(10_000, () => environmentOf(child.pid!)?.['ONE'] === '1')).toBe(true);
     expect(environmentOf(child.pid!)).toEqual(env);
   });
+});
+
+test('a directory is read from lsof, which escapes what is not ASCII', () => {
+  expect(directoryFromLsof('p533\nfcwd\nn/Users/ada/caf\\xc3\\xa9 shop\n')).toBe('/Users/ada/café shop');
+  expect(directoryFromLsof('p533\nfcwd\nn/private/tmp\n')).toBe('/private/tmp');
+  // lsof 4.99, which Nix and others bring to a Mac, does not name the descriptor.
+  expect(directoryFromLsof('p533\nn/private/tmp\n')).toBe('/private/tmp');
+  expect(directoryFromLsof('')).toBeUndefined();
 });

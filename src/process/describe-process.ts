@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { printableLine } from '../shared/printable.ts';
 import { askSystem } from './ask-system.ts';
+import { hasProc } from './proc-file.ts';
 import { readStat } from './process-identity.ts';
 
 /** A process, described for people. */
@@ -14,7 +15,7 @@ export interface ProcessDescription {
 
 /** Undefined if the process does not exist or is a zombie. */
 export function describeProcess(pid: number): ProcessDescription | undefined {
-  if (!existsSync('/proc/self/stat')) return describeElsewhere(pid);
+  if (!hasProc()) return describeElsewhere(pid);
   if (readStat(pid)?.alive !== true) return undefined;
   try {
     const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0+$/, '').replaceAll('\0', ' ');
@@ -45,7 +46,7 @@ export function environmentOf(pid: number): Readonly<Record<string, string>> | u
 
 /** Whether the system exposes the environment of our processes, and so their cookies. */
 export function showsEnvironments(): boolean {
-  return existsSync('/proc/self/environ');
+  return hasProc();
 }
 
 function linkOf(path: string): string | undefined {
@@ -57,13 +58,17 @@ function linkOf(path: string): string | undefined {
 }
 
 function describeElsewhere(pid: number): ProcessDescription | undefined {
-  if (process.platform === 'win32') {
-    const line = askSystem('tasklist', ['/FI', `PID eq ${pid}`, '/FO', 'CSV', '/NH']);
-    const [, image = '', found] = /^"([^"]+)","(\d+)"/m.exec(line) ?? [];
-    return Number(found) === pid ? { pid, command: printableLine(image), cwd: undefined } : undefined;
-  }
   const command = askSystem('ps', ['-ww', '-p', String(pid), '-o', 'command=']).trim();
   if (command === '') return undefined;
-  const cwd = /^n(.+)$/m.exec(askSystem('lsof', ['-a', '-p', String(pid), '-d', 'cwd', '-Fn']))?.[1];
+  const cwd = directoryFromLsof(askSystem('lsof', ['-a', '-p', String(pid), '-d', 'cwd', '-Fn']));
   return { pid, command: printableLine(command), cwd };
+}
+
+/** Lines of `p<pid>`, `fcwd` and `n<path>`, with bytes that are not ASCII written as `\\xc3`. */
+export function directoryFromLsof(text: string): string | undefined {
+  const name = /^n(.+)$/m.exec(text)?.[1];
+  const bytes = name?.replace(/\\x([\da-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return bytes === undefined ? undefined : Buffer.from(bytes, 'latin1').toString('utf8');
 }

@@ -3,22 +3,23 @@ import { closeSync, existsSync, mkdirSync, openSync, readSync, unlinkSync } from
 import { dirname } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { nodeErrorCode } from '../shared/node-error-code.ts';
-import { createCimProcessList } from './process-list-cim.ts';
+import { withTimeout } from '../shared/with-timeout.ts';
 import { createProcessList, type ProcessList } from './process-list.ts';
+import { dropInheritance } from './drop-inheritance.ts';
 import { canRecordExit, recordingExit, type NotedCommand } from './exit-file.ts';
-import { findExecutable } from './find-executable.ts';
+import { findExecutable } from './find-command.ts';
+import { startLogWriter, type LogLimit, type LogWriter } from './log-writer.ts';
+import { withSafePath } from './search-path.ts';
+import { SERVICE_COOKIE } from './service-cookies.ts';
+import { spawnable, type SpawnOptions } from './spawnable.ts';
 import { explainSpawnError } from './spawn-error.ts';
+import { loadWindows } from './windows.ts';
 
-export interface DetachedOptions {
-  /** Its name in error messages. */
-  readonly name: string;
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  /** The complete environment. */
-  readonly env: Readonly<Record<string, string>>;
+export interface DetachedOptions extends Omit<SpawnOptions, 'shown'> {
   /** Both outputs are appended to this file. Created if missing, with access for this user only. */
   readonly logFile: string;
+  /** Default: the log has no limit. */
+  readonly logLimit?: LogLimit | undefined;
   /** File that records how the program ended, even if we exit first. Default: none. */
   readonly exitFile?: string | undefined;
 }
@@ -28,7 +29,10 @@ export interface Detached {
   readonly pid: number;
   /** As the kernel reports it, see `ProcessIdentity`. */
   readonly startTime: number;
-  /** Does not keep us alive. With an exit file, the code of a program killed by signal N is 128 + N. */
+  /**
+   * Resolves after the last output is in the log. Does not keep us alive. With an exit file, the code of a program
+   * killed by signal N is 128 + N.
+   */
   readonly exited: Promise<DetachedEnd>;
 }
 
@@ -39,18 +43,33 @@ export interface DetachedEnd {
 
 /** Starts a program (without a shell) in a session of its own; it keeps running when we exit. */
 export async function startDetached(options: DetachedOptions): Promise<Detached> {
+  dropInheritance();
+  await loadWindows();
   const { name, command, cwd, env } = options;
-  const { file, args, env: composed } = commandOf(options);
+  const noted = commandOf(options);
+  const {
+    file,
+    args,
+    env: more,
+    windowsVerbatimArguments,
+  } = spawnable({
+    ...{ name, cwd, env },
+    command: noted.file,
+    args: noted.args,
+  });
   const log = openLog(options);
+  const writer = await writerOf(options);
+  const output = writer?.input ?? log;
   let child: ChildProcess;
   let startTime = 0;
   try {
     child = spawn(file, args, {
       cwd,
-      env: composed,
+      env: { ...noted.env, ...more },
       detached: true,
-      stdio: ['ignore', log, log],
+      stdio: ['ignore', output, output],
       windowsHide: true,
+      windowsVerbatimArguments,
     });
     // In the same turn: even if it has already exited, it has not been reaped yet.
     if (child.pid !== undefined) startTime = startTimeOf(child.pid);
@@ -58,9 +77,10 @@ export async function startDetached(options: DetachedOptions): Promise<Detached>
     throw explainSpawnError({ name, command, cwd, env }, cause);
   } finally {
     closeSync(log);
+    if (writer !== undefined) closeSync(writer.input);
   }
   const exited = new Promise<DetachedEnd>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.once('exit', (code, signal) => void lastOutput(writer).then(() => resolve({ code, signal })));
   });
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
@@ -72,8 +92,26 @@ export async function startDetached(options: DetachedOptions): Promise<Detached>
   return { pid, startTime, exited };
 }
 
+async function writerOf({ logFile, logLimit: limit, env }: DetachedOptions): Promise<LogWriter | undefined> {
+  if (limit === undefined) return undefined;
+  return startLogWriter({
+    logFile,
+    limit,
+    home: env['SWITCHYARD_HOME'],
+    cookie: env[SERVICE_COOKIE],
+  });
+}
+
+/** How long the last output may take to reach the log, in milliseconds: a process left behind may never end it. */
+const LAST_OUTPUT = 1000;
+
+async function lastOutput(writer: LogWriter | undefined): Promise<void> {
+  if (writer !== undefined) await withTimeout(writer.ended, LAST_OUTPUT, () => undefined, { ref: false });
+}
+
 /** The command to run: the program itself, or the shell that records its exit. */
-function commandOf({ command, args, cwd, env, exitFile }: DetachedOptions): NotedCommand {
+function commandOf({ command, args, cwd, env: given, exitFile }: DetachedOptions): NotedCommand {
+  const env = withSafePath(given);
   const program = findExecutable(command, { cwd, path: env['PATH'] });
   // A program that cannot run is started without the shell, so that the system reports why.
   if (program === undefined || !isRunnable(program)) return { file: command, args, env };
@@ -84,7 +122,7 @@ function commandOf({ command, args, cwd, env, exitFile }: DetachedOptions): Note
 let processes: ProcessList | undefined;
 
 function startTimeOf(pid: number): number {
-  processes ??= process.platform === 'win32' ? createCimProcessList() : createProcessList('');
+  processes ??= createProcessList('');
   return processes.identify(pid)?.startTime ?? 0;
 }
 

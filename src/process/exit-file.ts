@@ -43,9 +43,9 @@ exit $code
 `;
 const SHELL = '/bin/sh';
 
-/** Not possible on Windows. */
+/** Not possible where there is no shell. */
 export function canRecordExit(): boolean {
-  return existsSync(SHELL);
+  return process.platform !== 'win32' && existsSync(SHELL);
 }
 
 /** Wraps the command in a small shell that records its exit. The file must be a full path; arguments stay arguments. */

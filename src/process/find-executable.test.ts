@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findExecutable } from './find-executable.ts';
+import { findExecutable } from './find-command.ts';
 
 let folder = '';
 beforeAll(() => {
@@ -35,11 +35,14 @@ describe.skipIf(process.platform === 'win32')('an executable is found', () => {
     expect(find('text', path)).toBe(join(folder, 'other/text'));
   });
 
-  test('in relative or empty directories, from the directory of the program', () => {
+  test('in relative directories, from the directory of the program', () => {
     expect(find('tool', 'bin')).toBe(join(folder, 'bin/tool'));
-    expect(findExecutable('tool', { cwd: join(folder, 'bin'), path: '/nowhere:' })).toBe(
-      join(folder, 'bin/tool'),
-    );
+  });
+
+  test('not in the working directory, where the PATH has an empty element', () => {
+    for (const path of ['/nowhere:', ':/nowhere', '/nowhere::/nowhere', ':', '']) {
+      expect(findExecutable('tool', { cwd: join(folder, 'bin'), path })).toBeUndefined();
+    }
   });
 
   test('by a path, whatever the PATH is', () => {

@@ -1,4 +1,3 @@
-import { createCimProcessList } from './process-list-cim.ts';
 import { createProcessList, type RunningProcess } from './process-list.ts';
 import { createProcessTree, treeMembers, type TreeIdentity } from './process-tree.ts';
 import { createTerminator, type StopReport } from './terminate.ts';
@@ -26,7 +25,7 @@ export interface TreeFinder {
 }
 
 export function createTreeFinder(cookieName: string): TreeFinder {
-  const processes = process.platform === 'win32' ? createCimProcessList() : createProcessList(cookieName);
+  const processes = createProcessList(cookieName);
   const ourselves = new Set([process.pid]);
   const terminator = createTerminator({ processes, strangers: () => ourselves });
   return {

@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { dropInheritance } from './drop-inheritance.ts';
+import { withSafePath } from './search-path.ts';
+import { systemProgram } from './system-program.ts';
 
 /** How long the opener may take to report a failure, in milliseconds. */
 const TIMEOUT_MS = 2000;
@@ -13,11 +16,12 @@ export async function openBrowser(url: string, env: NodeJS.ProcessEnv = process.
   const [program, ...args] = openerOf(process.platform);
   if (program === undefined || !hasScreen(process.platform, env)) return false;
   return new Promise((resolve) => {
+    dropInheritance();
     const child = spawn(program, [...args, href], {
       stdio: 'ignore',
       detached: true,
       windowsHide: true,
-      env,
+      env: withSafePath(env),
     });
     // Some openers exit immediately, others run as long as the browser.
     const enough = setTimeout(() => resolve(true), TIMEOUT_MS);
@@ -36,7 +40,7 @@ function openerOf(platform: NodeJS.Platform): readonly string[] {
     case 'darwin':
       return ['open'];
     case 'win32':
-      return ['rundll32', 'url.dll,FileProtocolHandler'];
+      return [systemProgram('rundll32.exe'), 'url.dll,FileProtocolHandler'];
     default:
       return ['xdg-open'];
   }

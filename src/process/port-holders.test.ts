@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type ListenOptions } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readyShape, shapeArgs } from '../../test/servers/shapes/watch.ts';
-import { heldBy, holdersFromLsof, holdersFromNetstat, portHolders } from './port-holders.ts';
+import { heldBy, holdersFromLsof, portHolders } from './port-holders.ts';
 
 const hasIpv6 = await listens({ host: '::1' });
 
@@ -128,18 +128,10 @@ test('the output of lsof is parsed, with wildcards and IPv6', () => {
   expect(holdersFromLsof('')).toEqual([]);
 });
 
-test('the output of netstat on Windows is parsed in any language, without connections', () => {
-  const text = [
-    '  Proto  Lokale Adresse         Remoteadresse          Status           PID',
-    '  TCP    0.0.0.0:3000           0.0.0.0:0              ABHÖREN          4242',
-    '  TCP    [::1]:3000             [::]:0                 ABHÖREN          4243',
-    '  TCP    127.0.0.1:3000         127.0.0.1:51000        HERGESTELLT      4242',
-    '  TCP    127.0.0.1:5000         0.0.0.0:0              ABHÖREN          1',
-    '  UDP    0.0.0.0:3000           *:*                                     9',
-  ].join('\r\n');
-  expect(holdersFromNetstat(text)).toEqual([
-    { port: 3000, address: '0.0.0.0', pid: 4242 },
-    { port: 3000, address: '::1', pid: 4243 },
-    { port: 5000, address: '127.0.0.1', pid: 1 },
-  ]);
+test('the output of lsof of macOS is parsed, with descriptors, and of newer versions, without', () => {
+  // The Control Center of a Mac, which listens for AirPlay on IPv4 and IPv6.
+  const recorded = 'p866\nf19\nn*:5000\nf20\nn*:7000\nf21\nn*:7000\nf22\nn*:5000\n';
+  const listeners = [5000, 7000, 7000, 5000].map((port) => ({ port, address: '::', pid: 866 }));
+  expect(holdersFromLsof(recorded)).toEqual(listeners);
+  expect(holdersFromLsof(recorded.replace(/^f\d+\n/gm, ''))).toEqual(listeners);
 });

@@ -1,7 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+
+/** Whether the system describes its processes in /proc. On Windows, that is a folder anybody may have made. */
+export function hasProc(): boolean {
+  return process.platform !== 'win32' && existsSync('/proc/self/stat');
+}
 
 /** The text of a file of /proc; empty if the process is gone or belongs to another user. */
 export function readProcFile(path: string): string {
+  if (process.platform === 'win32') return '';
   try {
     return readFileSync(path, 'latin1');
   } catch {

@@ -1,23 +1,25 @@
 import { readdirSync } from 'node:fs';
+import { cookieOfCgroup } from './cgroup.ts';
 import { readStat } from './process-identity.ts';
 import { readProcFile, variableIn } from './proc-file.ts';
 import type { ProcessList, RunningProcess } from './process-list.ts';
 import { sendSignal } from './send-signal.ts';
-import { DAEMON_COOKIE, SERVICE_COOKIE } from './service-cookies.ts';
+import { createServiceProof } from './service-cookies.ts';
 
-/** Linux: everything is in /proc. */
-export function createProcProcessList(cookieName: string): ProcessList {
+/** Linux: everything is in /proc. With `cgroups`, a process also carries the cookie in the name of its cgroup. */
+export function createProcProcessList(cookieName: string, cgroups = () => false): ProcessList {
   return {
     read(since) {
       const living: RunningProcess[] = [];
+      const isService = createServiceProof();
       for (const name of readdirSync('/proc')) {
         const stat = /^\d+$/.test(name) ? readStat(Number(name)) : undefined;
         if (stat === undefined || !stat.alive || stat.startTime < since) continue;
         const { pid, parent, session, startTime } = stat;
         const environment = readProcFile(`/proc/${pid}/environ`);
-        const cookie = variableIn(environment, cookieName);
-        const outlives =
-          cookie === undefined && OUTLIVING.some((name) => variableIn(environment, name) !== undefined);
+        const carried = variableIn(environment, cookieName);
+        const outlives = carried === undefined && isService(environment);
+        const cookie = carried ?? (outlives || !cgroups() ? undefined : cookieOfCgroup(pid, cookieName));
         living.push({ pid, parent, session, startTime, cookie, outlives });
       }
       return living;
@@ -31,5 +33,3 @@ export function createProcProcessList(cookieName: string): ProcessList {
     collected: () => undefined,
   };
 }
-
-const OUTLIVING = [SERVICE_COOKIE, DAEMON_COOKIE];

@@ -66,6 +66,20 @@ describe('members of a tree', () => {
     expect(pidsOf(tree, all)).toEqual([101, 102]);
   });
 
+  test('the whole session without its root, whatever it carries, of a tree that was watched', () => {
+    const all = [
+      living(101, { session: 100 }),
+      living(102, { session: 100, cookie: 'of another tree' }),
+      living(103, { session: 300 }),
+    ];
+    expect(pidsOf(createProcessTree({ root, cookie: 'ours' }, true), all)).toEqual([101]);
+  });
+
+  test('none of a session whose id another process has taken, even if the tree was watched', () => {
+    const all = [living(100, { startTime: 2000 }), living(101, { session: 100, startTime: 2001 })];
+    expect(pidsOf(createProcessTree({ root, cookie: 'ours' }, true), all)).toEqual([]);
+  });
+
   test('not one seen before whose pid now belongs to another process', () => {
     const tree = createProcessTree({ root, cookie: 'ours' });
     tree.known.set(101, 1001);

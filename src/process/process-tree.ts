@@ -16,11 +16,13 @@ export const ANY_COOKIE = '*';
 export interface ProcessTree extends TreeIdentity {
   /** Members seen so far, pid to start time; remains valid when a parent dies or an environment is overwritten. */
   readonly known: Map<number, number>;
+  /** Whether we have watched it from its start to now, so that its session id cannot have been reused. */
+  readonly watched: boolean;
 }
 
-export function createProcessTree({ root, cookie }: TreeIdentity): ProcessTree {
+export function createProcessTree({ root, cookie }: TreeIdentity, watched = false): ProcessTree {
   const known = new Map(root === undefined ? [] : [[root.pid, root.startTime]]);
-  return { root, cookie, known };
+  return { root, cookie, known, watched };
 }
 
 /**
@@ -46,14 +48,27 @@ export function treeMembers(
   for (const entry of candidates) {
     if (tree.known.get(entry.pid) === entry.startTime || carries(tree, entry)) members.add(entry);
   }
-  const session = tree.root?.pid;
-  // A session id may be reused once all its members are gone. So it counts only while one of its processes is proven
-  // ours: the root itself, a carrier of the cookie, a member seen before.
-  if ([...members].some((entry) => entry.session === session)) {
-    for (const entry of candidates) if (entry.session === session) members.add(entry);
+  if (ownsSession(tree, living, members)) {
+    for (const entry of candidates) if (entry.session === tree.root?.pid) members.add(entry);
   }
   addDescendants(members, candidates);
   return [...members].sort((a, b) => a.startTime - b.startTime || a.pid - b.pid);
+}
+
+/**
+ * The system does not reuse a session id before all members of the session are gone. We notice that in a tree we watch,
+ * so there it is enough that no other process has the pid of the root. Otherwise one process of the session must be
+ * proven ours: the root itself, a carrier of the cookie, a member seen before.
+ */
+function ownsSession(
+  { root, watched }: ProcessTree,
+  living: readonly RunningProcess[],
+  members: ReadonlySet<RunningProcess>,
+): boolean {
+  if (root === undefined) return false;
+  if (!watched) return [...members].some((entry) => entry.session === root.pid);
+  const leader = living.find((entry) => entry.pid === root.pid);
+  return leader === undefined || leader.startTime === root.startTime;
 }
 
 function carries(tree: ProcessTree, entry: RunningProcess): boolean {

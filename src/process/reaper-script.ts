@@ -3,26 +3,45 @@ import { DAEMON_COOKIE, SERVICE_COOKIE } from './service-cookies.ts';
 /**
  * The program of the reaper, for any POSIX shell. Reads commands from its stdin:
  *   cookie NAME=        the cookie of the run, searched in environments
+ *   cgroups DIRECTORY   where cgroups have the cookie in their name
  *   enlist PID START    a session to end, by its first process
  *   release PID START   that session is gone
  *   dismiss             nothing left to do, exit
  * When its stdin ends, we are gone for whatever reason, and it ends the processes we left.
  *
- * Rules: no tools but `grep` and `sleep` (works without a usable `grep`, but slowly). `grep` only proposes; builtins
- * verify each process again right before the signal. Never search without the cookie: an empty pattern matches all.
+ * Rules: no tools but `grep`, `tr`, `sleep` and `rmdir` (works without a usable `grep`, but slowly, and spares no
+ * service). `grep` only proposes; builtins verify each process again right before the signal. Never search without the
+ * cookie: an empty pattern matches all.
  */
 export const REAPER_SCRIPT = `# switchboard reaper: ends the servers of a switchboard that is gone
 trap '' HUP INT QUIT TERM PIPE TSTP
-cookie='' roots=' '
+
+# Removes our cgroups. A process that has just ended may still be counted in one, and a service may run in it.
+tidy() {
+  [ -n "$cgroups" ] || return
+  case $cookie in SWITCHBOARD_RUN_????????????????=) ;; *) return ;; esac
+  for pause in 1 0; do
+    busy=''
+    for group in "$cgroups/$cookie"*; do
+      [ -d "$group" ] || return
+      rmdir "$group" || busy=yes
+    done
+    [ -n "$busy" ] || return
+    sleep $pause
+  done
+}
+
+cookie='' cgroups='' roots=' '
 while read -r verb one two; do
   case $verb in
   cookie) cookie=$one ;;
+  cgroups) cgroups="$one\${two:+ $two}" ;;
   enlist) roots="$roots$one:$two " ;;
   release)
     case $roots in
     *" $one:$two "*) roots="\${roots%%" $one:$two "*} \${roots#*" $one:$two "}" ;;
     esac ;;
-  dismiss) exit 0 ;;
+  dismiss) tidy; exit 0 ;;
   esac
 done
 case $cookie in SWITCHBOARD_RUN_????????????????=) ;; *) exit 1 ;; esac
@@ -53,24 +72,32 @@ alive() {
   case $state in [ZXx]) [ "$threads" -gt 1 ] ;; esac
 }
 
-# Does process $1 carry the cookie? (The shell drops the NUL bytes between the variables.)
+# Does file $2 of process $1 have the cookie? (The shell drops the NUL bytes between the variables.)
 carries() {
   while IFS= read -r line || [ -n "$line" ]; do
     case $line in *"$cookie"*) return 0 ;; esac
-  done <"/proc/$1/environ"
+  done <"/proc/$1/$2"
   return 1
 }
 
-# Is process $1 meant to outlive the process that started it?
+# Do the records of Switchyard prove that process $1 is a service, which is meant to outlive what started it?
 outlives() {
-  if [ -n "$quick" ]; then
-    grep -qaF -e '${SERVICE_COOKIE}=' -e '${DAEMON_COOKIE}=' "/proc/$1/environ"
-    return
-  fi
-  while IFS= read -r line || [ -n "$line" ]; do
-    case $line in *${SERVICE_COOKIE}=* | *${DAEMON_COOKIE}=*) return 0 ;; esac
-  done <"/proc/$1/environ"
-  return 1
+  tr '\\000' '\\n' <"/proc/$1/environ" | (
+    home='' marks=''
+    while IFS= read -r line; do
+      case $line in
+      SWITCHYARD_HOME=/*) home=\${line#*=} ;;
+      ${SERVICE_COOKIE}=* | ${DAEMON_COOKIE}=*) marks="$marks \${line#*=}" ;;
+      esac
+    done
+    # Anything else, such as a pipe, might never end.
+    [ -f "$home/state.json" ] || exit 1
+    for mark in $marks; do
+      case $mark in *[!0-9a-f.]*) continue ;; esac
+      if [ \${#mark} -eq 41 ] && grep -qF "\\"$mark\\"" "$home/state.json"; then exit 0; fi
+    done
+    exit 1
+  )
 }
 
 # Pids whose file $1 in /proc matches the other arguments of grep; or all pids.
@@ -95,28 +122,42 @@ join() {
   [ "$1" -ne $$ ] || return
   members="$members$1:$start "
   fresh="\${fresh:+$fresh|}$1"
-  case $roots in *" $session:"*) sessions="\${sessions:+$sessions|}$session" ;; esac
 }
 
-# Finds our processes: known ones, carriers of the cookie, then their children and sessions.
+# The same for one without the cookie in its environment.
+adopt() {
+  case $members in *" $1:$start "*) return ;; esac
+  outlives "$1" || join "$1"
+}
+
+# Finds our processes: known ones, carriers of the cookie, then the sessions of the roots and all their children.
 muster() {
-  members=' ' fresh='' sessions=''
+  members=' ' fresh=none sessions=none
+  # A session is ours without its root too, unless another process has the root's pid by now.
+  for one in $roots; do
+    if look "\${one%:*}" && [ "$start" != "\${one#*:}" ]; then continue; fi
+    sessions="$sessions|\${one%:*}"
+  done
   for one in $known; do
     if alive "\${one%:*}" && [ "$start" = "\${one#*:}" ]; then join "\${one%:*}"; fi
   done
   propose environ -laF "$cookie"
   for pid in $pids; do
-    if carries "$pid" && alive "$pid"; then join "$pid"; fi
+    if carries "$pid" environ && alive "$pid"; then join "$pid"; fi
   done
+  if [ -n "$cgroups" ]; then
+    propose cgroup -lF "$cookie"
+    for pid in $pids; do
+      if carries "$pid" cgroup && alive "$pid"; then adopt "$pid"; fi
+    done
+  fi
   while [ -n "$fresh" ]; do
     parents=$fresh fresh=''
-    propose stat -lE "\\) [A-Za-z] (($parents) |[0-9]+ [0-9]+ (\${sessions:-none}) )"
+    propose stat -lE "\\) [A-Za-z] (($parents) |[0-9]+ [0-9]+ ($sessions) )"
     for pid in $pids; do
       alive "$pid" || continue
-      # Who carries the cookie is among us by now.
-      case $members in *" $pid:$start "*) continue ;; esac
       case "|$parents| |$sessions|" in
-      *"|$parent|"*' '* | *' '*"|$session|"*) outlives "$pid" || join "$pid" ;;
+      *"|$parent|"*' '* | *' '*"|$session|"*) adopt "$pid" ;;
       esac
     done
   done
@@ -134,19 +175,33 @@ strike() {
   done
 }
 
+# Reads the time, in tenths of a second.
+clock() {
+  now=0
+  if read -r seconds fraction </proc/uptime; then
+    fraction=\${seconds#*.}
+    now=$((\${seconds%.*} * 10 + \${fraction%?}))
+  fi
+}
+
 # Some greps stop at a NUL byte and would find nothing.
 quick=$(printf 'a\\000b\\n' | grep -caF b)
 [ "$quick" = 1 ] || quick=''
-known=$roots asked=' ' round=0 quiet=0
+known=$roots asked=' ' round=0 quiet=0 signal=TERM now=0 began=0
 while [ $round -lt 60 ]; do
-  if [ $round -lt 6 ]; then signal=TERM; else signal=KILL; fi
+  # By the clock too: on a busy machine a round takes much longer than its pause.
+  if [ $round -ge 6 ] || [ $(($now - $began)) -ge 6 ]; then signal=KILL; fi
   muster
   strike
+  clock
+  [ $round -gt 0 ] || began=$now
   # One empty look proves nothing: a process in the middle of exec shows no environment.
   if [ "$members" = ' ' ]; then quiet=$((quiet + 1)); else quiet=0; fi
-  [ $quiet -lt 2 ] || exit 0
+  [ $quiet -lt 2 ] || break
   # Fractions are an extension, though one that every system we know has.
   sleep 0.1 || { sleep 1; round=$((round + 5)); }
   round=$((round + 1))
 done
+tidy
+exit 0
 `;

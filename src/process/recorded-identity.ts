@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { nodeErrorCode } from '../shared/node-error-code.ts';
+import { hasProc } from './proc-file.ts';
 import { createProcessList } from './process-list.ts';
 import { bootId, pidNamespace, readStat, type ProcessIdentity } from './process-identity.ts';
 
@@ -33,7 +33,7 @@ export function isProcessAlive({ pid, startTime }: ProcessIdentity): boolean {
 
 /** The process with this pid now; undefined if none runs. */
 function identify(pid: number): ProcessIdentity | undefined {
-  if (existsSync('/proc/self/stat')) {
+  if (hasProc()) {
     const stat = readStat(pid);
     return stat?.alive === true ? stat : undefined;
   }

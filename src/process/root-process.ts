@@ -1,19 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { PassThrough, Writable, type Readable } from 'node:stream';
 import type { SwitchboardError } from '../shared/errors.ts';
+import { withSafePath } from './search-path.ts';
+import { spawnable, type SpawnOptions } from './spawnable.ts';
 import { explainSpawnError } from './spawn-error.ts';
-
-export interface SpawnOptions {
-  /** Its name in logs and errors. */
-  readonly name: string;
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  /** The complete environment; only the cookies of the runs it belongs to are added. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Command and directory to show in errors, if the real ones contain secrets. Default: the real ones. */
-  readonly shown?: { readonly command: string; readonly cwd: string };
-}
 
 export type ChildState =
   { readonly kind: 'running'; readonly pid: number; readonly since: number } | ChildEnd;
@@ -54,14 +44,22 @@ const LAST_READ = 1000;
  * error instead.
  */
 export function spawnRoot(options: SpawnOptions, refusal?: SwitchboardError): RootProcess {
-  const { command, args, cwd, env } = options;
   let child: ChildProcess | undefined;
   let thrown: unknown;
   // Node throws some failures (E2BIG) and emits others (ENOENT).
   try {
     if (refusal !== undefined) throw refusal;
     const detached = process.platform !== 'win32';
-    child = spawn(command, args, { cwd, env, detached, stdio: 'pipe', windowsHide: true });
+    const { file, args, env: more, windowsVerbatimArguments } = spawnable(options);
+    const env = withSafePath({ ...options.env, ...more });
+    child = spawn(file, args, {
+      cwd: options.cwd,
+      env,
+      detached,
+      stdio: 'pipe',
+      windowsHide: true,
+      windowsVerbatimArguments,
+    });
   } catch (error) {
     thrown = error;
   }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -15,6 +15,17 @@ function folder(): string {
   return made;
 }
 
+test.skipIf(process.platform === 'win32')(
+  'nothing of the working directory runs by its name alone',
+  async () => {
+    const directory = folder();
+    writeFileSync(join(directory, 'only-here'), '#!/bin/sh\n', { mode: 0o755 });
+    await expect(run('only-here', [], { cwd: directory, env: { PATH: '/nowhere:' } })).rejects.toMatchObject({
+      code: 'COMMAND_NOT_FOUND',
+    });
+  },
+);
+
 test('the output of a command is collected, and its exit code is a result', async () => {
   expect(await node(`console.log('out'); console.error('err'); process.exitCode = 3`)).toEqual({
     code: 3,
@@ -22,7 +33,8 @@ test('the output of a command is collected, and its exit code is a result', asyn
     stdout: 'out\n',
     stderr: 'err\n',
   });
-  expect(await node(`process.kill(process.pid, 'SIGKILL')`)).toMatchObject({ code: null, signal: 'SIGKILL' });
+  const killed = process.platform === 'win32' ? { code: 1, signal: null } : { code: null, signal: 'SIGKILL' };
+  expect(await node(`process.kill(process.pid, 'SIGKILL')`)).toMatchObject(killed);
 });
 
 test('a command gets its arguments, directory, environment and input unchanged', async () => {
@@ -38,7 +50,10 @@ test('a command gets its arguments, directory, environment and input unchanged',
     env: { ONLY: 'this' },
     input: 'what it reads',
   });
-  expect(JSON.parse(stdout)).toEqual([args, directory, 'this', null, 'what it reads']);
+  const [argv, cwdSeen, only, path, text] = JSON.parse(stdout) as unknown[];
+  expect([argv, cwdSeen, only, text]).toEqual([args, directory, 'this', 'what it reads']);
+  // Windows adds what no program can do without.
+  if (process.platform !== 'win32') expect(path).toBeNull();
 });
 
 test('a command that does not read its input is fine', async () => {

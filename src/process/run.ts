@@ -1,9 +1,13 @@
 import { Buffer } from 'node:buffer';
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
+import { dropInheritance } from './drop-inheritance.ts';
+import { withSafePath } from './search-path.ts';
 import { sendSignal } from './send-signal.ts';
+import { spawnable } from './spawnable.ts';
 import { explainSpawnError } from './spawn-error.ts';
+import { loadWindows, windows } from './windows.ts';
 
 export interface RunOptions {
   readonly cwd: string;
@@ -85,23 +89,28 @@ interface Start {
   readonly hasInput: boolean;
 }
 
-function start(
+async function start(
   command: string,
   args: readonly string[],
   { cwd, env, hasInput }: Start,
 ): Promise<ChildProcess> {
+  const attempt = { name: command, command, cwd, env: env as Record<string, string> };
+  await loadWindows();
   return new Promise<ChildProcess>((resolve, reject) => {
-    const child = spawn(command, args, {
+    dropInheritance();
+    const { file, args: given, env: more, windowsVerbatimArguments } = spawnable({ ...attempt, args });
+    const child = spawn(file, given, {
       cwd,
-      env,
+      env: withSafePath({ ...env, ...more }),
       detached: process.platform !== 'win32',
       stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
       windowsHide: true,
+      windowsVerbatimArguments,
     });
     child.once('error', reject);
     child.once('spawn', () => resolve(child));
   }).catch((cause: unknown) => {
-    throw explainSpawnError({ name: command, command, cwd, env: env as Record<string, string> }, cause);
+    throw explainSpawnError(attempt, cause);
   });
 }
 
@@ -140,7 +149,7 @@ function gather(output: ChildProcess['stdout'], maxBytes: number, overflow: () =
 /** Signals the process and its descendants that did not leave its group. */
 function endGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (process.platform === 'win32') {
-    spawnSync('taskkill', ['/PID', String(child.pid), '/T', '/F'], { windowsHide: true });
+    windows()?.endTree(child);
   } else if (child.pid !== undefined) {
     sendSignal(-child.pid, signal);
   }

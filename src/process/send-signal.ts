@@ -1,7 +1,7 @@
 import { nodeErrorCode } from '../shared/node-error-code.ts';
 
-/** Result of sending a signal. */
-export type SignalResult = 'sent' | 'gone' | 'refused';
+/** Result of sending a signal. `later`: it is not known yet what else would have to get it. */
+export type SignalResult = 'sent' | 'gone' | 'refused' | 'later';
 
 /** Sends a signal to a pid that was just verified. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): SignalResult {

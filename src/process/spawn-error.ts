@@ -1,16 +1,24 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
 import type { ErrorCode } from '../shared/error-codes.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { nodeErrorCode } from '../shared/node-error-code.ts';
 import { printableLine } from '../shared/printable.ts';
+import {
+  commandNotExecutable,
+  commandNotFound,
+  directoryUnusable,
+  type CommandProblem,
+} from './command-problems.ts';
+import { findCommand } from './find-command.ts';
 
 export interface SpawnAttempt {
+  /** Its name in logs and errors. */
   readonly name: string;
   readonly command: string;
   readonly cwd: string;
+  /** The complete environment; only the cookies of the runs it belongs to are added. */
   readonly env: Readonly<Record<string, string>>;
-  /** Command and directory to show, if they differ from the real ones. */
+  /** Command and directory to show in errors, if the real ones contain secrets. Default: the real ones. */
   readonly shown?: { readonly command: string; readonly cwd: string };
 }
 
@@ -19,42 +27,33 @@ export function explainSpawnError(attempt: SpawnAttempt, cause: unknown): Switch
   if (cause instanceof SwitchboardError) return cause;
   const code = nodeErrorCode(cause) ?? 'unknown error';
   const who = `"${printableLine(attempt.name)}" could not be started:`;
-  const command = `"${printableLine(attempt.shown?.command ?? attempt.command)}"`;
-  const cwd = `"${printableLine(attempt.shown?.cwd ?? attempt.cwd)}"`;
+  const command = printableLine(attempt.shown?.command ?? attempt.command);
   const because = (kind: ErrorCode, reason: string, hint: string): SwitchboardError =>
     new SwitchboardError(kind, `${who} ${reason} (${code}).`, { hint, cause });
+  const known = (kind: ErrorCode, { message, hint }: CommandProblem): SwitchboardError =>
+    because(kind, message, hint);
 
   // The system reports ENOENT and EACCES for the working directory and the command alike.
   const directory = directoryProblem(attempt.cwd);
   if (directory !== undefined && ['ENOENT', 'ENOTDIR', 'EACCES'].includes(code)) {
-    return because(
-      'CWD_NOT_USABLE',
-      `its working directory ${cwd} ${directory}`,
-      'Create it or correct "cwd".',
-    );
+    const cwd = printableLine(attempt.shown?.cwd ?? attempt.cwd);
+    return known('CWD_NOT_USABLE', directoryUnusable(cwd, directory));
   }
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return found(attempt)
+      return findCommand(attempt.command, attempt).kind !== 'missing'
         ? because(
             'COMMAND_NOT_RUNNABLE',
-            `the interpreter in the first line of ${command} does not exist`,
+            `the interpreter in the first line of "${command}" does not exist`,
             'Install that interpreter or correct the first line of the file.',
           )
-        : because(
-            'COMMAND_NOT_FOUND',
-            `command not found: ${command}`,
-            'Install it, or set "command" to its full path; put arguments in "args".',
-          );
+        : known('COMMAND_NOT_FOUND', commandNotFound(command));
     case 'EACCES':
     case 'EPERM':
-      return because(
-        'COMMAND_NOT_EXECUTABLE',
-        `permission denied: ${command} is not executable`,
-        'Make the file executable (chmod +x), or name the program that runs it as "command".',
-      );
+      return known('COMMAND_NOT_EXECUTABLE', commandNotExecutable(command));
     case 'E2BIG':
+    case 'ENAMETOOLONG':
       return because(
         'ARGUMENTS_TOO_LONG',
         'its arguments and environment together are longer than the system allows',
@@ -83,7 +82,7 @@ export function explainSpawnError(attempt: SpawnAttempt, cause: unknown): Switch
     default:
       return because(
         'SPAWN_FAILED',
-        `the system refused to run ${command}`,
+        `the system refused to run "${command}"`,
         'Run the command by hand to see more.',
       );
   }
@@ -96,19 +95,5 @@ function directoryProblem(cwd: string): string | undefined {
     return undefined;
   } catch (error) {
     return nodeErrorCode(error) === 'ENOENT' ? 'does not exist' : 'cannot be entered: permission denied';
-  }
-}
-
-/** Whether the command resolves to a file, looked up as the system does, on the PATH of the child. */
-function found({ command, cwd, env }: SpawnAttempt): boolean {
-  const directories = command.includes('/') ? [''] : (env['PATH'] ?? '').split(delimiter);
-  return directories.some((directory) => isFile(resolve(cwd, join(directory, command))));
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
   }
 }

@@ -189,11 +189,10 @@ function advance(stopping: Stopping, members: readonly RunningProcess[], process
   }
   for (const member of members) {
     if (now >= due.kill) {
-      processes.signal(member, 'SIGKILL');
-      stopping.used = 'kill';
+      if (processes.signal(member, 'SIGKILL') !== 'later') stopping.used = 'kill';
     } else if (now >= due.term && signalled.get(member.pid) !== member.startTime) {
+      if (processes.signal(member, 'SIGTERM') === 'later') continue;
       signalled.set(member.pid, member.startTime);
-      processes.signal(member, 'SIGTERM');
       stopping.used = 'term';
     }
   }

@@ -1,0 +1,50 @@
+import { closeSync, readdirSync } from 'node:fs';
+import { hasProc, readProcFile } from './proc-file.ts';
+
+let isDropped = false;
+
+/**
+ * Keeps what our own parent gave us by accident from our children: files it left open, and an umask with which files
+ * are writable by everybody or not usable by their owner. Call it before a child is started.
+ */
+export function dropInheritance(): void {
+  if (isDropped) return;
+  isDropped = true;
+  closeInherited();
+  try {
+    // Only setting it returns it without a warning.
+    const mask = process.umask(USUAL_UMASK);
+    process.umask(isSound(mask) ? mask : (mask & 0o077) | USUAL_UMASK);
+  } catch {
+    // A worker thread cannot set it.
+  }
+}
+
+const USUAL_UMASK = 0o022;
+
+function isSound(umask: number): boolean {
+  return (umask & 0o700) === 0 && (umask & 0o002) !== 0;
+}
+
+const CLOSED_ON_EXEC = 0o2000000;
+
+/**
+ * Node opens all files so that children do not get them, and changes the first inherited ones to that, but not those
+ * with a gap before them (Linux; elsewhere children get only what is meant for them).
+ */
+function closeInherited(): void {
+  for (const name of openDescriptors()) {
+    const flags = /^flags:\s*(\d+)$/m.exec(readProcFile(`/proc/self/fdinfo/${name}`))?.[1];
+    const isOurs = flags === undefined || (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) !== 0;
+    if (Number(name) > 2 && !isOurs) closeSync(Number(name));
+  }
+}
+
+function openDescriptors(): string[] {
+  if (!hasProc()) return [];
+  try {
+    return readdirSync('/proc/self/fd');
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * A variable of an environment, undefined if it has none. Windows does not distinguish `Path` from `PATH`; of both, a
+ * program gets the one that sorts first.
+ */
+export function variableOf(
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+  ignoresCase: boolean,
+): string | undefined {
+  if (!ignoresCase) return env[name];
+  const wanted = name.toUpperCase();
+  const key = Object.keys(env)
+    .sort()
+    .find((each) => each.toUpperCase() === wanted);
+  return key === undefined ? undefined : env[key];
+}
