@@ -10,7 +10,17 @@ export {
 } from './list-kinds.ts';
 export { canElicit, requiredCapability, isRoutedMethod, LOG_MESSAGE_LEVELS, severity } from './methods.ts';
 export { isModernVersion, MAY_REQUIRE_INPUT, Meta, MODERN_VERSION, ModernCode } from './modern.ts';
-export { Client, CLIENT_SHAPE, Server, SERVER_SHAPE } from './shapes.ts';
+export {
+  Client,
+  CLIENT_SHAPE,
+  HandshakeAnswer,
+  HANDSHAKE_SHAPE,
+  LIST_SHAPE,
+  ListPage,
+  Server,
+  SERVER_SHAPE,
+} from './shapes.ts';
+export { annotationsOf, combinedHints, toolHints, type ToolHints } from './tool-hints.ts';
 export {
   BATCHING_VERSION,
   isLegacyVersion,

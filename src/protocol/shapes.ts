@@ -1,4 +1,5 @@
 import { defineShape, Envelope, ENVELOPE } from '../wire/index.ts';
+import { LIST_KINDS, type ListKind } from './list-kinds.ts';
 import { Meta } from './modern.ts';
 
 /**
@@ -132,4 +133,46 @@ export const Server = {
   /** `_meta` of a notification, and the stream that it belongs to there. */
   meta: SERVER_SHAPE.slot('params._meta'),
   subscriptionId: SERVER_SHAPE.slot(`params._meta.${Meta.subscriptionId}`),
+} as const;
+
+/** What is read of an answer to a handshake. Servers say anything of themselves, of any length; it is not parsed whole. */
+export const HANDSHAKE_SHAPE = defineShape({
+  ...ENVELOPE,
+  result: {
+    protocolVersion: true,
+    supportedVersions: true,
+    serverInfo: true,
+    capabilities: true,
+    instructions: true,
+    _meta: { [Meta.serverInfo]: true },
+  },
+});
+
+export const HandshakeAnswer = {
+  protocolVersion: HANDSHAKE_SHAPE.slot('result.protocolVersion'),
+  supportedVersions: HANDSHAKE_SHAPE.slot('result.supportedVersions'),
+  serverInfo: HANDSHAKE_SHAPE.slot('result.serverInfo'),
+  capabilities: HANDSHAKE_SHAPE.slot('result.capabilities'),
+  instructions: HANDSHAKE_SHAPE.slot('result.instructions'),
+  modernServerInfo: HANDSHAKE_SHAPE.slot(`result._meta.${Meta.serverInfo}`),
+} as const;
+
+/** What is read of an answer with a list. */
+export const LIST_SHAPE = defineShape({
+  ...ENVELOPE,
+  result: {
+    tools: true,
+    resources: true,
+    resourceTemplates: true,
+    prompts: true,
+    tasks: true,
+    nextCursor: true,
+    ttlMs: true,
+  },
+});
+
+export const ListPage = {
+  list: (kind: ListKind): number => LIST_SHAPE.slot(`result.${LIST_KINDS[kind].member}`),
+  nextCursor: LIST_SHAPE.slot('result.nextCursor'),
+  ttlMs: LIST_SHAPE.slot('result.ttlMs'),
 } as const;

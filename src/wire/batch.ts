@@ -4,15 +4,15 @@ import { jsonItems } from './json-text.ts';
 /** More messages in one batch are refused: each costs far more memory than its few bytes. */
 const MOST_MESSAGES = 1000;
 
-/** The texts of the messages in a batch; undefined where the text is not a JSON array, is empty or has too many. */
+/** In characters. A batch is read in one go, and each of its messages twice. */
+const MAX_LENGTH = 2 * 1024 * 1024;
+
+/** The texts of the messages in a batch, given as JSON; undefined where it is not an array, is empty or too long. */
 export function readBatch(text: string): string[] | undefined {
-  try {
-    if (!Array.isArray(JSON.parse(text))) return undefined;
-  } catch {
-    return undefined;
-  }
-  const items = jsonItems(text);
-  return items.length > 0 && items.length <= MOST_MESSAGES ? items : undefined;
+  if (text.length > MAX_LENGTH || !text.trimStart().startsWith('[')) return undefined;
+  const items: string[] = [];
+  for (const item of jsonItems(text)) if (items.push(item) > MOST_MESSAGES) return undefined;
+  return items.length > 0 ? items : undefined;
 }
 
 /**

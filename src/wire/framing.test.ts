@@ -13,10 +13,15 @@ interface Seen {
 function read(
   chunks: readonly (string | Buffer)[],
   limits = { messageBytes: 1 << 24, overrunBytes: 1 << 26 },
+  settles: 'never' | 'first message' = 'never',
 ) {
   const seen: Seen = { messages: [], oversize: [], badHeaders: [], overrun: false };
   const deframer = new Deframer(limits, {
-    message: (bytes, framing) => seen.messages.push([textOf(bytes, bytes.from, bytes.to), framing]),
+    message: (bytes, framing) => {
+      const text = textOf(bytes, bytes.from, bytes.to);
+      if (settles === 'first message' && text.startsWith('{')) deframer.settle(framing);
+      seen.messages.push([text, framing]);
+    },
     oversize: (head, tail, length) =>
       seen.oversize.push({ head: head.toString(), tail: tail.toString(), length }),
     badHeader: (header) => seen.badHeaders.push(header),
@@ -157,6 +162,59 @@ test('once the framing is known to be lines, a header is a line like any other',
   expect(messages).toEqual(['{"id":1}', 'Content-Length: 5000', '{"id":2}', 'Content-Length: 1', '{"id":3}']);
 });
 
+describe('a header that no message follows', () => {
+  const dump = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000000\r\n\r\n';
+  const head = dump.slice(dump.indexOf('Content-Length'));
+  const [one, two, three] = ['{"id":1}', '{"id":2,"x":"}\\""}', '{"id":3}'];
+
+  test.each([
+    ['lines', `${head}${one}\n${two}\n${three}\n`],
+    ['lines that end in CRLF', `${head}${one}\r\n${two}\r\n${three}\r\n`],
+    ['lines and a whole head', `${dump}${one}\n${two}\n${dump}${three}\n`],
+    ['lines and text', `${head}<html>\n</html>\n${one}\n${head}${two}\nnot found\n${three}\n`],
+    ['lines behind blank ones', `${head}\n\n${one}\n${two}\n${three}\n`],
+    ['a line that is longer', `Content-Length: 12\r\n\r\n${two}\n${one}\n${three}\n`],
+    ['Content-Length', `${head}${framed(one)}${framed(two)}${dump}${framed(three)}`],
+    ['Content-Length and text', `${framed(one)}${dump}<html>\n</html>\n${framed(two)}${framed(three)}`],
+    ['Content-Length and text without its end', `${framed(one)}${dump}<html>${framed(two)}${framed(three)}`],
+    ['Content-Length and a line', `${framed(one)}${dump}${two}\n${framed(three)}`],
+  ])('swallows nothing, wherever it is cut: %s', (_, stream) => {
+    const usesLines = !stream.includes('Content-Length: 8');
+    const chunkings = Array.from({ length: stream.length + 1 }, (__, cut) => [
+      stream.slice(0, cut),
+      stream.slice(cut),
+    ]);
+    for (const chunks of [...chunkings, Array.from(stream)]) {
+      const { messages, framing } = read(chunks, undefined, 'first message');
+      const texts = messages.map(([text]) => text);
+      expect(texts.filter((text) => text.startsWith('{')).sort(), JSON.stringify(chunks[0])).toEqual([
+        one,
+        two,
+        three,
+      ]);
+      expect(framing).toBe(usesLines ? 'newline' : 'content-length');
+    }
+  });
+
+  test('is reported', () => {
+    expect(read([`${head}<html>\n${one}\n`]).badHeaders).toEqual(['Content-Length: 5000000']);
+    expect(read([`${head}${one}\n`]).badHeaders).toEqual(['Content-Length: 5000000']);
+    expect(read([`Content-Length: 4\r\n\r\n${one}\n`]).badHeaders).toEqual(['Content-Length: 4']);
+  });
+
+  test('a message may be printed over several lines and end in some line breaks', () => {
+    const pretty = JSON.stringify({ id: 1, text: 'a\nb', list: [{}, []] }, null, 2);
+    for (const body of [pretty, `${pretty}\n`, `${one}\n`, `${one}\r\n\r\n`, `\r\n${one}`, `\n${pretty}\n`]) {
+      const stream = framed(body) + framed(one);
+      for (let cut = 0; cut <= stream.length; cut++)
+        expect(read([stream.slice(0, cut), stream.slice(cut)]).messages).toEqual([
+          [body, 'content-length'],
+          [one, 'content-length'],
+        ]);
+    }
+  });
+});
+
 describe('limits', () => {
   const limits = { messageBytes: 10_000, overrunBytes: 50_000 };
 
@@ -171,13 +229,13 @@ describe('limits', () => {
   });
 
   test('a body over the limit is skipped by its length', () => {
-    const { messages, oversize } = read([framed('x'.repeat(30_000)) + framed('{}')], limits);
+    const { messages, oversize } = read([framed(`["${'x'.repeat(30_000)}"]`) + framed('{}')], limits);
     expect(oversize).toHaveLength(1);
     expect(messages.map(([text]) => text)).toEqual(['{}']);
   });
 
   test('the limit is for bodies, not for what comes in one chunk with a header', () => {
-    const two = framed('x'.repeat(700)) + framed('y'.repeat(700));
+    const two = framed(`["${'x'.repeat(700)}"]`) + framed(`["${'y'.repeat(700)}"]`);
     expect(read([two], { messageBytes: 1000, overrunBytes: 1000 }).messages).toHaveLength(2);
   });
 

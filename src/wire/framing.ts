@@ -18,7 +18,7 @@ export interface FramingEvents {
   message(bytes: Bytes, framing: Framing): void;
   /** A message over the limit was skipped: its first and last bytes, and its length. */
   oversize(head: Buffer, tail: Buffer, length: number): void;
-  /** A header block that gives no usable Content-Length; what follows it is read as a new message. */
+  /** A header block without a usable Content-Length, or that no message follows; what follows it is read as a new message. */
   badHeader(header: string): void;
   /** A message ran so far over the limit that the stream counts as broken. */
   overrun(): void;
@@ -29,6 +29,8 @@ const HEADER_BYTES = 8 * 1024;
 const FRAGMENT_BYTES = 4 * 1024;
 /** A message in more chunks than this is joined now and then, to bound the bookkeeping for tiny writes. */
 const MAX_PIECES = 2048;
+/** How many line breaks a peer may count as the end of a body, in bytes. */
+const TRAILING_BYTES = 4;
 
 /**
  * Cuts a byte stream into messages. Both framings are understood at every message boundary until `settle` is called;
@@ -48,6 +50,10 @@ export class Deframer {
   #headerSeen = '';
   /** Bytes still missing of a Content-Length body. */
   #missing = 0;
+  /** How much of that body has been seen to be one; its header may come from a dump of an HTTP message. */
+  #seen: 'nothing' | 'first byte' | 'first line' = 'nothing';
+  /** The header of that body. */
+  #blockText = '';
   /** Set while a message over the limit is skipped. */
   #skipped: { head: Buffer; tail: Buffer; length: number } | undefined;
   #broken = false;
@@ -65,9 +71,10 @@ export class Deframer {
     this.#settled = framing;
   }
 
-  push(chunk: Buffer): void {
-    let at = 0;
-    while (at < chunk.length && !this.#broken) {
+  /** Reads a chunk from an offset on, at most so many parts of messages. Returns how far it got. */
+  push(chunk: Buffer, from = 0, parts = Infinity): number {
+    let at = from;
+    for (let part = 0; at < chunk.length && part < parts && !this.#broken; part++) {
       switch (this.#mode) {
         case 'boundary':
           at = this.#open(chunk, at);
@@ -86,6 +93,7 @@ export class Deframer {
           break;
       }
     }
+    return this.#broken ? chunk.length : at;
   }
 
   /** The stream has ended: a last line without its newline still counts. */
@@ -115,7 +123,8 @@ export class Deframer {
       newline >= 0 &&
       this.#held === 0 &&
       this.#skipped === undefined &&
-      newline - at <= this.#limits.messageBytes
+      newline - at <= this.#limits.messageBytes &&
+      this.#settled !== 'content-length'
     ) {
       // In one chunk, as nearly all are: passed without a copy.
       this.#mode = 'boundary';
@@ -125,8 +134,24 @@ export class Deframer {
     }
     this.#keep(chunk, at, newline < 0 ? chunk.length : newline);
     if (newline < 0) return chunk.length;
+    const header = this.#settled === 'content-length' ? this.#headerAtEnd() : '';
     this.#finish('newline');
-    return newline + 1;
+    if (header === '') return newline + 1;
+    this.#headerSeen = header;
+    this.#mode = 'header';
+    return newline;
+  }
+
+  /** A peer with Content-Length may not end a line of text, so that a header follows on it. Takes it off. */
+  #headerAtEnd(): string {
+    if (this.#skipped !== undefined) return '';
+    const line = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces);
+    const tail = line.subarray(-MAX_LENGTH_HEADER).toString('latin1');
+    const header = LENGTH_HEADER_AT_END.exec(tail)?.[0] ?? '';
+    if (header === '') return '';
+    this.#drop();
+    this.#keep(line, 0, line.length - header.length);
+    return header;
   }
 
   #header(chunk: Buffer, at: number): number {
@@ -155,8 +180,9 @@ export class Deframer {
         this.#events.badHeader(text.slice(0, Math.min(block.used, 200)).trimEnd());
         return at + block.used - seen.length;
       case 'block':
-        this.framing ??= 'content-length';
         this.#missing = block.length;
+        this.#seen = 'nothing';
+        this.#blockText = text.slice(0, Math.min(block.used, 200)).trimEnd();
         this.#mode = 'body';
         if (this.#missing === 0) this.#finish('content-length');
         return at + block.used - seen.length;
@@ -173,10 +199,54 @@ export class Deframer {
 
   #body(chunk: Buffer, at: number): number {
     const end = Math.min(chunk.length, at + this.#missing);
+    if (this.#seen !== 'first line') {
+      const next = this.#doubt(chunk, at, end);
+      if (next !== undefined) return next;
+    }
     this.#missing -= end - at;
     this.#keep(chunk, at, end);
-    if (this.#missing === 0) this.#finish('content-length');
+    if (this.#missing > 0) return end;
+    const breaksOff = this.#seen === 'first byte' && !isBlank(chunk[end - 1]!) && !isClosing(chunk[end - 1]!);
+    if (breaksOff && this.framing === undefined && this.#settled === undefined && !this.#skipped) {
+      // A line that is longer than a header before it says.
+      this.#events.badHeader(this.#blockText);
+      this.framing ??= 'newline';
+      this.#mode = 'line';
+    } else this.#finish('content-length');
     return end;
+  }
+
+  /**
+   * A message begins with a bracket, and does not end long before its Content-Length says. Otherwise the header is none:
+   * its length would swallow the messages that follow. Returns where to read on in that case.
+   */
+  #doubt(chunk: Buffer, at: number, end: number): number | undefined {
+    let from = at;
+    if (this.#seen === 'nothing') {
+      while (from < end && isBlank(chunk[from]!)) from++;
+      if (from === end) return undefined;
+      if (!isOpening(chunk[from]!)) {
+        this.#drop();
+        this.#mode = 'boundary';
+        this.#events.badHeader(this.#blockText);
+        return from;
+      }
+      this.#seen = 'first byte';
+    }
+    const newline = chunk.subarray(from, end).indexOf(0x0a);
+    if (newline < 0) return undefined;
+    this.#seen = 'first line';
+    const lineEnd = from + newline;
+    const beyond = this.#missing - (lineEnd + 1 - at);
+    if (beyond <= TRAILING_BYTES || this.#skipped !== undefined) return undefined;
+    const line = Buffer.concat([...this.#pieces, chunk.subarray(at, lineEnd)]);
+    if (!isWhole(line)) return undefined;
+    this.#events.badHeader(this.#blockText);
+    this.framing ??= 'newline';
+    this.#drop();
+    this.#keep(line, line.findIndex(isOpening), line.length);
+    this.#finish('newline');
+    return lineEnd + 1;
   }
 
   #keep(chunk: Buffer, start: number, end: number): void {
@@ -216,6 +286,7 @@ export class Deframer {
 
   #finish(framing: Framing): void {
     this.#mode = 'boundary';
+    this.framing ??= framing;
     const skipped = this.#skipped;
     if (skipped) {
       this.#skipped = undefined;
@@ -245,6 +316,37 @@ export function frame(framing: OutputFraming, length: number): { before: string;
       // JSON may end in a line break, so it belongs to the body.
       return { before: `Content-Length: ${length + 1}\r\n\r\n`, after: '\n' };
   }
+}
+
+/** The longest header to look for at the end of a line, in bytes. */
+const MAX_LENGTH_HEADER = 64;
+const LENGTH_HEADER_AT_END = /content-length[ \t]{0,8}:[ \t]{0,8}\d{1,15}[ \t]{0,8}\r?$/i;
+
+function isOpening(byte: number): boolean {
+  return byte === 0x7b || byte === 0x5b;
+}
+
+function isClosing(byte: number): boolean {
+  return byte === 0x7d || byte === 0x5d;
+}
+
+/** Whether every bracket of this text is closed at its end. */
+function isWhole(text: Buffer): boolean {
+  let depth = 0;
+  let inText = false;
+  let escaped = false;
+  let last = 0;
+  for (const byte of text) {
+    if (inText) {
+      if (escaped) escaped = false;
+      else if (byte === 0x5c) escaped = true;
+      else if (byte === 0x22) inText = false;
+    } else if (byte === 0x22) inText = true;
+    else if (isOpening(byte)) depth++;
+    else if (isClosing(byte)) depth--;
+    if (!isBlank(byte)) last = byte;
+  }
+  return depth === 0 && isClosing(last);
 }
 
 function isBlank(byte: number): boolean {

@@ -10,7 +10,7 @@
  */
 export function jsonMembers(object: string): Member[] {
   const members: Member[] = [];
-  walkMembers(object, (key, start, keyEnd, valueStart, end) => {
+  walkMembers(object, ({ key, start, keyEnd, valueStart, end }) => {
     members.push({ key, keyText: object.slice(start, keyEnd), valueText: object.slice(valueStart, end) });
   });
   return members;
@@ -23,17 +23,16 @@ export interface Member {
   readonly valueText: string;
 }
 
-/** The texts of an array's items, in order. */
-export function jsonItems(array: string): string[] {
-  const items: string[] = [];
+/** The texts of an array's items, in order. Each is looked for when it is asked for: there may be millions. */
+export function* jsonItems(array: string): Generator<string, void, undefined> {
   let at = opening(array, OPEN_BRACKET, 'array');
   if (array.charCodeAt(at) === CLOSE_BRACKET) {
     expectEnd(array, at + 1, 'array');
-    return items;
+    return;
   }
   for (;;) {
     const end = skipValue(array, at, 'array');
-    items.push(array.slice(at, end));
+    yield array.slice(at, end);
     at = skipSpace(array, end);
     const code = array.charCodeAt(at);
     if (code === CLOSE_BRACKET) break;
@@ -41,17 +40,16 @@ export function jsonItems(array: string): string[] {
     at = skipSpace(array, at + 1);
   }
   expectEnd(array, at + 1, 'array');
-  return items;
 }
 
 /** The value text of one member; undefined where absent. Of a duplicate key the last counts, as in JSON.parse. */
 export function memberText(object: string, key: string): string | undefined {
   let from = -1;
   let to = -1;
-  walkMembers(object, (found, _start, _keyEnd, valueStart, end) => {
-    if (found !== key) return;
-    from = valueStart;
-    to = end;
+  walkMembers(object, (found) => {
+    if (found.key !== key) return;
+    from = found.valueStart;
+    to = found.end;
   });
   return from === -1 ? undefined : object.slice(from, to);
 }
@@ -75,11 +73,11 @@ function spliced(object: string, changes: ReadonlyMap<string, string | undefined
   const places = new Map<string, { readonly from: number; readonly to: number }>();
   const found: string[] = [];
   let last = -1;
-  walkMembers(object, (key, _start, _keyEnd, from, to) => {
-    last = to;
+  walkMembers(object, ({ key, valueStart, end }) => {
+    last = end;
     if (!changes.has(key)) return;
     found.push(key);
-    places.set(key, { from, to });
+    places.set(key, { from: valueStart, to: end });
   });
   // Of a duplicate key, one has to go.
   if (found.length > places.size || last === -1) return undefined;
@@ -114,7 +112,7 @@ function rebuilt(object: string, waiting: Map<string, string | undefined>): stri
     if (from !== -1) parts.push(object.slice(from, to));
     from = -1;
   };
-  walkMembers(object, (key, start, keyEnd, _valueStart, end) => {
+  walkMembers(object, ({ key, start, keyEnd, end }) => {
     if (changed.has(key)) {
       takeOver();
       put(key, object.slice(start, keyEnd));
@@ -144,11 +142,16 @@ const SPACE = 0x20;
 
 type Container = 'object' | 'array';
 
-/** Calls `visit` for each member with its key, decoded, and where it, its key and its value start and end. */
-function walkMembers(
-  object: string,
-  visit: (key: string, start: number, keyEnd: number, valueStart: number, end: number) => void,
-): void {
+/** A member on the way through an object: its key, decoded, and where it, its key and its value start and end. */
+interface MemberPosition {
+  readonly key: string;
+  readonly start: number;
+  readonly keyEnd: number;
+  readonly valueStart: number;
+  readonly end: number;
+}
+
+function walkMembers(object: string, visit: (member: MemberPosition) => void): void {
   let at = opening(object, OPEN_BRACE, 'object');
   if (object.charCodeAt(at) === CLOSE_BRACE) {
     expectEnd(object, at + 1, 'object');
@@ -162,7 +165,7 @@ function walkMembers(
     if (object.charCodeAt(at) !== COLON) throw notA('object', at);
     at = skipSpace(object, at + 1);
     const end = skipValue(object, at, 'object');
-    visit(decodedKey(object, start, keyEnd), start, keyEnd, at, end);
+    visit({ key: decodedKey(object, start, keyEnd), start, keyEnd, valueStart: at, end });
     at = skipSpace(object, end);
     const code = object.charCodeAt(at);
     if (code === CLOSE_BRACE) break;

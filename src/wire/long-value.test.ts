@@ -21,7 +21,7 @@ function inJavaScript(bytes: Buffer) {
 
 function inWebAssembly(bytes: Buffer, pieceBytes?: number) {
   forgetPiece();
-  const reached = skipLongValue(bytes, 0, bytes.length, 0, pieceBytes);
+  const reached = skipLongValue(bytes, 0, { end: bytes.length, depth: 0, pieceBytes });
   if (reached < 0) return -reached;
   const rest = bytes.toString('latin1', reached);
   if (!/^[ \t\r\n]*$/.test(rest)) return ScanOutcome.Trailing;
@@ -199,8 +199,8 @@ describe('nesting', () => {
 
   test('counts the containers around the value', () => {
     forgetPiece();
-    expect(skipLongValue(deep(6, ''), 0, 12, MAX_DEPTH - 6)).toBe(12);
-    expect(skipLongValue(deep(6, ''), 0, 12, MAX_DEPTH - 5)).toBe(-ScanOutcome.TooDeep);
+    expect(skipLongValue(deep(6, ''), 0, { end: 12, depth: MAX_DEPTH - 6 })).toBe(12);
+    expect(skipLongValue(deep(6, ''), 0, { end: 12, depth: MAX_DEPTH - 5 })).toBe(-ScanOutcome.TooDeep);
   });
 });
 
@@ -216,7 +216,7 @@ test('several values in one piece, and nothing of what stands around them', () =
   forgetPiece();
   let at = before.length;
   for (const text of values) {
-    const behind = skipLongValue(bytes, at, bytes.length, 0);
+    const behind = skipLongValue(bytes, at, { end: bytes.length, depth: 0 });
     expect(behind).toBe(at + Buffer.byteLength(text));
     expect(sawLineBreakInside()).toBe(false);
     at = behind + 1;
@@ -245,6 +245,8 @@ describe('what is left to JavaScript', () => {
     const outcome = (bytes: Buffer) => fresh.scan(bytes, 0, bytes.length, shape, shape.offsets());
     expect(outcome(long)).toBe(ScanOutcome.Object);
     expect(outcome(long.subarray(0, -1))).toBe(ScanOutcome.Malformed);
-    expect((await import('./long-value.ts')).skipLongValue(long, 0, long.length, 0)).toBe(GIVE_UP);
+    expect((await import('./long-value.ts')).skipLongValue(long, 0, { end: long.length, depth: 0 })).toBe(
+      GIVE_UP,
+    );
   });
 });

@@ -7,17 +7,14 @@ export const GIVE_UP = -100;
  * Checks a value that starts with a quote, brace or bracket, with the same result as `skipValueInJs`. The bytes are copied to
  * the memory of the WebAssembly module in pieces, so its size does not depend on the value.
  */
-export function skipLongValue(
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-  depth: number,
-  pieceBytes: number = PIECE_BYTES,
-): number {
+export function skipLongValue(bytes: Uint8Array, start: number, options: LongValueOptions): number {
+  const { end, depth, pieceBytes = PIECE_BYTES } = options;
   checker ??= instantiate();
   if (checker === 'unavailable') return GIVE_UP;
   const { memory, input, beginValue, checkBlocks } = checker;
-  if (at < from || at >= enough) load(bytes, at, end, pieceBytes, checker);
+  const range = { end, pieceBytes };
+  let at = start;
+  if (at < from || at >= enough) load(bytes, at, range, checker);
   const isString = bytes[at] === QUOTE;
   if (isString) at++;
   beginValue(input + at - from, depth, isString);
@@ -29,8 +26,17 @@ export function skipLongValue(
     if (reached < 0) return reached;
     at += Math.ceil((enough - at) / BLOCK) * BLOCK;
     if (at >= end) return MALFORMED;
-    load(bytes, at, end, pieceBytes, checker);
+    load(bytes, at, range, checker);
   }
+}
+
+export interface LongValueOptions {
+  /** Where the bytes end that may belong to it. */
+  readonly end: number;
+  /** The number of containers around it. */
+  readonly depth: number;
+  /** How many bytes are copied at a time. Default 64 KiB. */
+  readonly pieceBytes?: number | undefined;
 }
 
 /** Whether the last value had a raw line break between tokens. */
@@ -56,7 +62,12 @@ let from = 0;
 let to = 0;
 let enough = 0;
 
-function load(bytes: Uint8Array, at: number, end: number, pieceBytes: number, checker: Checker): void {
+function load(
+  bytes: Uint8Array,
+  at: number,
+  { end, pieceBytes }: { end: number; pieceBytes: number },
+  checker: Checker,
+): void {
   const { memory, input } = checker;
   from = at;
   to = Math.min(at + pieceBytes, end);

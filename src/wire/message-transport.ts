@@ -32,6 +32,8 @@ export interface MessageTransport {
   readRareMembers(): void;
   /** How messages are framed on a byte stream; undefined for other transports. */
   framing?: OutputFraming;
+  /** Whose token the messages come with, over HTTP. */
+  readonly principal?: string | undefined;
   /** The framing of the first message that arrived on a byte stream. */
   readonly inputFraming?: Framing | undefined;
 }

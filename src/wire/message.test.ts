@@ -46,6 +46,14 @@ test('members are the same in one piece and in many', () => {
   );
 });
 
+test('a required member that is not there, or not a string, is a bug', () => {
+  const read = readMessage(cut('{"id":7,"method":"ping"}', []), SHAPE, 'newline') as Message;
+  const [id, method, result] = [SHAPE.slot('id'), SHAPE.slot('method'), SHAPE.slot('result')];
+  expect([read.requiredText(id), read.requiredString(method)]).toEqual(['7', 'ping']);
+  expect(() => read.requiredText(result)).toThrow('lacks the member');
+  expect(() => read.requiredString(id)).toThrow('lacks the member');
+});
+
 test('a message larger than the scratch memory is read all the same', () => {
   const text = JSON.stringify({ id: 1, result: { x: 'y'.repeat(5_000_000) }, method: 'last' });
   const read = readMessage(cut(text, Array<number>(80).fill(65_536)), SHAPE, 'newline') as Message;

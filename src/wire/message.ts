@@ -8,6 +8,10 @@ import { defineShape, FIRST_RARE, type Offsets, type Shape } from './shape.ts';
 const QUOTE = 0x22;
 /** Messages in chunks up to this size are joined for a search. */
 const JOIN_BELOW = 1024 * 1024;
+/** In a longer message the rare members are always found with the others: a second scan would take as long again. */
+const SCAN_TWICE_BELOW = 1024 * 1024;
+/** The longest value that is parsed, in bytes. Parsing takes up to 30 ms for a megabyte; relaying needs none of it. */
+export const MAX_PARSED = 1024 * 1024;
 
 /** One JSON-RPC message: the bytes as they arrived, and the offsets of the members in its shape. */
 export class Message {
@@ -21,6 +25,7 @@ export class Message {
   #rareFrom: number;
 
   /** With `rareFrom`, the offsets of the rare members begin there among the others. */
+  // eslint-disable-next-line @typescript-eslint/max-params -- runs for every message
   constructor(bytes: Bytes, offsets: Offsets, rareShape?: Shape, rareFrom?: number, memoized?: object) {
     this.bytes = bytes;
     this.offsets = offsets;
@@ -40,6 +45,12 @@ export class Message {
     const read = readMessage(fromChunks([Buffer.from(text)]), shape, 'newline');
     if (!(read instanceof Message)) throw new Error('A message of our own did not pass the scan');
     return read;
+  }
+
+  /** The same message with the members of another shape found in it; undefined where one of them is repeated. */
+  as(shape: Shape): Message | undefined {
+    const read = readMessage(this.bytes, shape, 'content-length');
+    return read instanceof Message ? read : undefined;
   }
 
   get length(): number {
@@ -77,10 +88,15 @@ export class Message {
     return start < 0 ? -1 : byteAt(this.bytes, start);
   }
 
-  /** A member's JSON text, or undefined where it is absent. */
-  text(slot: number): string | undefined {
+  /** A member's JSON text, or undefined where it is absent. With `most`, no more than so many bytes of it. */
+  text(slot: number, most = Infinity): string | undefined {
     const start = this.start(slot);
-    return start < 0 ? undefined : textOf(this.bytes, start, this.end(slot));
+    return start < 0 ? undefined : textOf(this.bytes, start, Math.min(this.end(slot), start + most));
+  }
+
+  /** The same for a member that every message of this kind has, such as the id of a request. */
+  requiredText(slot: number): string {
+    return this.text(slot) ?? missing(slot);
   }
 
   /** Whether a member is written with exactly these bytes; allocates nothing. */
@@ -96,8 +112,9 @@ export class Message {
     return at === length;
   }
 
-  /** A member's value, or undefined where it is absent. */
+  /** A member's value; undefined where it is absent, or too long to be parsed while others wait. */
   value(slot: number): unknown {
+    if (this.end(slot) - this.start(slot) > MAX_PARSED) return undefined;
     const text = this.text(slot);
     return text === undefined ? undefined : JSON.parse(text);
   }
@@ -107,7 +124,12 @@ export class Message {
     if (this.lead(slot) !== QUOTE) return undefined;
     const { buffer } = this.bytes;
     const plain = buffer && internPlain(buffer, this.start(slot) + 1, this.end(slot) - 1);
-    return plain ?? (this.value(slot) as string);
+    return plain ?? (JSON.parse(this.text(slot)!) as string);
+  }
+
+  /** The same for a member that is a string in every message of this kind, such as the method of a request. */
+  requiredString(slot: number): string {
+    return this.string(slot) ?? missing(slot);
   }
 
   /** A member's value where it is a positive integer written plainly, else 0. */
@@ -138,13 +160,19 @@ export class Message {
   }
 }
 
+/** That a message has it was checked when it was received, so this is a bug of ours. */
+function missing(slot: number): never {
+  throw new Error(`A message lacks the member of slot ${slot}`);
+}
+
 /** Why bytes are not a message, and their id if it could be read. */
 export interface UnreadableMessage {
   readonly why: ReadFault;
   readonly id: string | undefined;
 }
 
-export type ReadFault = 'malformed' | 'too-deep' | 'duplicate' | 'duplicate-param' | 'not-an-object';
+export type ReadFault =
+  'malformed' | 'too-deep' | 'too-many-members' | 'duplicate' | 'duplicate-param' | 'not-an-object';
 
 /**
  * Checks bytes that came in the given framing and finds what the shape asks for; with `whole`, the rare members as well.
@@ -156,7 +184,7 @@ export function readMessage(
   whole: boolean = false,
 ): Message | UnreadableMessage {
   const { buffer, from, to } = contiguous(bytes);
-  const all = whole ? shape.whole : shape;
+  const all = whole || to - from > SCAN_TWICE_BELOW ? shape.whole : shape;
   if (all !== shape) {
     const offsets = all.offsets();
     // Otherwise scanned again: a duplicate rare member is no reason to refuse a message.
@@ -188,6 +216,8 @@ function refuse(outcome: number, bytes: Buffer, offsets: Offsets): UnreadableMes
       return { why: 'not-an-object', id: undefined };
     case ScanOutcome.TooDeep:
       return { why: 'too-deep', id: firstId(bytes) };
+    case ScanOutcome.TooMany:
+      return { why: 'too-many-members', id: firstId(bytes) };
     case ScanOutcome.Duplicate: {
       // If params was entered but not left, the duplicate is inside it.
       const place = Envelope.params * 2;
@@ -195,10 +225,16 @@ function refuse(outcome: number, bytes: Buffer, offsets: Offsets): UnreadableMes
       return { why: inParams ? 'duplicate-param' : 'duplicate', id: firstId(bytes) };
     }
     case ScanOutcome.Malformed:
-      return { why: 'malformed', id: firstId(bytes) };
+      return { why: 'malformed', id: firstId(withoutBom(bytes)) };
     default:
       return { why: 'malformed', id: undefined };
   }
+}
+
+/** A byte order mark that is not at the beginning of a stream does not belong there. */
+function withoutBom(bytes: Buffer): Buffer {
+  const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return marked ? bytes.subarray(3) : bytes;
 }
 
 const ID_ONLY = defineShape({ id: true });

@@ -140,6 +140,7 @@ export class Outbox {
   }
 
   /** Writes a range of a message with its edits from the given one on; returns the index of the next edit. */
+  // eslint-disable-next-line @typescript-eslint/max-params -- runs twice for every message
   #putEdited(bytes: Bytes, start: number, end: number, edits: readonly Edit[], next: number): number {
     let at = start;
     for (; next < edits.length && edits[next]!.start < end; next++) {

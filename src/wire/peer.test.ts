@@ -2,13 +2,13 @@ import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { ENVELOPE } from './envelope.ts';
 import { Message } from './message.ts';
-import { Peer, faultError } from './peer.ts';
+import { Peer, faultError, type PeerEvents } from './peer.ts';
 import { defineShape } from './shape.ts';
 import { StreamTransport, type StreamTransportOptions } from './stream-transport.ts';
 
 const SHAPE = defineShape({ ...ENVELOPE, params: { name: true } });
 
-function peerOn(options: Partial<StreamTransportOptions> = {}) {
+function peerOn(options: Partial<StreamTransportOptions> = {}, makeId?: () => number) {
   const input = new PassThrough();
   const written: Buffer[] = [];
   const output = new Writable({
@@ -19,7 +19,7 @@ function peerOn(options: Partial<StreamTransportOptions> = {}) {
   });
   const events: string[] = [];
   const transport = new StreamTransport(input, output, { shape: SHAPE, ...options });
-  const peer = new Peer(transport, SHAPE, {
+  const heard: PeerEvents = {
     request: (message) => {
       events.push(
         `request ${message.text(SHAPE.slot('id')) ?? ''} ${message.string(SHAPE.slot('method')) ?? ''}`,
@@ -29,7 +29,8 @@ function peerOn(options: Partial<StreamTransportOptions> = {}) {
     refused: (refusal, id) => events.push(`refused ${refusal} ${id ?? '-'}`),
     dropped: (why) => events.push(`dropped ${why}`),
     ended: (why) => events.push(`ended ${why}`),
-  });
+  };
+  const peer = new Peer(transport, SHAPE, heard, makeId);
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   return {
     peer,
@@ -92,6 +93,45 @@ describe('answers', () => {
     await say(`{"jsonrpc":"2.0","result":{"x":"${'y'.repeat(2000)}","id":4}}\n`);
     expect(heard.at(-1)).toBe('fine unreadable');
     expect(events).toEqual(['refused too-large -']);
+  });
+
+  test.each([
+    ['a byte order mark before it', '\ufeff{"jsonrpc":"2.0","id":2,"result":{}}\n'],
+    ['neither a result nor an error', '{"jsonrpc":"2.0","id":2}\n'],
+    ['line breaks in it', '{"jsonrpc":"2.0","id":2,\n"result":{}}\n'],
+    [
+      'several lines',
+      `${JSON.stringify({ jsonrpc: '2.0', id: 2, result: { a: [{ id: 1 }] } }, undefined, 2)}\n`,
+    ],
+    [
+      'several lines and its id last',
+      `${JSON.stringify({ result: {}, id: 2, jsonrpc: '2.0' }, undefined, 2)}\n`,
+    ],
+    ['half of it missing', '{"jsonrpc":"2.0","id":2,"result":{"conte\n'],
+    ['half of another one before it', '{"jsonrpc":"2.0","res{"jsonrpc":"2.0","id":2,"result":{}}\n'],
+  ])('with %s fail their request at once', async (_, text) => {
+    const { peer, say } = peerOn();
+    const { heard, listener } = outcomes();
+    for (const name of ['first', 'bad']) peer.request(name, undefined, listener(name));
+    // A mark at the very beginning is passed over.
+    await say('\n{"jsonrpc":"2.0","method":"note"}\n');
+    await say(text);
+    expect(heard).toEqual(['bad unreadable']);
+    await say('{"jsonrpc":"2.0","id":1,"result":{}}\n');
+    expect(heard.at(-1)).toBe('first {}');
+  });
+
+  test.each([
+    ['a log line in JSON', '{"id":1}\n{"level":"info","id":1}\n'],
+    ['a log entry over several lines', '{\n  "level": "info",\n  "id": 1\n}\n'],
+    ['a message inside a log line', 'debug: {"jsonrpc":"2.0","id":1,"result":{}}\n'],
+    ['an id further inside', '{\n  "jsonrpc": "2.0",\n  "params": {\n    "id": 1\n  }\n}\n'],
+  ])('are still waited for after %s', async (_, text) => {
+    const { peer, say } = peerOn();
+    const { heard, listener } = outcomes();
+    peer.request('a', undefined, listener('a'));
+    await say(text);
+    expect(heard).toEqual([]);
   });
 
   test('that nobody waits for any more are dropped; closing tells everyone', async () => {
@@ -190,5 +230,56 @@ describe('passing on', () => {
     peer.answer('1', {});
     transport.flush();
     expect(written()).toBe('Content-Length: 36\r\n\r\n{"jsonrpc":"2.0","id":1,"result":{}}');
+  });
+});
+
+test('ids may be made by others; one that is still pending is not used again', async () => {
+  const ids = [500, 7, 500, 7, 9];
+  const { peer, say } = peerOn({}, () => ids.shift()!);
+  const { heard, listener } = outcomes();
+  const used = ['a', 'b', 'c'].map((name) => {
+    const upcoming = peer.upcomingId;
+    expect(peer.request('x', undefined, listener(name))).toBe(upcoming);
+    return upcoming;
+  });
+  expect(used).toEqual([500, 7, 9]);
+  await say(used.map((id) => `{"jsonrpc":"2.0","id":${id},"result":${id}}\n`).join(''));
+  expect(heard).toEqual(['a 500', 'b 7', 'c 9']);
+});
+
+describe('very many messages at once', () => {
+  const count = 5000;
+  const lines = Array.from({ length: count }, (_, n) => `{"jsonrpc":"2.0","method":"m${n}"}\n`).join('');
+
+  test('are read in order, in several turns of the event loop', async () => {
+    const { say, settle, events } = peerOn();
+    await say(lines);
+    let turns = 1;
+    for (; events.length < count; turns++) await settle();
+    expect(turns).toBeGreaterThan(1);
+    expect(events).toEqual(Array.from({ length: count }, (_, n) => `notification m${n}`));
+  });
+
+  test('are all read before the end of the stream', async () => {
+    const { say, end, settle, events } = peerOn();
+    await say(lines);
+    await say('{"jsonrpc":"2.0","method":"last"}');
+    await end();
+    while (!events.includes('ended end')) await settle();
+    expect(events).toHaveLength(count + 2);
+    expect(events.slice(-2)).toEqual(['notification last', 'ended end']);
+  });
+
+  test('are not read on while the stream is paused', async () => {
+    const { say, settle, events, transport } = peerOn();
+    await say(lines);
+    transport.pause();
+    while (events.length < count) await settle();
+    await say('{"jsonrpc":"2.0","method":"later"}\n');
+    await settle();
+    expect(events).toHaveLength(count);
+    transport.resume();
+    while (events.length === count) await settle();
+    expect(events.at(-1)).toBe('notification later');
   });
 });

@@ -3,6 +3,7 @@ import { BatchedAnswers, readBatch } from './batch.ts';
 import { byteAt, fromChunks, textOf, type Bytes } from './bytes.ts';
 import { addEdit, editedText, type Edit } from './edit.ts';
 import { Envelope, errorJson, notificationJson, resultJson, RpcCode } from './envelope.ts';
+import { DamagedAnswers } from './damaged-answers.ts';
 import type { Framing } from './framing.ts';
 import { hasUsableId, isUsableId } from './ids.ts';
 import { idFromFragments, Message, readMessage, type ReadFault, type UnreadableMessage } from './message.ts';
@@ -24,7 +25,7 @@ export interface PeerEvents {
   notification(message: Message, requestId?: number): void;
   /** Bytes that are not a message. Whether the other side gets an error depends on its role. */
   refused(refusal: ReadFault | MessageFault, id: string | undefined, bytes: RefusedBytes): void;
-  /** A message was dropped, such as an answer to no pending request. */
+  /** An answer to no pending request was dropped. */
   dropped(why: string): void;
   /** The input has ended. */
   ended(why: 'end' | 'overrun'): void;
@@ -48,23 +49,31 @@ export type MessageFault =
   | 'bad-header';
 
 /**
- * One end of a JSON-RPC 2.0 connection. It numbers its own requests, counting up, and accepts an answer only if its id is
- * that number again, by value and by type.
+ * One end of a JSON-RPC 2.0 connection. It numbers its own requests and accepts an answer only if its id is that number
+ * again, by value and by type.
  */
 export class Peer implements MessageReceiver {
   readonly transport: MessageTransport;
   readonly #events: PeerEvents;
   readonly #shape: Shape;
   readonly #pending = new PendingRequests<AnswerListener>();
+  readonly #damaged = new DamagedAnswers();
   #batched: BatchedAnswers | undefined;
   /** Takes the errors for refused messages while a batch is read. */
   #refusedInBatch: ((answer: string) => void) | undefined;
-  #lastId = 0;
+  readonly #makeId: (() => number) | undefined;
+  #nextId: number;
+  #asked = 0;
   #over = false;
   #ended = false;
 
-  /** `shape` lists the members to find in the messages of a batch; contains the envelope. */
-  constructor(transport: MessageTransport, shape: Shape, events: PeerEvents) {
+  /**
+   * `shape` lists the members to find in the messages of a batch; contains the envelope. `makeId` makes the ids of our
+   * requests, positive integers; default: they count up.
+   */
+  constructor(transport: MessageTransport, shape: Shape, events: PeerEvents, makeId?: () => number) {
+    this.#makeId = makeId;
+    this.#nextId = makeId?.() ?? 1;
     this.transport = transport;
     this.#shape = shape;
     this.#events = events;
@@ -78,7 +87,7 @@ export class Peer implements MessageReceiver {
 
   /** Relays a request under an id of ours, which is returned. */
   relay(message: Message, edits: readonly Edit[], listener: AnswerListener): number {
-    const id = ++this.#lastId;
+    const id = this.#takeId();
     this.transport.forwardRequest(id, message, edits);
     this.#pending.add(id, listener);
     return id;
@@ -86,12 +95,28 @@ export class Peer implements MessageReceiver {
 
   /** The id that the next request will carry; a caller that needs it inside the request asks first. */
   get upcomingId(): number {
-    return this.#lastId + 1;
+    return this.#nextId;
+  }
+
+  /** How many requests of ours it has got. */
+  get asked(): number {
+    return this.#asked;
+  }
+
+  #takeId(): number {
+    const id = this.#nextId;
+    this.#asked++;
+    if (this.#makeId === undefined) this.#nextId = id + 1;
+    else {
+      do this.#nextId = this.#makeId();
+      while (this.#nextId === id || this.#pending.get(this.#nextId) !== undefined);
+    }
+    return id;
   }
 
   /** Sends a request of our own making. Returns its id. */
   request(method: string, params: object | undefined, listener: AnswerListener): number {
-    const id = ++this.#lastId;
+    const id = this.#takeId();
     this.repeat(id, method, params);
     this.#pending.add(id, listener);
     return id;
@@ -208,7 +233,7 @@ export class Peer implements MessageReceiver {
     if (this.#over) return;
     if (message.has(Envelope.method)) this.#readCall(message, requestId);
     else if (message.has(Envelope.result) || message.has(Envelope.error)) this.#readAnswer(message);
-    else this.#refuse('not-a-message', message);
+    else this.#readEmpty(message);
   }
 
   receiveUnreadable(read: UnreadableMessage, bytes: Bytes, framing: Framing): void {
@@ -217,11 +242,15 @@ export class Peer implements MessageReceiver {
     if (batch && this.#batched && this.#readBatch(bytes, framing, this.#batched)) return;
     const id = read.id !== undefined && isUsableId(read.id) ? read.id : undefined;
     // No other answer will follow a damaged one: it fails its request now, not after a timeout.
-    const listener = looksLikeCall(textOf(bytes, bytes.from, Math.min(bytes.to, bytes.from + HEAD)))
-      ? undefined
-      : this.#take(id);
+    const head = textOf(bytes, bytes.from, Math.min(bytes.to, bytes.from + HEAD));
+    const listener = looksLikeCall(head) ? undefined : this.#take(id);
+    if (read.why === 'malformed') for (const each of this.#damaged.read(bytes, head)) this.#fail(each);
     if (listener) listener.unanswered('unreadable');
     else this.#events.refused(batch ? 'batch' : read.why, id, refusedBytes(bytes));
+  }
+
+  #fail(id: string): void {
+    this.#take(id)?.unanswered('unreadable');
   }
 
   receiveBadHeader(header: string): void {
@@ -269,6 +298,16 @@ export class Peer implements MessageReceiver {
     this.#events.dropped(
       `an answer with ${text === undefined ? 'no id' : `the unknown id ${text.slice(0, 80)}`}`,
     );
+  }
+
+  /** Neither a call nor an answer. One that gives the version and an id of ours was meant to be an answer. */
+  #readEmpty(message: Message): void {
+    const listener =
+      message.string(Envelope.jsonrpc) === '2.0'
+        ? this.#pending.take(message.integer(Envelope.id))
+        : undefined;
+    if (listener) listener.unanswered('unreadable');
+    else this.#refuse('not-a-message', message);
   }
 
   #take(id: string | undefined): AnswerListener | undefined {
@@ -323,10 +362,12 @@ export function faultError(refusal: ReadFault | MessageFault): { code: number; m
     case 'bad-header':
       return {
         code: RpcCode.parseError,
-        message: 'Parse error: the header block has no usable Content-Length.',
+        message: 'Parse error: the header block has no usable Content-Length, or no message follows it.',
       };
     case 'too-deep':
       return { code: RpcCode.invalidRequest, message: 'Invalid request: nested too deeply.' };
+    case 'too-many-members':
+      return { code: RpcCode.invalidRequest, message: 'Invalid request: too many members in an object.' };
     case 'duplicate':
       return {
         code: RpcCode.invalidRequest,
@@ -338,7 +379,7 @@ export function faultError(refusal: ReadFault | MessageFault): { code: number; m
       return {
         code: RpcCode.invalidRequest,
         message:
-          'Invalid request: send one message at a time. Batches exist in protocol version 2025-03-26 only.',
+          'Invalid request: send one message at a time. Batches exist in protocol version 2025-03-26 only, with at most 1000 messages and 2 MiB.',
       };
     case 'not-an-object':
     case 'not-a-message':

@@ -1,6 +1,6 @@
 /**
- * The pending requests by id. Ids count up and most are answered soon, so they are in a ring of slots, found by a mask;
- * an entry that is still pending when the ring wraps around moves to a map. (A map alone would do, but under steady
+ * The pending requests by id. Ids mostly count up and most are answered soon, so they are in a ring of slots, found by a
+ * mask; an entry that is still pending when another one needs its slot moves to a map. (A map alone would do, but under steady
  * traffic its outgrown tables keep answered calls alive, and garbage collection took a quarter of the gateway's time.)
  */
 export class PendingRequests<T> {
@@ -13,7 +13,7 @@ export class PendingRequests<T> {
     return this.#size;
   }
 
-  /** Ids are positive integers that count up. */
+  /** Ids are positive integers, and each is pending once. */
   add(id: number, entry: T): void {
     const index = id & MASK;
     const before = this.#ids[index]!;

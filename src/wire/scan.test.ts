@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_DEPTH, sawLineBreak, scan, ScanOutcome } from './scan.ts';
+import { MAX_DEPTH, MAX_MEMBERS, sawLineBreak, scan, ScanOutcome } from './scan.ts';
 import { defineShape, type Shape } from './shape.ts';
 
 const shape = defineShape({
@@ -338,4 +338,12 @@ test('nesting is bounded, inside and outside the asked-for members', () => {
   expect(scanText(`{"x":${deep(MAX_DEPTH)}}`).outcome).toBe(ScanOutcome.TooDeep);
   expect(scanText(deep(1_000_000)).outcome).toBe(ScanOutcome.TooDeep);
   expect(scanText('{"result":'.repeat(1_000_000)).outcome).toBe(ScanOutcome.TooDeep);
+});
+
+test('an object whose members are compared with the shape may not have endless ones', () => {
+  const members = (count: number): string => Array.from({ length: count }, (_, n) => `"k${n}":0`).join(',');
+  expect(scanText(`{${members(MAX_MEMBERS)}}`).outcome).toBe(ScanOutcome.Object);
+  expect(scanText(`{${members(MAX_MEMBERS + 1)}}`).outcome).toBe(ScanOutcome.TooMany);
+  expect(scanText(`{"params":{${members(MAX_MEMBERS + 1)}}}`).outcome).toBe(ScanOutcome.TooMany);
+  expect(scanText(`{"result":{${members(MAX_MEMBERS + 1)}}}`).outcome).toBe(ScanOutcome.Object);
 });

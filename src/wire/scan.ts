@@ -12,6 +12,7 @@ import type { Offsets, Shape, ShapeNode } from './shape.ts';
  *
  * Values are checked in WebAssembly if they start `longFrom` bytes or more before the end, otherwise in JavaScript.
  */
+// eslint-disable-next-line @typescript-eslint/max-params -- runs for every message; an object for these would be the only one it makes
 export function scan(
   bytes: Uint8Array,
   start: number,
@@ -44,6 +45,7 @@ export const ScanOutcome = {
   TooDeep: 3,
   Duplicate: 4,
   Trailing: 5,
+  TooMany: 6,
 } as const;
 export type ScanOutcome = number;
 
@@ -62,6 +64,9 @@ const LONG_VALUE = 256;
 
 /** Nesting beyond this is refused: no real message comes near it, and a reader behind us may recurse. */
 export const MAX_DEPTH = 256;
+
+/** Members of an object that are compared with the shape; with more it is refused, because each takes its time. */
+export const MAX_MEMBERS = 100_000;
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -111,6 +116,7 @@ function skipSpace(bytes: Uint8Array, at: number, end: number): number {
 }
 
 /** Scans an object whose members are of interest; `at` is at its brace. */
+// eslint-disable-next-line @typescript-eslint/max-params -- runs for every object of interest in every message
 function scanMembers(
   bytes: Uint8Array,
   at: number,
@@ -122,7 +128,8 @@ function scanMembers(
   at++;
   if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
   if (at < end && bytes[at] === CLOSE_BRACE) return at + 1;
-  for (;;) {
+  for (let members = 0; ; members++) {
+    if (members === MAX_MEMBERS) return -ScanOutcome.TooMany;
     if (at >= end || bytes[at] !== QUOTE) return MALFORMED;
     const keyStart = at + 1;
     at = skipString(bytes, keyStart, end);
@@ -158,6 +165,7 @@ function scanMembers(
 }
 
 /** The same for an object that mostly equals an earlier one. */
+// eslint-disable-next-line @typescript-eslint/max-params -- runs for every `params` in every message
 function scanRepeated(
   bytes: Uint8Array,
   at: number,
@@ -207,7 +215,7 @@ function skipValue(bytes: Uint8Array, at: number, end: number, depth: number): n
     const behind = skipString(bytes, at + 1, at + (longValue >> 2));
     if (behind >= 0) return behind;
   } else if (byte !== OPEN_BRACE && byte !== OPEN_BRACKET) return skipValueInJs(bytes, at, end, depth);
-  const behind = skipLongValue(bytes, at, end, depth);
+  const behind = skipLongValue(bytes, at, { end, depth });
   if (behind === GIVE_UP) return skipValueInJs(bytes, at, end, depth);
   if (sawLineBreakInside()) lineBreak = true;
   return behind;

@@ -46,7 +46,11 @@ export function startStdioRpc(
       oversize: (_head, _tail, length) =>
         report(new Error(`a message of ${length} bytes is over the limit of 16 MiB and is skipped`)),
       badHeader: (header) =>
-        report(new Error(`no Content-Length in the header block ${JSON.stringify(header)}`)),
+        report(
+          new Error(
+            `no Content-Length in the header block, or no message behind it: ${JSON.stringify(header)}`,
+          ),
+        ),
       overrun: () => undefined,
     },
   );

@@ -7,5 +7,12 @@ declare module '*.wasm' {
 /** The part used here. The types of Node 20 do not include it. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
+  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => WebAssembly.Memory;
   readonly Instance: new (module: object) => { readonly exports: object };
 };
+
+declare namespace WebAssembly {
+  interface Memory {
+    readonly buffer: ArrayBuffer;
+  }
+}
