@@ -1,0 +1,72 @@
+import type * as keyring from '@napi-rs/keyring';
+import { messageOf } from '../shared/errors.ts';
+import { printableLine } from '../shared/printable.ts';
+import { withTimeout } from '../shared/with-timeout.ts';
+
+/** What others find our secrets under in the keychain. */
+const SERVICE = 'switchboard';
+/** A person may have to unlock it. In milliseconds. */
+const WRITE_MS = 60_000;
+/** A host waits meanwhile. In milliseconds. */
+const READ_MS = 15_000;
+
+/** The keychain of the system: macOS Keychain, Windows Credential Manager, or the Secret Service (GNOME, KDE) on Linux. */
+export interface Keychain {
+  /** Undefined where there is no such secret. */
+  read(account: string): Promise<string | undefined>;
+  write(account: string, value: string): Promise<void>;
+  remove(account: string): Promise<void>;
+}
+
+/** The keychain cannot be used, and why, as the end of a sentence. Never holds a secret. */
+export class KeychainError extends Error {
+  /** Whether it did not answer in time: what it was asked to do may still be done. */
+  readonly silent: boolean;
+
+  constructor(why: string, { silent = false, cause }: { silent?: boolean; cause?: unknown } = {}) {
+    super(why, { cause });
+    this.silent = silent;
+  }
+}
+
+/** Loads what speaks to the keychain. Throws a KeychainError where that is not there. */
+export async function openKeychain(): Promise<Keychain> {
+  const { AsyncEntry: Entry } = await loadLibrary();
+  // Not the keyring of the Linux kernel, which forgets when its person logs out.
+  const entryOf = (account: string): keyring.AsyncEntry =>
+    new Entry(SERVICE, account, { linux: { store: 'secret-service' } });
+  return {
+    read: (account) => ask(READ_MS, async () => (await entryOf(account).getPassword()) ?? undefined),
+    write: (account, value) => ask(WRITE_MS, () => entryOf(account).setPassword(value)),
+    remove: (account) => ask(WRITE_MS, () => entryOf(account).deleteCredential()).then(() => undefined),
+  };
+}
+
+async function loadLibrary(): Promise<typeof keyring> {
+  try {
+    return await import('@napi-rs/keyring');
+  } catch (cause) {
+    throw new KeychainError('the optional package @napi-rs/keyring is not installed', { cause });
+  }
+}
+
+async function ask<T>(ms: number, act: () => Promise<T>): Promise<T> {
+  try {
+    return await withTimeout(act(), ms, () => {
+      const why = `it did not answer within ${ms / 1000} seconds; it may be waiting to be unlocked`;
+      throw new KeychainError(why, { silent: true });
+    });
+  } catch (cause) {
+    if (cause instanceof KeychainError) throw cause;
+    throw new KeychainError(reasonOf(cause), { cause });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const said = messageOf(error);
+  // What the library says of a session without a desktop is for its developers.
+  if (said.includes('DBUS_SESSION_BUS_ADDRESS')) return 'there is no desktop session (D-Bus)';
+  return printableLine(said).slice(0, LONGEST_REASON).replace(/\.$/, '');
+}
+
+const LONGEST_REASON = 200;
