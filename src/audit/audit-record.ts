@@ -1,0 +1,24 @@
+/** One line of the audit log: a call, or how many calls are missing before the next line. */
+export interface AuditRecord {
+  /** When the call came, as an ISO date. */
+  readonly time: string;
+  /** What the client calls itself. */
+  readonly client?: string | undefined;
+  /** Over HTTP: the beginning of the SHA-256 of the client's token. */
+  readonly principal?: string | undefined;
+  /** What called the tool on behalf of the client: the language model in front of the server. Default: the client did. */
+  readonly via?: string | undefined;
+  readonly server?: string | undefined;
+  readonly tool?: string | undefined;
+  /** `ok`, `tool error`, `error` (of the server), `cancelled`, or an error code of ours. */
+  readonly outcome?: string;
+  readonly ms?: number;
+  /** Of the response. */
+  readonly bytes?: number;
+  /** Of the arguments, as JSON as the client wrote them. */
+  readonly sha256?: string;
+  /** The arguments, where they are asked for; a text where they are long. */
+  readonly arguments?: unknown;
+  /** The calls that could not be recorded. */
+  readonly dropped?: number;
+}
