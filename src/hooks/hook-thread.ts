@@ -1,0 +1,185 @@
+import { Worker } from 'node:worker_threads';
+import { SwitchboardError } from '../shared/errors.ts';
+import { printableLine } from '../shared/printable.ts';
+
+export type HookName = 'beforeCall' | 'afterCall';
+
+export interface HookThreadOptions {
+  /** The module, as it is now. */
+  readonly address: string;
+  /** The same for people. */
+  readonly file: string;
+  /** How long a hook may take, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Takes each line that the module prints. */
+  readonly print: (line: string) => void;
+}
+
+/** A thread that does not answer at all is in an endless loop. In milliseconds. */
+const BLOCKED_MS = 1000;
+/** What a hook may return, as JSON, in UTF-16 units. */
+const MOST_RETURNED = 16 * 1024 * 1024;
+/** A hook that takes more memory ends its thread, in megabytes. */
+const MEMORY_MB = 512;
+
+interface Waiting {
+  readonly resolve: (returned: string | undefined) => void;
+  readonly reject: (why: string) => void;
+}
+
+/**
+ * Runs the hooks of one module in a thread of its own: one that never returns, takes all memory or ends its process is
+ * stopped there, while the gateway goes on. It starts with the first call, and again after it was stopped.
+ */
+export class HookThread {
+  readonly #options: HookThreadOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #lastId = 0;
+  #check: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: HookThreadOptions) {
+    this.#options = options;
+  }
+
+  /** What a hook returned, as JSON text; undefined for nothing. Throws HOOK_FAILED in every other case. */
+  run(name: HookName, event: unknown): Promise<string | undefined> {
+    const { timeoutMs, file } = this.#options;
+    const worker = (this.#worker ??= this.#start());
+    const id = ++this.#lastId;
+    return new Promise<string | undefined>((resolve, reject) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(id);
+        if (this.#closed) this.#stopIfIdle();
+      };
+      const timer = setTimeout(() => {
+        settle();
+        reject(failed(name, file, `it took longer than ${timeoutMs / 1000} seconds`));
+        this.#checkBlocked();
+      }, timeoutMs);
+      this.#waiting.set(id, {
+        resolve: (returned) => {
+          settle();
+          resolve(returned);
+        },
+        reject: (why) => {
+          settle();
+          reject(failed(name, file, why));
+        },
+      });
+      worker.postMessage({ id, name, event: JSON.stringify(event) });
+    });
+  }
+
+  /** Ends it as soon as no hook runs. A call that began before may still bring its result. */
+  close(): void {
+    this.#closed = true;
+    this.#stopIfIdle();
+  }
+
+  #stopIfIdle(): void {
+    if (this.#waiting.size === 0) this.#stop('it is closed');
+  }
+
+  #start(): Worker {
+    const { address, print } = this.#options;
+    const worker = new Worker(PROGRAM, {
+      eval: true,
+      workerData: address,
+      execArgv: [],
+      // Ours belongs to the protocol.
+      stdout: true,
+      stderr: true,
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    });
+    for (const stream of [worker.stdout, worker.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        for (const line of text.split('\n')) if (line.trim() !== '') print(printableLine(line));
+      });
+    const gone = (why: string): void => {
+      if (this.#worker === worker) this.#stop(why);
+    };
+    worker.on('message', (answer: unknown) => this.#take(answer));
+    worker.on('error', (error: unknown) => gone(reasonOf(error)));
+    worker.on('exit', () => gone('it ended its thread'));
+    worker.unref();
+    return worker;
+  }
+
+  /** What arrives is made by code of ours, in a thread where other code runs too. */
+  #take(answer: unknown): void {
+    if (typeof answer !== 'object' || answer === null) return;
+    const { id, text, error, pong } = answer as Readonly<Record<string, unknown>>;
+    if (pong === true) {
+      clearTimeout(this.#check);
+      this.#check = undefined;
+      return;
+    }
+    const waiting = typeof id === 'number' ? this.#waiting.get(id) : undefined;
+    if (typeof error === 'string') waiting?.reject(reasonOf(error));
+    else if (text === undefined) waiting?.resolve(undefined);
+    else if (typeof text !== 'string') waiting?.reject('it returned something that is not JSON');
+    else if (text.length > MOST_RETURNED) waiting?.reject('it returned more than 16 MB');
+    else waiting?.resolve(text);
+  }
+
+  /** A hook that waits for something does not keep the others from running; one that loops does. */
+  #checkBlocked(): void {
+    if (this.#worker === undefined || this.#check !== undefined) return;
+    this.#check = setTimeout(() => this.#stop('its thread was blocked by an endless loop'), BLOCKED_MS);
+    this.#worker.postMessage({ ping: true });
+  }
+
+  #stop(why: string): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    clearTimeout(this.#check);
+    this.#check = undefined;
+    for (const { reject } of [...this.#waiting.values()]) reject(why);
+    void worker?.terminate();
+  }
+}
+
+function failed(name: HookName, file: string, why: string): SwitchboardError {
+  return new SwitchboardError('HOOK_FAILED', `The hook ${name} in ${file} failed: ${why}.`, {
+    hint: 'Without its consent nothing is passed on. Correct the hook, or remove it.',
+  });
+}
+
+const LONGEST_REASON = 500;
+
+function reasonOf(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error);
+  return printableLine(said).slice(0, LONGEST_REASON).replace(/\.$/, '');
+}
+
+/** Runs a hook for each message. In place of a file, for programs are one file each. */
+const PROGRAM = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const post = parentPort.postMessage.bind(parentPort);
+  const { parse, stringify } = JSON;
+  let loading;
+  const load = async () => {
+    const module = await import(workerData);
+    const inner = module.default;
+    return typeof inner === 'object' && inner !== null && '__esModule' in inner ? inner : module;
+  };
+  parentPort.on('message', async ({ id, name, event, ping }) => {
+    if (ping) return post({ pong: true });
+    try {
+      const returned = await (await (loading ??= load()))[name](parse(event));
+      const text = returned === undefined || returned === null ? undefined : stringify(returned);
+      if (text === undefined && returned !== undefined && returned !== null)
+        throw new Error('it returned a ' + typeof returned);
+      post({ id, text });
+    } catch (error) {
+      let message = 'it threw something that has no message';
+      try {
+        message = String(error instanceof Error ? error.message : error) || message;
+      } catch {}
+      post({ id, error: message.slice(0, 2000) });
+    }
+  });
+`;

@@ -1,0 +1,1 @@
+export { CallHooks } from './call-hooks.ts';
