@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import { isObject } from '../shared/is-object.ts';
+import { changeRecord, readRecord } from './private-record.ts';
+
+/** A tool that may run without a question, as it was when its user said so. */
+export interface AllowedTool {
+  /** Stands for the server and how it is reached. */
+  readonly key: string;
+  readonly server: string;
+  readonly tool: string;
+  /** Of its definition: a tool that changes is another one. */
+  readonly hash: string;
+  readonly since: string;
+}
+
+type ToolId = Pick<AllowedTool, 'key' | 'tool' | 'hash'>;
+
+const MOST = 2000;
+
+/** What users decided about tools: for the session of a client, and for good. */
+export class Decisions {
+  readonly #file: string;
+  readonly #sessions = new WeakMap<object, Set<string>>();
+
+  constructor(stateDirectory: string) {
+    this.#file = join(stateDirectory, 'allowed-tools.json');
+  }
+
+  /** Read each time, so that what is revoked is revoked at once. Throws where the file cannot be used. */
+  get forGood(): readonly AllowedTool[] {
+    return readRecord(this.#file, toolsIn)?.tools ?? [];
+  }
+
+  allowsForGood(tool: ToolId): boolean {
+    return this.forGood.some((each) => isSame(each, tool));
+  }
+
+  async allowForGood(tool: AllowedTool): Promise<void> {
+    await changeRecord(this.#file, toolsIn, (record) => ({
+      // One definition of each tool; the newest come last.
+      tools: [
+        ...(record?.tools ?? []).filter((each) => each.key !== tool.key || each.tool !== tool.tool),
+        tool,
+      ].slice(-MOST),
+    }));
+  }
+
+  /** Forgets what was allowed of a server, or of one tool of it. Returns what that was. */
+  async revoke(server: string | undefined, tool: string | undefined): Promise<readonly AllowedTool[]> {
+    let revoked: readonly AllowedTool[] = [];
+    await changeRecord(this.#file, toolsIn, (record) => {
+      const isMeant = (each: AllowedTool): boolean =>
+        (server === undefined || each.server === server) && (tool === undefined || each.tool === tool);
+      revoked = record?.tools.filter(isMeant) ?? [];
+      return revoked.length === 0
+        ? undefined
+        : { tools: record?.tools.filter((each) => !isMeant(each)) ?? [] };
+    });
+    return revoked;
+  }
+
+  /** `client` is what stands for the session. */
+  allowsInSession(client: object, tool: ToolId): boolean {
+    return this.#sessions.get(client)?.has(idOf(tool)) === true;
+  }
+
+  allowInSession(client: object, tool: ToolId): void {
+    const allowed = this.#sessions.get(client) ?? new Set();
+    this.#sessions.set(client, allowed.add(idOf(tool)));
+  }
+}
+
+function isSame(one: ToolId, other: ToolId): boolean {
+  return one.key === other.key && one.tool === other.tool && one.hash === other.hash;
+}
+
+function idOf({ key, tool, hash }: ToolId): string {
+  return JSON.stringify([key, tool, hash]);
+}
+
+function toolsIn({ tools }: Record<string, unknown>): { readonly tools: readonly AllowedTool[] } | undefined {
+  return Array.isArray(tools) && tools.every(isAllowedTool) ? { tools } : undefined;
+}
+
+function isAllowedTool(value: unknown): value is AllowedTool {
+  return (
+    isObject(value) &&
+    ['key', 'server', 'tool', 'hash', 'since'].every((member) => typeof value[member] === 'string')
+  );
+}

@@ -1,0 +1,123 @@
+import { Component, type Listing } from '../gateway/index.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import { printable } from '../shared/printable.ts';
+import { pinStateOf, type PinRecord, type PinState } from './pin-record.ts';
+import type { PinnedServer, Pins } from './pins.ts';
+import { definitionHash, definitionText } from './tool-definition.ts';
+
+export interface PinScreenOptions {
+  readonly pins: Pins;
+  readonly server: PinnedServer;
+  /** The command that shows what changed in a tool. */
+  readonly reviewCommand: (tool?: string) => string;
+}
+
+/** A list as it was screened, by the record of that moment. */
+interface Screened {
+  readonly revision: string;
+  readonly listing: Listing;
+  /** Why each tool is withheld that is. */
+  readonly withheld: ReadonlyMap<string, SwitchboardError>;
+}
+
+/** Keeps from clients what a server says of tools that nobody has approved, and refuses their calls. */
+export class PinScreen {
+  readonly #options: PinScreenOptions;
+  readonly #screened = new WeakMap<Listing, Screened>();
+
+  constructor(options: PinScreenOptions) {
+    this.#options = options;
+  }
+
+  /** The list as clients may see it, once it is compared. */
+  async check(listing: Listing): Promise<Listing> {
+    const { pins, server } = this.#options;
+    // What cannot be compared is told when the record is read.
+    await pins.check(server).catch(() => undefined);
+    return this.#screen(listing).listing;
+  }
+
+  /** The same for one that was compared already; undefined for any other. */
+  checked(listing: Listing): Listing | undefined {
+    return this.#screened.has(listing) ? this.#screen(listing).listing : undefined;
+  }
+
+  /** The same for a list of an earlier run, which was compared then. */
+  recalled(listing: Listing): Listing {
+    return this.#screen(listing).listing;
+  }
+
+  /** Why a tool of this list must not run. */
+  refusal(tool: string, listing: Listing): SwitchboardError | undefined {
+    if (listing.byKey.has(tool)) return this.#screen(listing).withheld.get(tool);
+    return this.#withheld(tool, 'its server does not list it, so that it cannot be compared');
+  }
+
+  #screen(listing: Listing): Screened {
+    const { pins, server } = this.#options;
+    const revision = pins.store.revision(server.key);
+    const known = this.#screened.get(listing);
+    if (known?.revision === revision) return known;
+    let record: PinRecord | undefined;
+    let problem: string | undefined;
+    try {
+      record = pins.store.read(server.key);
+    } catch (error) {
+      problem = `it cannot be compared: ${messageOf(error)}`;
+    }
+    const withheld = new Map<string, SwitchboardError>();
+    const components = listing.components.flatMap((component) => {
+      const why = problem ?? whyNot(record, component);
+      if (why === undefined) return [component];
+      const error = this.#withheld(component.key, why);
+      withheld.set(component.key, error);
+      // A name that hides something is not shown at all.
+      return printable(component.key) === component.key ? [standIn(component.key, error)] : [];
+    });
+    const shown =
+      withheld.size === 0
+        ? listing
+        : { ...listing, components, byKey: new Map(components.map((each) => [each.key, each])) };
+    const screened = { revision, listing: shown, withheld };
+    this.#screened.set(listing, screened);
+    return screened;
+  }
+
+  #withheld(tool: string, why: string): SwitchboardError {
+    const { server, reviewCommand } = this.#options;
+    const name = JSON.stringify(printable(tool).slice(0, 200));
+    return new SwitchboardError(
+      'TOOL_WITHHELD',
+      `The tool ${name} of server '${server.name}' is withheld: ${why}.`,
+      {
+        hint: `The user can review and approve it in a terminal: ${reviewCommand(tool)} --approve`,
+      },
+    );
+  }
+}
+
+/** Why clients do not get a tool; undefined where it is as it was approved. */
+function whyNot(record: PinRecord | undefined, component: Component): string | undefined {
+  // Without a record, nothing was ever shown of the server: its first list is what counts.
+  if (record === undefined) return 'what it says is not recorded yet';
+  const pinned = record.tools.get(component.key);
+  if (pinned === undefined && record.overflow) return 'its server has more tools than can be remembered';
+  const state = pinStateOf(pinned, definitionHash(definitionText(component)));
+  if (state !== 'suspicious') return REASONS[state];
+  return pinned?.findings?.join('; ') ?? 'it hides something';
+}
+
+const REASONS: Readonly<Record<Exclude<PinState, 'suspicious'>, string | undefined>> = {
+  pinned: undefined,
+  restored: undefined,
+  changed: 'it has changed since it was approved',
+  new: 'it is new since the server was approved',
+};
+
+/** What clients see in its place. */
+function standIn(name: string, error: SwitchboardError): Component {
+  return new Component(
+    name,
+    JSON.stringify({ name, description: error.explained, inputSchema: { type: 'object' } }),
+  );
+}

@@ -1,0 +1,65 @@
+import { readdirSync, statSync, utimesSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { changeRecord, readRecord } from './private-record.ts';
+import { printPins, readPins, type PinRecord } from './pin-record.ts';
+
+/** What is not used for so long is forgotten, in milliseconds. */
+const MAX_AGE = 365 * 24 * 60 * 60 * 1000;
+const FILE = /^[0-9a-f]{32}\.json$/;
+
+/** What is remembered of servers' tools: a file for each server, so that none can touch what is another's. */
+export class PinStore {
+  readonly #directory: string;
+
+  constructor(stateDirectory: string) {
+    this.#directory = join(stateDirectory, 'pins');
+  }
+
+  /** Undefined for a server whose tools were never listed. Throws where the file cannot be used. */
+  read(key: string): PinRecord | undefined {
+    return readRecord(this.file(key), readPins);
+  }
+
+  /** Changes what is known of one server while no other gateway does; undefined: nothing changes. */
+  async change(key: string, change: (record: PinRecord | undefined) => PinRecord | undefined): Promise<void> {
+    await changeRecord(this.file(key), readPins, (record) => {
+      const changed = change(record);
+      return changed && printPins(changed);
+    });
+  }
+
+  /** Another text once the file has changed. */
+  revision(key: string): string {
+    const found = statSync(this.file(key), { throwIfNoEntry: false });
+    return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeMs}`;
+  }
+
+  /** The server is still in use; noted where the file is older than this, in milliseconds. */
+  confirm(key: string, age: number): void {
+    const found = statSync(this.file(key), { throwIfNoEntry: false });
+    const now = new Date();
+    if (found !== undefined && now.getTime() - found.mtimeMs > age) utimesSync(this.file(key), now, now);
+  }
+
+  keys(): string[] {
+    try {
+      const names = readdirSync(this.#directory).filter((name) => FILE.test(name));
+      return names.map((name) => name.slice(0, 32));
+    } catch {
+      return [];
+    }
+  }
+
+  /** Removes what was not used for long. */
+  prune(): void {
+    for (const key of this.keys()) {
+      const found = statSync(this.file(key), { throwIfNoEntry: false });
+      if (found !== undefined && Date.now() - found.mtimeMs > MAX_AGE)
+        rmSync(this.file(key), { force: true });
+    }
+  }
+
+  file(key: string): string {
+    return join(this.#directory, `${key}.json`);
+  }
+}

@@ -1,0 +1,90 @@
+import type { Component } from '../gateway/index.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import type { AllowedTool, Decisions } from './decisions.ts';
+import { pinStateOf, withApproval, type PinnedTool, type PinRecord, type PinState } from './pin-record.ts';
+import type { PinStore } from './pin-store.ts';
+import type { PinnedServer } from './pins.ts';
+import { definitionHash, definitionText } from './tool-definition.ts';
+
+/** A tool as a person reviews it. */
+export interface ToolReview extends PinnedTool {
+  readonly name: string;
+  readonly state: PinState;
+  /** Of what it says now: an approval is of this. */
+  readonly hash: string;
+}
+
+export interface ServerReview {
+  /** When its tools were first used; undefined: they were not. */
+  readonly since: string | undefined;
+  readonly tools: readonly ToolReview[];
+  /** Whether it has more tools than can be remembered. */
+  readonly overflow: boolean;
+  /** Why nothing of it can be compared. */
+  readonly problem: string | undefined;
+}
+
+/** What is remembered of tools, for the person who decides on it. */
+export class Review {
+  readonly #store: PinStore;
+  readonly #decisions: Decisions;
+
+  constructor(store: PinStore, decisions: Decisions) {
+    this.#store = store;
+    this.#decisions = decisions;
+  }
+
+  of({ key }: PinnedServer): ServerReview {
+    try {
+      const record = this.#store.read(key);
+      const tools = record === undefined ? [] : [...record.tools].map(reviewOf);
+      return { since: record?.since, tools, overflow: record?.overflow ?? false, problem: undefined };
+    } catch (error) {
+      return { since: undefined, tools: [], overflow: false, problem: messageOf(error) };
+    }
+  }
+
+  /** Approves what was shown, all of it or nothing: a tool that says something else by now is not approved. */
+  async approve({ key, name }: PinnedServer, shown: readonly ToolReview[]): Promise<void> {
+    await this.#store.change(key, (record) =>
+      shown.reduce<PinRecord | undefined>((before, tool) => {
+        const after = before && withApproval(before, tool.name, tool.hash);
+        if (after === undefined) throw outdated(name, tool.name);
+        return after;
+      }, record),
+    );
+  }
+
+  /** What users allowed to run without a question, for good. */
+  get allowed(): readonly AllowedTool[] {
+    return this.#decisions.forGood;
+  }
+
+  /** Allows a tool as it was seen last; `list` finds it where it was never seen. */
+  async allow(
+    { key, name }: PinnedServer,
+    tool: string,
+    find: () => Promise<Component | undefined>,
+  ): Promise<AllowedTool | undefined> {
+    const known = this.of({ key, name }).tools.find((each) => each.name === tool)?.hash;
+    const listed = known === undefined ? await find() : undefined;
+    const hash = known ?? (listed && definitionHash(definitionText(listed)));
+    if (hash === undefined) return undefined;
+    const allowed = { key, server: name, tool, hash, since: new Date().toISOString() };
+    await this.#decisions.allowForGood(allowed);
+    return allowed;
+  }
+
+  revoke(server: string | undefined, tool: string | undefined): Promise<readonly AllowedTool[]> {
+    return this.#decisions.revoke(server, tool);
+  }
+}
+
+function reviewOf([name, tool]: [string, PinnedTool]): ToolReview {
+  return { ...tool, name, state: pinStateOf(tool), hash: (tool.now ?? tool.pinned)?.hash ?? '' };
+}
+
+function outdated(server: string, tool: string): SwitchboardError {
+  const message = `The tool ${JSON.stringify(tool)} of server '${server}' was not approved: it does not say any more what was shown.`;
+  return new SwitchboardError('TRUST_OUTDATED', message, { hint: 'Look at it again, then approve it.' });
+}

@@ -1,0 +1,45 @@
+import { revealedLine } from '../shared/printable.ts';
+import { isSecretName } from '../shared/secrets.ts';
+import { jsonItems, jsonMembers } from '../wire/index.ts';
+
+/** How much of one text a person is shown, and of all arguments together, in characters. */
+const SHOWN_OF_ONE = 300;
+const SHOWN = 4000;
+/** Longer arguments are shown by the names and sizes of their members. */
+const TAKEN_APART = 500_000;
+const MOST_LEVELS = 20;
+
+/** Arguments that could mean one thing to the person and another to the server. */
+export class AmbiguousArguments extends Error {}
+
+/**
+ * The arguments of a call for the person who decides on it, from their JSON text: what cannot be seen is made visible,
+ * secrets are not shown, and a long text does not push out of sight what follows it. Throws AmbiguousArguments where a
+ * member is given twice: servers differ in which one counts.
+ */
+export function shownArguments(args: string, hidden: ReadonlySet<string>): string {
+  const levels = args.length > TAKEN_APART ? 1 : MOST_LEVELS;
+  return beginningOf(revealedLine(shown(args, hidden, levels)), SHOWN);
+}
+
+function shown(value: string, hidden: ReadonlySet<string>, levels: number): string {
+  const first = value[0];
+  if (first === '"') return JSON.stringify(beginningOf(JSON.parse(value) as string, SHOWN_OF_ONE));
+  if (first !== '{' && first !== '[') return value;
+  if (levels === 0) return `… ${value.length} characters`;
+  if (first === '[')
+    return `[${[...jsonItems(value)].map((item) => shown(item, hidden, levels - 1)).join(', ')}]`;
+  const members = jsonMembers(value);
+  const names = new Set(members.map(({ key }) => key));
+  if (names.size < members.length) throw new AmbiguousArguments();
+  const parts = members.map(({ key, valueText }) => {
+    const secret = hidden.has(key) || isSecretName(key);
+    return `${JSON.stringify(key)}: ${secret ? '(hidden)' : shown(valueText, hidden, levels - 1)}`;
+  });
+  return `{${parts.join(', ')}}`;
+}
+
+function beginningOf(text: string, length: number): string {
+  const more = text.length - length;
+  return more > 0 ? `${text.slice(0, length)} … and ${more} more characters` : text;
+}

@@ -1,0 +1,21 @@
+import type { Component } from '../gateway/index.ts';
+import { isObject } from '../shared/is-object.ts';
+import { parseJson } from '../shared/parse-json.ts';
+import { sha256 } from '../shared/sha256.ts';
+import { sortKeys } from '../shared/sort-keys.ts';
+
+/** What a tool says of itself to models and hosts: changing any of it makes it another tool. */
+const MEMBERS = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'];
+
+/** The definition of a tool as text that is the same whatever the order of its members. */
+export function definitionText({ text }: Pick<Component, 'text'>): string {
+  const value = parseJson(text);
+  const tool = isObject(value) ? value : {};
+  const picked = MEMBERS.flatMap((member) => (tool[member] === undefined ? [] : [[member, tool[member]]]));
+  return JSON.stringify(sortKeys(Object.fromEntries(picked)));
+}
+
+/** Stands for a definition, in files and commands. */
+export function definitionHash(definition: string): string {
+  return sha256(definition).slice(0, 32);
+}
