@@ -1,0 +1,1 @@
+export { LaterResults } from './later-results.ts';
