@@ -1,0 +1,2 @@
+export { runCode, runCodeDefinition } from './run-code.ts';
+export { Scripts } from './scripts.ts';

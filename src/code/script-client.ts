@@ -1,0 +1,76 @@
+import { searchedDispatcher } from '../exposure/index.ts';
+import { NestedClient, type Call, type CatalogEntry } from '../gateway/index.ts';
+import type { JsonObject } from '../protocol/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { editedText, type Edit, type Message } from '../wire/index.ts';
+
+export interface ScriptClientOptions {
+  /** Longer responses would not fit into the memory of the script. */
+  readonly maxBytes: number;
+  /** Called when a call has ended, with how. */
+  readonly ended: (server: string, tool: string, outcome: string) => void;
+}
+
+/** Who calls the tools of servers for a script. Responses stay text: the thread of the script reads them. */
+export class ScriptClient extends NestedClient {
+  readonly #options: ScriptClientOptions;
+
+  constructor(outer: Call, options: ScriptClientOptions) {
+    super(outer);
+    this.#options = options;
+  }
+
+  /** Calls a tool under the rules of its server; resolves with the response as JSON text. `args` is that of an object. */
+  async run(entry: CatalogEntry, tool: string, args: string, signal: AbortSignal): Promise<string> {
+    const { name: server } = entry.source;
+    const path = `${server}.${tool}`;
+    this.tell(`Running ${path}`);
+    const { response } = await this.callTool({
+      params: `{"name":${JSON.stringify(tool)},"arguments":{"args":${args}}}`,
+      tool: path,
+      signal,
+      send: (call) => {
+        call.onEnd = (outcome) => this.#options.ended(server, tool, outcome);
+        dispatcherOf(entry).run(call, tool);
+      },
+    });
+    return response as string;
+  }
+
+  override answer(call: Call, result: JsonObject): void {
+    this.answerText(call, JSON.stringify(result));
+  }
+
+  override answerText(call: Call, resultText: string): void {
+    this.take(call)?.resolve({ response: `{"result":${resultText}}` });
+  }
+
+  protected override parsed(answer: Message, edits: readonly Edit[]) {
+    if (answer.length <= this.#options.maxBytes) return { result: { response: editedText(answer, edits) } };
+    const error = {
+      code: -32603,
+      message: `The response has ${answer.length} bytes, more than a script has memory for. Ask for less.`,
+    };
+    return { result: { response: JSON.stringify({ error }) } };
+  }
+}
+
+/** Made once for each entry: it knows the tools of its server. */
+const dispatchers = new WeakMap<CatalogEntry, ReturnType<typeof searchedDispatcher>>();
+
+function dispatcherOf(entry: CatalogEntry): ReturnType<typeof searchedDispatcher> {
+  let dispatcher = dispatchers.get(entry);
+  if (dispatcher === undefined) {
+    dispatcher = searchedDispatcher(entry, {
+      ownMembers: OWN_MEMBERS,
+      // It goes to the script, which needs all of it, and not to the model.
+      reader: undefined,
+      // The members of a call are ours, so nothing is beside the arguments.
+      misplaced: (tool) => new SwitchboardError('ARGS_MISPLACED', `Tool '${tool}' was not run.`),
+    });
+    dispatchers.set(entry, dispatcher);
+  }
+  return dispatcher;
+}
+
+const OWN_MEMBERS: ReadonlySet<string> = new Set(['args']);

@@ -1,0 +1,27 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { CallEnd, ThreadData, ThreadMessage } from '../messages.ts';
+import { Interpreter } from './interpreter.ts';
+import { Sandbox } from './sandbox.ts';
+import { stripTypes } from './strip-types.ts';
+
+/** The thread of one script: what it is told first is the script. Whoever started it ends it. */
+const { memoryMb } = workerData as { readonly memoryMb: number };
+const interpreter = Interpreter.open(memoryMb);
+// The first use of a library takes ten times as long as the next, and a thread is often started ahead.
+stripTypes('const warm: number = 1;');
+
+const say = (message: ThreadMessage): void => parentPort?.postMessage(message);
+
+async function run(data: ThreadData): Promise<void> {
+  const sandbox = new Sandbox(data, await interpreter, {
+    call: (id, server, tool, args) => say({ kind: 'call', id, server, tool, args }),
+    computing: () => say({ kind: 'computing' }),
+    waiting: () => say({ kind: 'waiting' }),
+    ended: (outcome) => say({ kind: 'ended', outcome }),
+  });
+  parentPort?.on('message', (end: CallEnd) => sandbox.settle(end));
+  sandbox.run();
+}
+
+// What is thrown in it ends the thread, and whoever started it hears of that.
+parentPort?.once('message', (data: ThreadData) => void run(data));
