@@ -44,12 +44,13 @@ export function checkedCandidates(
   warn: Warn,
 ): ServerCandidate[] {
   const noted = new Set<string>();
+  const directory = dirname(file);
   return [...servers].map(([name, checked]) => {
     const path = ['mcpServers', name];
     // A host writes its own keys into every entry; once is enough to know.
     const notes = checked.notes.filter((note) => note.level === 'warn' || isNew(noted, describeNote(note)));
     warnAbout({ file, path, name }, { ...checked, notes }, warn);
-    return { name, file, path, directory: dirname(file), definition: definitionOf(checked) };
+    return { name, file, path, directory, definition: definitionOf(checked) };
   });
 }
 
@@ -104,7 +105,7 @@ const START_KEYS = ['command', 'url', 'httpUrl', 'serverUrl', 'type'];
 const CHILD_KEYS = new Set([
   ...START_KEYS,
   ...['args', 'env', 'envFile', 'framing', 'headers', 'oauth', 'isolation', 'language', 'timeouts'],
-  ...['description', 'switchboardDescription', 'disabled'],
+  ...['stopFirst', 'description', 'switchboardDescription', 'disabled'],
 ]);
 
 function definitionOf(checked: CheckedServer): CandidateDefinition {

@@ -1,3 +1,4 @@
+import { isEmpty } from '../shared/is-empty.ts';
 import { isObject } from '../shared/is-object.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { isRemoteEntry } from './describe-remote.ts';
@@ -22,6 +23,7 @@ export type CheckedServer = { readonly notes: readonly Note[] } & (
  * ignored; anything else that is wrong makes the server unusable. Paths start at the entry.
  */
 export async function checkServer(name: string, given: unknown): Promise<CheckedServer> {
+  if (isOwnProgram(given) && isServerName(name)) return checkedProgram(given);
   const translated = isObject(given) ? translateHostKeys(given) : { entry: undefined, notes: [] };
   const notes = [...translated.notes];
   if (translated.entry?.disabled === true) return { kind: 'disabled', notes };
@@ -37,6 +39,18 @@ export async function checkServer(name: string, given: unknown): Promise<Checked
   const server = checked.value as StdioServer | RemoteServer | BuiltinServer;
   if ('command' in server) return { kind: 'stdio', server, notes };
   return 'url' in server ? { kind: 'remote', server, notes } : { kind: 'builtin', server, notes };
+}
+
+/** Whether an entry starts a program and has our own keys only, all valid. Most do: nothing is translated or left out. */
+function isOwnProgram(given: unknown): given is StdioServer {
+  return isServer(given) && 'command' in given;
+}
+
+function checkedProgram(server: StdioServer): CheckedServer {
+  if (server.disabled === true) return { kind: 'disabled', notes: [] };
+  const problems = brokenServerRules(server);
+  if (problems.length > 0) return { kind: 'unusable', problems, entry: server, notes: [] };
+  return { kind: 'stdio', server, notes: [] };
 }
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -83,8 +97,4 @@ function whyIgnored(key: string, kind: Kind | undefined, known: readonly string[
   if (EVERY_KEY.includes(key)) return `has no effect on a server with "${String(kind)}" and is ignored`;
   const guess = didYouMean(key, known);
   return `is not a known key and is ignored.${guess === undefined ? '' : ` ${guess}`}`;
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }

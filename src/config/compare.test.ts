@@ -117,6 +117,13 @@ test.each<[string, object, Record<string, string>?]>([
   expect(compareServers(await define(remote, {}, TOKEN), await define(server, {}, env))).toBe('process');
 });
 
+test('what a user is asked about, at least, and pins are part of its source', async () => {
+  const before = { ...(await define(entry)), approval: { which: 'none', tools: new Map() } } as const;
+  const { approval } = before;
+  expect(compareServers(before, { ...before, approval: { ...approval, atLeast: approval } })).toBe('process');
+  expect(compareServers(before, { ...before, pin: 'block' })).toBe('process');
+});
+
 test('an address written differently, and looks, are only shown differently', async () => {
   const before = await define(remote, {}, TOKEN);
   const referring = { ...remote, url: 'https://${HOST}/mcp' };

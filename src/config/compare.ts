@@ -20,7 +20,18 @@ function processOf(server: ConfiguredServer): unknown[] {
   const { kind, name, isolation, timeouts } = server;
   // How long it may be idle can be changed while it runs, and how long we drain is nothing to it.
   const limits = { ...timeouts, idleMs: 0, drainMs: 0 };
-  return [kind, name, isolation, limits, ...languageSettings(server), ...connectionSettings(server)];
+  // Its source asks before it passes a call on, and checks the tools it lists.
+  const { which, tools, atLeast } = server.approval ?? {};
+  const trust = [which, tools, atLeast?.which, atLeast?.tools, server.pin ?? 'warn'];
+  return [
+    kind,
+    name,
+    isolation,
+    limits,
+    ...trust,
+    ...languageSettings(server),
+    ...connectionSettings(server),
+  ];
 }
 
 /** The model before it, and what it is made with: the tools it may use, and what the server is for. */
@@ -42,9 +53,9 @@ export function connectionSettings(server: ConfiguredServer): unknown[] {
     return [transport, url, headers, ...(oauth === false ? [false] : loginOf(oauth))];
   }
   if (server.kind === 'unusable') return [server.reason, server.nextStep];
-  if (server.kind === 'builtin') return [server.builtin, server.project, server.directory];
-  const { command, args, cwd, env, inheritEnv, framing } = server;
-  return [command, args, cwd, env, inheritEnv, framing];
+  if (server.kind === 'builtin') return [server.builtin, server.project, server.named, server.directory];
+  const { command, args, cwd, env, inheritEnv, framing, sandbox } = server;
+  return [command, args, cwd, env, inheritEnv, framing, ...(sandbox === undefined ? [] : [sandbox])];
 }
 
 function loginOf({
@@ -63,14 +74,16 @@ function presentationOf(server: ConfiguredServer): unknown[] {
     ...[description, switchboardDescription, exposure, naming, offer, timeouts.idleMs],
     ...writtenOf(server),
     ...[suite.name, suite.description, suite.summaryMaxChars, suite.instructionsMaxChars, suite.mode],
+    suite.split,
     ...toolsOf(tools),
+    ...[server.results?.maxTokens, server.results?.minify],
   ];
 }
 
 function writtenOf(server: ConfiguredServer): unknown[] {
   switch (server.kind) {
     case 'stdio':
-      return [server.written.command, server.written.args, server.written.cwd];
+      return [server.written.command, server.written.args, server.written.cwd, server.stopFirst];
     case 'remote':
       return [server.written.url];
     case 'builtin':
@@ -84,8 +97,8 @@ function toolsOf({ allow, deny, shapes }: ToolSettings): unknown[] {
   const words = (patterns: readonly Pattern[] | undefined): unknown =>
     patterns?.map(({ pattern, literal }) => [pattern, literal]);
   const presentation = [...shapes].map(
-    ([tool, { exposed, description, presets, redact }]) =>
-      [tool, [exposed, description, presets, redact]] as const,
+    ([tool, { exposed, description, presets, redact, results }]) =>
+      [tool, [exposed, description, presets, redact, results]] as const,
   );
   return [words(allow), words(deny), new Map(presentation)];
 }

@@ -1,7 +1,13 @@
 import type { LogLevel } from '../shared/log.ts';
 
-/** How a server is shown: as one tool, with all its tools, or not at all. */
-export const EXPOSURES = ['suite', 'flat', 'hidden'] as const;
+/** How a server is shown: as one tool, with all its tools, by searching them, to scripts, or not at all. */
+export const EXPOSURES = ['suite', 'flat', 'search', 'code', 'hidden'] as const;
+/** Which tools a person is asked about before they run. */
+export const APPROVE = ['destructive', 'all'] as const;
+/** What happens to tools that their server has changed. */
+export const PINS = ['warn', 'block', 'off'] as const;
+/** How a suite may be divided into several tools. */
+export const SPLITS = ['effect'] as const;
 /** Names of flat tools: `server__tool`, or the tool's own. */
 export const NAMINGS = ['prefixed', 'plain'] as const;
 /** Whether a person is asked before a server is added while the gateway runs. */
@@ -18,6 +24,9 @@ export const ISOLATIONS = ['session', 'shared', 'call'] as const;
 /** Whose language models can be used; `openai` is any service with that API, `host` the client. */
 export const PROVIDERS = ['anthropic', 'openai', 'host'] as const;
 
+/** A result has to have room for what is said of the rest of it, in tokens. */
+export const LEAST_RESULT_TOKENS = 300;
+
 /** What holds where the configuration says nothing. The schema takes its defaults from here. */
 export const DEFAULTS = {
   /** Relative to the configuration's directory. */
@@ -25,6 +34,7 @@ export const DEFAULTS = {
   /** Of the program `switchboard`; another program may have others. */
   exposure: 'suite',
   naming: 'prefixed',
+  pin: 'warn',
   offer: KINDS,
   instructions: { maxChars: 2000 },
   isolation: 'session',
@@ -38,14 +48,25 @@ export const DEFAULTS = {
     drainMs: 3_000,
     callMaxMs: 3_600_000,
     firstListMs: 10_000,
+    hookMs: 10_000,
   },
   /** In milliseconds: one that runs elsewhere has been started already, so that it answers soon or not at all. */
   remoteStartMs: 8_000,
   introspection: { mode: 'summary', summaryMaxChars: 160 },
+  /** What a script may use. */
+  code: {
+    timeoutMs: 300_000,
+    cpuMs: 5_000,
+    memoryMb: 64,
+    maxCalls: 1000,
+    concurrency: 8,
+    maxTokens: 10_000,
+  },
   inheritEnv: true,
   logLevel: 'info' as LogLevel,
   logArguments: false,
   limits: { messageBytes: 16 * 1024 * 1024, callsInFlight: 64, callsQueued: 4096 },
+  audit: { arguments: false, maxBytes: 10 * 1024 * 1024, files: 5 },
   framing: 'auto',
   /** Of a language model before a server. */
   language: { allowDestructive: false, maxSteps: 12, maxTokens: 100_000, timeoutMs: 180_000 },

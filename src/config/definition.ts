@@ -1,6 +1,8 @@
 import type { ConfigScope } from './find.ts';
 import type { BuiltinServer, StdioServer } from './schema/config.ts';
+import type { ToolApproval } from './approval.ts';
 import type { ServerTimeouts, Settings } from './settings.ts';
+import type { ResultSettings } from './result-settings.ts';
 import type { Origin, ToolSettings } from './tool-settings.ts';
 
 /** Everything needed to reach one server and to show it. */
@@ -33,10 +35,18 @@ interface CommonDefinition {
   /** Which tools are offered, and how they look. */
   readonly tools: ToolSettings;
   readonly suite: SuiteDefinition;
+  /** How long its results may be; a tool may have limits of its own. Default: as long as they are. */
+  readonly results?: ResultSettings | undefined;
+  /** Which of its tools run only after a person has agreed. Default: none asks. */
+  readonly approval?: ToolApproval | undefined;
+  /** What happens to tools that it has changed. Default warn. */
+  readonly pin?: Settings['pin'] | undefined;
   /** Instructions for its language model from mcp-descriptions.json. */
   readonly claude?: string | undefined;
   /** Settings of the language model in front of it, if there is one. */
   readonly language?: LanguageDefinition | undefined;
+  /** The values of the secrets that its definition refers to, to be masked wherever it is reported. Default none. */
+  readonly secrets?: readonly string[] | undefined;
 }
 
 export interface ServerOrigin extends Origin {
@@ -84,6 +94,20 @@ export interface StdioDefinition extends CommonDefinition {
   readonly env: Readonly<Record<string, string>>;
   readonly inheritEnv: boolean | readonly string[];
   readonly framing: NonNullable<StdioServer['framing']>;
+  /** What it is started in. Default: nothing. */
+  readonly sandbox?: SandboxDefinition | undefined;
+  /** Whether a reload stops the old process before it starts the new one. Default false. */
+  readonly stopFirst?: boolean | undefined;
+}
+
+/** What a server may do in its sandbox. All paths are absolute. */
+export interface SandboxDefinition {
+  /** The program that makes it. */
+  readonly bwrap: string;
+  readonly write: readonly string[];
+  readonly read: readonly string[];
+  readonly hide: readonly string[];
+  readonly network: boolean;
 }
 
 /** A server that runs elsewhere and is reached over HTTP. */
@@ -107,6 +131,8 @@ export interface BuiltinDefinition extends CommonDefinition {
   readonly builtin: BuiltinServer['builtin'];
   /** The project it is for, filled in: a path or a name. Default the directory. */
   readonly project?: string | undefined;
+  /** Whether the user file or a file that was named says which project, without variables: then it is meant. */
+  readonly named: boolean;
   /** Of the file that defines it, absolute. */
   readonly directory: string;
   /** As it was written, references not filled in: the form to show to people. */
@@ -149,4 +175,6 @@ export interface SuiteDefinition {
   /** How much of the server's instructions comes with its list of tools, in characters. */
   readonly instructionsMaxChars: number;
   readonly mode: Settings['introspection']['mode'];
+  /** `effect`: one tool for what only reads, and one for the rest. Default: one tool. */
+  readonly split?: 'effect' | undefined;
 }

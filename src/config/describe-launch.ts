@@ -12,7 +12,7 @@ export function describeLaunch({ name, file, definition }: ServerCandidate): str
     case 'stdio': {
       const { command, args = [], env = {}, cwd, envFile, language } = definition.server;
       const inner = typeof command === 'string' ? { cmd: command } : command;
-      const words = [inner.cmd, ...(inner.args ?? []), ...args].map(shellWord).join(' ');
+      const words = [inner.cmd, ...(inner.args ?? []), ...args].map((word) => shellWord(word)).join(' ');
       return line(name, words, [
         ...(cwd === undefined ? [] : [`in ${cwd}`]),
         ...variablesSet({ ...inner.env, ...env }),
@@ -30,6 +30,20 @@ export function describeLaunch({ name, file, definition }: ServerCandidate): str
     default:
       return revealedLine(`${name}: its definition is invalid`);
   }
+}
+
+/** What a program that is no server would run, on one line. */
+export function describeCommand(
+  name: string,
+  command: string,
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): string {
+  return line(name, command, [...(cwd === '' ? [] : [`in ${cwd}`]), ...variablesSet(env)]);
+}
+
+/** Which variables programs would get, on one line; none for none. */
+export function describeVariables(name: string, env: Readonly<Record<string, string>>): string[] {
+  return variablesSet(env).map((set) => line(name, set, []));
 }
 
 /** Which variables a program gets, with what they take from the person's own, and whole where they decide what runs. */
@@ -55,9 +69,11 @@ const DECISIVE = new RegExp(
   'i',
 );
 
-/** ` from GITHUB_TOKEN`, for a text that refers to variables. */
+/** ` from GITHUB_TOKEN`, for a text that refers to variables and secrets. */
 function referredTo(text: string): string {
-  const names = [...text.matchAll(/(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)/g)].map(([, name = '']) => name);
+  const names = [...text.matchAll(/(?<!\$)\$\{(?:(?:env:)?([A-Za-z_]\w*)(?=\}|:-)|secret:([\w.-]+))/g)].map(
+    ([, variable, secret = '']) => variable ?? `the secret ${secret}`,
+  );
   return names.length === 0 ? '' : ` from ${[...new Set(names)].join(', ')}`;
 }
 

@@ -39,7 +39,6 @@ export function readDescriptions(
 
 export const DESCRIPTIONS_FILE = 'mcp-descriptions.json';
 const FOLDERS: readonly (readonly string[])[] = [[], ['.switchboard']];
-const MAX_BYTES = 4 * 1024 * 1024;
 /** No instructions have a reason to be longer, in UTF-16 units; a file with them may be as long. */
 const MAX_TEXT = 1024 * 1024;
 
@@ -47,11 +46,7 @@ function entriesOf(file: string, warn: Warn): [string, ServerDescriptions][] {
   let value: unknown;
   try {
     // Mostly there is none: a question is cheaper than an error.
-    const found = statSync(file, { throwIfNoEntry: false });
-    if (found === undefined) return [];
-    // A pipe would be waited for, and a device has no end.
-    if (!found.isFile()) throw new Error(`${file}: is not a regular file`);
-    if (found.size > MAX_BYTES) throw new Error(`${file}: is larger than ${MAX_BYTES} bytes`);
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) return [];
     value = readJsonFile(file);
   } catch (error) {
     // A file is in the place of the folder.

@@ -1,7 +1,8 @@
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
+import { isAnyFile } from '../shared/regular-file.ts';
 import { childCandidate, mapCandidates, type ServerCandidate, type Warn } from './candidate.ts';
 import { ALWAYS_EXCLUDED } from './defaults.ts';
 import { findFiles } from './find-files.ts';
@@ -36,7 +37,7 @@ export async function discover(
 
   if (!wantsRootFile) return candidates;
   const rootFile = join(resolve(directory), '.mcp.json');
-  if (!found.includes(rootFile) && statSync(rootFile, { throwIfNoEntry: false })?.isFile() === true) {
+  if (!found.includes(rootFile) && isAnyFile(rootFile)) {
     candidates.push(...(await gated(rootFile, approval, warn, (tell) => rootCandidates(rootFile, tell))));
   }
   return candidates;

@@ -27,6 +27,8 @@ export interface EditConfigOptions {
    * likewise. Default false.
    */
   readonly ownerOnly?: boolean | undefined;
+  /** Whether a secret is written: then only its owner may read the file, even if others could before. Default false. */
+  readonly secret?: boolean | undefined;
   /** Whose file it is; a new file then gets a `$schema`. Default: it does not. */
   readonly scope?: 'user' | 'project' | undefined;
   /** The program whose configuration it is. Default `switchboard`. */
@@ -35,7 +37,7 @@ export interface EditConfigOptions {
 
 export interface EditedConfig {
   readonly file: string;
-  /** Undefined where the file is new. */
+  /** Undefined where the file is new; the same as `after` where nothing is to be written. */
   readonly before: string | undefined;
   readonly after: string;
   /** Where the old text was kept; undefined: nowhere. */
@@ -50,18 +52,46 @@ export interface EditedConfig {
  * changed by a program (CONFIG_NOT_EDITABLE, CONFIG_NOT_WRITABLE) or changed all the time by others (CONFIG_BUSY).
  */
 export async function editConfig(options: EditConfigOptions): Promise<EditedConfig> {
-  const { change, dryRun = false, backupsIn, ownerOnly = false, scope, variant = SWITCHBOARD } = options;
+  const { dryRun = false, variant = SWITCHBOARD } = options;
+  if (!dryRun) {
+    // Not before it is needed: a host waits for us to start.
+    const { withFileLock } = await import('../shared/file-lock.ts');
+    return withFileLock(fileOf(options, variant), () => editAlone(options));
+  }
+  const { file, before, after } = await planned(options);
+  return { file, before, after, backup: undefined };
+}
+
+interface PlannedEdit {
+  readonly file: string;
+  readonly present: ReadFile | undefined;
+  readonly before: string | undefined;
+  readonly after: string;
+}
+
+/** Reads the file and changes its text; writes nothing. */
+async function planned(options: EditConfigOptions): Promise<PlannedEdit> {
+  const { change, scope, variant = SWITCHBOARD } = options;
+  const file = fileOf(options, variant);
+  const present = readPresent(file);
+  const before = present && textOf(file, present.bytes);
+  const problems = before === undefined ? [] : await problemsBefore(file, before, variant);
+  const start = before ?? newText(dirname(file), scope);
+  const after = change(start);
+  // Where there is nothing to write, no file is made.
+  if (after === start) return { file, present, before: start, after };
+  await refuseWorse(file, after, problems, variant);
+  return { file, present, before, after };
+}
+
+/** Programs that are not ours, such as editors, do not wait for our lock; where one was quicker, we start again. */
+async function editAlone(options: EditConfigOptions): Promise<EditedConfig> {
+  const { backupsIn, ownerOnly = false, secret = false, scope } = options;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const file = fileOf(options, variant);
-    const present = readPresent(file);
-    const before = present && textOf(file, present.bytes);
-    const problems = before === undefined ? [] : await problemsBefore(file, before, variant);
-    const after = before === undefined ? created(dirname(file), options) : change(before);
+    const { file, present, before, after } = await planned(options);
     if (after === before) return { file, before, after, backup: undefined };
-    await refuseWorse(file, after, problems, variant);
-    if (dryRun) return { file, before, after, backup: undefined };
     const kept = backupsIn === undefined || present === undefined ? undefined : backupPath(backupsIn, file);
-    const how = { backup: kept, mode: ownerOnly ? 0o600 : undefined };
+    const how = { backup: kept, mode: ownerOnly ? 0o600 : undefined, ownerOnly: secret };
     const bytes = Buffer.from(after, 'utf8');
     if (ownerOnly) doing(file, 'written', () => mkdirSync(dirname(file), { recursive: true, mode: 0o700 }));
     // What we write for the owner of a file is allowed.
@@ -81,13 +111,9 @@ export async function editConfig(options: EditConfigOptions): Promise<EditedConf
   });
 }
 
-/** The text of a file that is new. */
-function created(directory: string, { change, scope }: EditConfigOptions): string {
-  const schema = scope && schemaReference(scope, directory);
-  const start = `${JSON.stringify({ $schema: schema }, null, 2)}\n`;
-  const text = change(start);
-  // Where there is nothing to write, there is nothing to describe.
-  return text === start ? '{}\n' : text;
+/** What a file that is new starts with. */
+function newText(directory: string, scope: EditConfigOptions['scope']): string {
+  return `${JSON.stringify({ $schema: scope && schemaReference(scope, directory) }, null, 2)}\n`;
 }
 
 function schemaBeside(file: string, text: string, scope: EditConfigOptions['scope']): string | undefined {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withServerDisabled, withServerEnabled } from './edit-disabled.ts';
+import { withServerDisabled, withServerEnabled } from './edit.ts';
 
 const TEXT = `{
   // mine

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withLanguage, withoutLanguage } from './edit-language.ts';
+import { withLanguage, withoutLanguage } from './edit.ts';
 
 const TEXT = `{
   // Ours.

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { SwitchboardError } from '../shared/errors.ts';
 import { editJsonc, type LocatedText } from '../shared/jsonc-members.ts';
 import { nodeAt, putAt, removeAt } from '../shared/jsonc-paths.ts';
@@ -34,6 +35,56 @@ export function entryForConfig({ command, args = [], env = {}, cwd = '', timeout
     ...(cwd.trim() === '' ? {} : { cwd: escaped(cwd) }),
     ...(timeouts === undefined ? {} : { timeouts }),
   };
+}
+
+/**
+ * The text of a configuration with a server turned off. Where it has no entry of that name, it gets one that says only
+ * this: it comes before the definitions of that name in other files.
+ */
+export function withServerDisabled(text: string, name: string): string {
+  return editJsonc(text, (located) => {
+    const path = ['mcpServers', name];
+    if (nodeAt(located, path)?.members === undefined)
+      return withServer(located.text, name, { disabled: true });
+    return putAt(located, [...path, 'disabled'], true);
+  });
+}
+
+/** The text with it turned on again. An entry that says nothing else is taken out, so that another file's counts again. */
+export function withServerEnabled(text: string, name: string): string {
+  return editJsonc(text, (located) => {
+    const { members = [] } = nodeAt(located, ['mcpServers', name]) ?? {};
+    const saysMore = members.some(({ key }) => key !== 'disabled');
+    if (members.length > 0 && !saysMore) return withoutServer(located.text, name);
+    return removeAt(located.text, ['mcpServers', name, 'disabled']);
+  });
+}
+
+/**
+ * The text of a configuration with a language model in front of one of its servers. What was set for a model that is
+ * there already, a key perhaps, is not thrown away: where it would be, this throws a SwitchboardError WRAP_REFUSED.
+ */
+export function withLanguage(text: string, server: string, settings: object): string {
+  const isPlain = Object.keys(settings).length === 0;
+  return editJsonc(text, (located) => {
+    const path = ['mcpServers', server, 'language'];
+    if (nodeAt(located, path.slice(0, -1))?.members === undefined) return located.text;
+    const present = nodeAt(located, path);
+    if (present?.members === undefined) return putAt(located, path, isPlain ? true : settings);
+    if (isPlain || isDeepStrictEqual(present.value, settings)) return located.text;
+    throw new SwitchboardError(
+      'WRAP_REFUSED',
+      `${JSON.stringify(server)} already has a model with other settings.`,
+      {
+        hint: 'Change "language" of its entry in the configuration, or unwrap it first.',
+      },
+    );
+  });
+}
+
+/** The text without it, and without the comments that belong to it. */
+export function withoutLanguage(text: string, server: string): string {
+  return removeAt(text, ['mcpServers', server, 'language']);
 }
 
 function escaped(text: string): string {

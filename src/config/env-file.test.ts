@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createProject } from '../../test/helpers/temp-project.ts';
 import { readEnvFile } from './env-file.ts';
 import { loadConfig } from './index.ts';
+import { cheapestMs } from '../../test/helpers/cheapest.ts';
 
 const CONFIG = 'switchboard.config.json';
 
@@ -59,8 +60,17 @@ test('a server whose file is missing is unusable and says why; the others work',
   expect(unusable).toMatchObject([
     { name: 'a', reason: expect.stringContaining(`${project.path('.env')} does not exist`) as string },
   ]);
-  // Also where nobody may read it. Root may read everything.
-  if (process.getuid?.() === 0) return;
+  // Also where nobody may read it. Root may read everything, and Windows has no such mode.
+  if (process.platform === 'win32' || process.getuid?.() === 0) return;
   chmodSync(project.write('.env', 'A=1'), 0);
   expect((await loadConfig({ cwd: project.dir, env: {} })).unusable).toHaveLength(1);
+});
+
+test('a file made of carriage returns is read in time', () => {
+  const project = createProject({ '.env': '\r'.repeat(256 * 1024) });
+  expect(
+    cheapestMs(500, () => {
+      readEnvFile(project.path('.env'));
+    }),
+  ).toBeLessThan(500);
 });

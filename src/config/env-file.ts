@@ -1,7 +1,7 @@
-import { closeSync, fstatSync, openSync, readFileSync, constants } from 'node:fs';
 import util from 'node:util';
 import { messageOf } from '../shared/errors.ts';
 import { nodeErrorCode } from '../shared/node-error-code.ts';
+import { readRegularFile } from '../shared/regular-file.ts';
 
 /** The variables of a dotenv file, or why it cannot be used, as the end of a sentence. The reason never holds a value. */
 export type EnvFile =
@@ -21,7 +21,7 @@ export function readEnvFile(path: string): EnvFile {
     return failed(`cannot be read by Node ${process.version}; it needs 20.12 or later`);
   let text: string;
   try {
-    text = textOf(path);
+    text = readRegularFile(path, { maxBytes: MAX_BYTES }).toString('utf8');
   } catch (error) {
     const code = nodeErrorCode(error);
     return failed(code === 'ENOENT' ? 'does not exist' : `cannot be read: ${messageOf(error)}`);
@@ -32,19 +32,6 @@ export function readEnvFile(path: string): EnvFile {
   ]);
   if (env.some(([name, value]) => !NAME.test(name) || value.includes('\0')))
     return failed('has a line that is not NAME=value');
-  if (env.length === 0 && /^[^\S\n]*[^\s#]/m.test(text)) return failed('has no NAME=value line');
+  if (env.length === 0 && /^[^\S\r\n]*[^\s#]/m.test(text)) return failed('has no NAME=value line');
   return { kind: 'read', env: Object.fromEntries(env) };
-}
-
-function textOf(path: string): string {
-  // A pipe without a writer would block. Windows has neither such pipes nor the flag.
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile()) throw new Error('it is not a regular file');
-    if (stats.size > MAX_BYTES) throw new Error('it is larger than 1 MiB');
-    return readFileSync(descriptor, 'utf8');
-  } finally {
-    closeSync(descriptor);
-  }
 }

@@ -28,6 +28,8 @@ test('on Windows names differ in case only and never come twice', () => {
     ...{ PATH: 'D:\\', SystemRoot: 'C:\\Windows' },
   });
   expect(envNames({ env: {}, inheritEnv: ['SECRET'] }, windows, 'win32')).toContain('Secret');
+  const token = { Switchboard_Http_Token: 't' };
+  expect(composeEnv({ env: {}, inheritEnv: true }, token, 'win32')).toEqual({});
 });
 
 test('a variable called __proto__ is a variable', () => {

@@ -54,7 +54,7 @@ export function composeEnv(
   const inherited = inheritance(definition.inheritEnv, windows, spelled);
   const result = Object.create(null) as Record<string, string>;
   for (const [name, value] of Object.entries(parentEnv)) {
-    if (KEPT_BACK.has(name)) continue;
+    if (KEPT_BACK.has(spelled(name))) continue;
     if (value !== undefined && !explicit.has(spelled(name)) && inherited(spelled(name))) result[name] = value;
   }
   return Object.assign(result, definition.env);

@@ -1,4 +1,5 @@
 import type { Warn } from './candidate.ts';
+import { secretReferences, type Secrets, type UnsetSecret } from '../secrets/index.ts';
 import { interpolate, interpolationProblem, type Environment } from './interpolate.ts';
 import { unusableWarning } from './problem.ts';
 
@@ -17,31 +18,65 @@ export interface ReferenceFiller {
   fail(location: KeyLocation, why: string): void;
   /** Whether anything failed. */
   readonly failed: boolean;
+  /** The values of the secrets that were filled in. Never to be shown. */
+  readonly secrets: readonly string[];
 }
 
-export function createFiller(server: string, env: Environment, warn: Warn): ReferenceFiller {
+interface FillerOptions {
+  readonly env: Environment;
+  /** Default: none is set. */
+  readonly secrets?: Secrets | undefined;
+  readonly warn: Warn;
+}
+
+export function createFiller(server: string, { env, secrets, warn }: FillerOptions): ReferenceFiller {
   let failed = false;
-  const told = new Set<string>();
-  const fail = (location: KeyLocation, why: string, unset: readonly string[] = []): void => {
+  let told: Set<string> | undefined;
+  const used: string[] = [];
+  const fail = (
+    location: KeyLocation,
+    why: string,
+    unset: readonly string[] = [],
+    unsetSecrets: readonly string[] = [],
+  ): void => {
     failed = true;
-    const warning = unusableWarning(server, location, why, unset);
+    const warning = unusableWarning(server, location, why, { unset, unsetSecrets });
+    const missing = [...unset, ...unsetSecrets.map((name) => `secret:${name}`)];
     // What is missing in several locations is missing once.
-    const isNews = unset.length === 0 || unset.some((name) => !told.has(name));
-    unset.forEach((name) => told.add(name));
+    const isNews = missing.length === 0 || missing.some((name) => told?.has(name) !== true);
+    told = new Set([...(told ?? []), ...missing]);
     warn(isNews ? warning : { ...warning, level: 'info' });
   };
   return {
     fill(text, location) {
-      const result = interpolate(text, env);
-      if (result.kind === 'text') return result.text;
-      fail(location, interpolationProblem(result), result.kind === 'unset' ? [...new Set(result.names)] : []);
+      const result = interpolate(text, env, secrets);
+      if (result.kind === 'text') {
+        if (secrets !== undefined) used.push(...valuesOf(secretReferences(text), secrets));
+        return result.text;
+      }
+      const why = interpolationProblem(result);
+      if (result.kind === 'unknown') fail(location, why);
+      else fail(location, why, [...new Set(result.names)], namesOf(result.secrets));
       return '';
     },
     fail,
     get failed() {
       return failed;
     },
+    secrets: used,
   };
+}
+
+function valuesOf(names: readonly string[], secrets: Secrets): string[] {
+  return names.flatMap((name) => {
+    const state = secrets.get(name);
+    return state.kind === 'set' ? [state.value] : [];
+  });
+}
+
+/** Those that setting would help. */
+function namesOf(secrets: readonly UnsetSecret[]): string[] {
+  return [...new Set(secrets.filter(({ why }) => why === undefined).map(({ name }) => name))];
 }
 
 /** The same for any JSON value: replaces variables in all strings, but not in keys. */

@@ -77,7 +77,8 @@ function walk(pattern: string, { directory, onUnreadable }: FindFilesOptions, ma
     seen.add(key);
     const segment = segments[at];
     if (segment === undefined) {
-      if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) matches.push(path);
+      // What is not a regular file is found too: reading it says so.
+      if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false) matches.push(path);
     } else if (segment === '**') {
       visitBelow(path, at);
     } else if (literals[at] !== undefined) {

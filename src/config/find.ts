@@ -1,13 +1,14 @@
-import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { homeDirectory, userConfigDirectory } from '../shared/paths.ts';
+import { isAnyFile, statOf } from '../shared/regular-file.ts';
 import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
 
 export const USUAL_CONFIG_NAME = 'switchboard.config.json';
 /** In the order in which they are looked for. */
-export const CONFIG_NAMES = [
+export const CONFIG_NAMES: readonly [string, ...string[]] = [
   USUAL_CONFIG_NAME,
   ...['jsonc', 'js', 'cjs', 'mjs'].map((extension) => `switchboard.config.${extension}`),
 ];
@@ -98,7 +99,7 @@ export function locateConfig(
 
 /** The configuration files of one directory, the one in use first. */
 export function configsIn(directory: string): string[] {
-  return CONFIG_NAMES.map((name) => join(resolve(directory), name)).filter(isFile);
+  return CONFIG_NAMES.map((name) => join(resolve(directory), name)).filter(isAnyFile);
 }
 
 /** The file that was named; it must exist. */
@@ -127,7 +128,7 @@ function projectConfigs(cwd: string, userDirectory: string, home = homeDirectory
 
 /** The file, which must be there; `usual` is what such a file is called, `advice` what to do without it. */
 function existing(file: string, usual: string, advice: () => string): string {
-  const found = statSync(file, { throwIfNoEntry: false });
+  const found = statOf(file);
   if (found === undefined) {
     throw new SwitchboardError('CONFIG_NOT_FOUND', `Configuration file not found: ${file}.`, {
       hint: advice(),
@@ -139,26 +140,13 @@ function existing(file: string, usual: string, advice: () => string): string {
   });
 }
 
-function isFile(path: string): boolean {
-  return statOf(path)?.isFile() === true;
-}
-
 function exists(path: string): boolean {
   return statOf(path) !== undefined;
 }
 
-/** Also undefined without permission, or if a parent is a file. */
-function statOf(path: string): ReturnType<typeof statSync> {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
-}
-
 function real(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return resolve(path);
   }

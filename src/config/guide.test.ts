@@ -54,7 +54,10 @@ describe('the guide to the configuration', () => {
   test.each(examples('jsonc'))('under "%s" shows a configuration without a fault', async (_, block) => {
     const project = createProject({ 'switchboard.config.json': block });
     const { warnings } = await loadConfig({ cwd: project.dir, env: { GITHUB_TOKEN: 'set' } });
-    expect(warnings.map(describeWarning)).toEqual([]);
+    const said = warnings.map(describeWarning);
+    // It is not available there.
+    const others = said.filter((each) => !(process.platform === 'win32' && each.includes('Switchyard')));
+    expect(others).toEqual([]);
   });
 
   test('shows a file for one server that is found', async () => {

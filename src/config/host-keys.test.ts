@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { checkServer } from './check-server.ts';
+import { translateHostKeys } from './host-keys.ts';
 import { keyPath } from './problem.ts';
+import { isServer, serverKeys } from './schema/quick-check.generated.js';
 
 async function check(entry: object): Promise<{ server: unknown; said: string[] }> {
   const checked = await checkServer('a', entry);
@@ -102,4 +104,40 @@ describe('an entry as another host writes it', () => {
     expect(server).not.toHaveProperty('kind');
     expect(said.join('\n')).toContain(expected);
   });
+});
+
+test('a program in our own keys is the same after the translation, so none is needed', () => {
+  const entry = {
+    type: 'stdio',
+    command: 'x',
+    args: ['y'],
+    env: { A: 'b', C: 1 },
+    envFile: '.env',
+    cwd: '.',
+    framing: 'auto',
+    inheritEnv: ['A'],
+    description: 'x',
+    switchboardDescription: 'x',
+    disabled: false,
+    timeouts: { rpcMs: 7 },
+    isolation: 'shared',
+    stopFirst: true,
+    sandbox: { write: ['a'] },
+    language: { model: 'x' },
+    suiteName: 'x',
+    expose: { allow: ['a'] },
+    summaryMaxChars: 40,
+    exposure: 'flat',
+    offer: ['tools'],
+    exposedTools: ['a', { original: 'b', exposed: 'c' }],
+    hiddenTools: ['d'],
+    tools: { a: { name: 'e' } },
+    results: { maxTokens: 500 },
+    suite: { split: 'effect' },
+    approve: 'destructive',
+    pin: 'block',
+  };
+  expect(Object.keys(entry).sort()).toEqual([...serverKeys.command].sort());
+  expect(isServer(entry)).toBe(true);
+  expect(translateHostKeys(entry)).toEqual({ entry, notes: [] });
 });

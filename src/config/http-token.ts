@@ -11,16 +11,16 @@ const LEAST_CHARS = 16;
  * Throws a SwitchboardError TOKEN_UNUSABLE, without the value, where it cannot be used. Never to be logged.
  */
 export function httpTokenOf(
-  { writtenHttpToken: written }: Pick<LoadedConfig, 'writtenHttpToken'>,
+  { writtenHttpToken: written, secrets }: Pick<LoadedConfig, 'writtenHttpToken' | 'secrets'>,
   env: Environment,
 ): string | undefined {
   if (written === undefined) return undefined;
   const location = { file: written.file, key: 'http.token' };
-  const result = interpolate(written.text, env);
+  const result = interpolate(written.text, env, secrets);
   if (result.kind !== 'text') {
     const message = describeWarning({ ...location, message: `${interpolationProblem(result)}.` });
     throw new SwitchboardError('TOKEN_UNUSABLE', message, {
-      hint: 'Set the variable, or remove the key to have a token created.',
+      hint: 'Set it, or remove the key to have a token created.',
     });
   }
   // As with ${TOKEN:-}, which leaves it to the environment whether there is one.

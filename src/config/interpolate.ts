@@ -1,20 +1,23 @@
+import { NO_SECRETS, type Secrets, type UnsetSecret } from '../secrets/index.ts';
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Interpolated =
   | { readonly kind: 'text'; readonly text: string }
-  /** The variables that are not set, in the order they are named. */
-  | { readonly kind: 'unset'; readonly names: readonly string[] }
+  /** The variables and the secrets that are not set, in the order they are named. */
+  | { readonly kind: 'unset'; readonly names: readonly string[]; readonly secrets: readonly UnsetSecret[] }
   /** A reference of another program, such as `${input:token}`, that we cannot fill in. */
   | { readonly kind: 'unknown'; readonly reference: string };
 
 /**
- * Fills in `${NAME}`, `${env:NAME}` and `${NAME:-default}` (the default holds when NAME is unset or empty, as in a
- * shell, and may itself contain references). `$${` stands for `${`. Any other text, `$NAME` too, stays as it is.
- * What is filled in is never looked at again.
+ * Fills in `${NAME}`, `${env:NAME}`, `${secret:NAME}` and `${NAME:-default}` (the default holds when NAME is unset or
+ * empty, as in a shell, and may itself contain references). `$${` stands for `${`. Any other text, `$NAME` too, stays
+ * as it is. What is filled in is never looked at again.
  */
-export function interpolate(text: string, env: Environment): Interpolated {
+export function interpolate(text: string, env: Environment, secrets: Secrets = NO_SECRETS): Interpolated {
   if (!text.includes('${')) return { kind: 'text', text };
   const unset: string[] = [];
+  const unsetSecrets: UnsetSecret[] = [];
   let result = '';
   let at = 0;
   for (let next = text.indexOf('${'); next !== -1; next = text.indexOf('${', at)) {
@@ -29,28 +32,48 @@ export function interpolate(text: string, env: Environment): Interpolated {
     } else if (reference.name === undefined) {
       return { kind: 'unknown', reference: reference.scheme };
     } else {
-      const value = valueOf(reference.name, reference.fallback, env);
+      const value = valueOf(reference, env, secrets);
       if (value.kind === 'unknown') return value;
-      if (value.kind === 'unset') unset.push(...value.names);
-      else result += value.text;
+      if (value.kind === 'unset') {
+        unset.push(...value.names);
+        unsetSecrets.push(...value.secrets);
+      } else result += value.text;
       at = reference.end;
     }
   }
-  return unset.length > 0 ? { kind: 'unset', names: unset } : { kind: 'text', text: result + text.slice(at) };
+  return unset.length + unsetSecrets.length > 0
+    ? { kind: 'unset', names: unset, secrets: unsetSecrets }
+    : { kind: 'text', text: result + text.slice(at) };
 }
 
 /** Why a text could not be filled in, without anything of the text but names. */
 export function interpolationProblem(failure: Exclude<Interpolated, { kind: 'text' }>): string {
-  return failure.kind === 'unset'
-    ? `the environment variable ${[...new Set(failure.names)].join(', ')} is not set`
-    : `${failure.reference} is not supported (use \${NAME}, \${env:NAME} or \${NAME:-default}; $\${ is a literal \${)`;
+  if (failure.kind === 'unknown')
+    return `${failure.reference} is not supported (use \${NAME}, \${env:NAME}, \${secret:NAME} or \${NAME:-default}; $\${ is a literal \${)`;
+  const variables = [...new Set(failure.names)].join(', ');
+  const unset = [...new Set(failure.secrets.filter(({ why }) => why === undefined).map(({ name }) => name))];
+  const unreadable = failure.secrets.flatMap(({ name, why }) =>
+    why === undefined ? [] : [`the secret ${name} cannot be read: ${why}`],
+  );
+  return [
+    ...(variables === '' ? [] : [`the environment variable ${variables} is not set`]),
+    ...(unset.length === 0 ? [] : [`the secret ${unset.join(', ')} is not set`]),
+    ...new Set(unreadable),
+  ].join('; ');
 }
 
 type Reference =
-  | { readonly name: string; readonly fallback: string | undefined; readonly end: number }
+  | {
+      readonly name: string;
+      readonly secret: boolean;
+      readonly fallback: string | undefined;
+      readonly end: number;
+    }
   | { readonly name: undefined; readonly scheme: string };
 
-const OPENING = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(\}|:-)/y;
+type KnownReference = Exclude<Reference, { name: undefined }>;
+
+const OPENING = /\$\{(?:(?:env:)?([A-Za-z_][A-Za-z0-9_]*)|secret:([A-Za-z_][\w.-]*))(\}|:-)/y;
 const OTHER_SCHEME = /\$\{([A-Za-z]+:)(?!-)[^}]*\}/y;
 
 function referenceAt(text: string, at: number): Reference | undefined {
@@ -61,11 +84,12 @@ function referenceAt(text: string, at: number): Reference | undefined {
     const scheme = OTHER_SCHEME.exec(text)?.[1];
     return scheme === undefined ? undefined : { name: undefined, scheme: `\${${scheme}…}` };
   }
-  const [, name = '', end] = opening;
-  if (end === '}') return { name, fallback: undefined, end: OPENING.lastIndex };
+  const [, variable, secretName = '', end] = opening;
+  const named = { name: variable ?? secretName, secret: variable === undefined };
+  if (end === '}') return { ...named, fallback: undefined, end: OPENING.lastIndex };
   const start = OPENING.lastIndex;
   const close = closingBrace(text, start);
-  return close === -1 ? undefined : { name, fallback: text.slice(start, close), end: close + 1 };
+  return close === -1 ? undefined : { ...named, fallback: text.slice(start, close), end: close + 1 };
 }
 
 /** Where the reference that is already open ends: references inside its default have braces of their own. */
@@ -78,8 +102,20 @@ function closingBrace(text: string, from: number): number {
   return -1;
 }
 
-function valueOf(name: string, fallback: string | undefined, env: Environment): Interpolated {
-  const value = Object.hasOwn(env, name) ? env[name] : undefined;
-  if (fallback !== undefined && (value === undefined || value === '')) return interpolate(fallback, env);
-  return value === undefined ? { kind: 'unset', names: [name] } : { kind: 'text', text: value };
+function valueOf(
+  { name, secret, fallback }: KnownReference,
+  env: Environment,
+  secrets: Secrets,
+): Interpolated {
+  const state = secret ? secrets.get(name) : undefined;
+  // What is set and cannot be read now is not what the default is for.
+  if (state?.kind === 'unreadable') return { kind: 'unset', names: [], secrets: [{ name, why: state.why }] };
+  const variable = !secret && Object.hasOwn(env, name) ? env[name] : undefined;
+  const value = state?.kind === 'set' ? state.value : variable;
+  if (fallback !== undefined && (value === undefined || value === ''))
+    return interpolate(fallback, env, secrets);
+  if (value !== undefined) return { kind: 'text', text: value };
+  return secret
+    ? { kind: 'unset', names: [], secrets: [{ name }] }
+    : { kind: 'unset', names: [name], secrets: [] };
 }

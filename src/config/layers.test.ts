@@ -136,6 +136,34 @@ test('settings: the project wins, groups and maps are merged by key', async () =
   expect(() => httpTokenOf(loaded, {})).toThrow(`${userFile}: http.token`);
 });
 
+test('a project only tightens what guards its user: approve, pin and audit', async () => {
+  const guards = { approve: 'destructive', pin: 'block', audit: true };
+  const loosened = { approve: false, pin: 'off' };
+  const own = { approve: false, pin: 'warn' };
+  const user = { ...guards, mcpServers: { mine: server('a', own), plain: server('b') } };
+  const find = async (project: object, name: string) => {
+    const { servers, settings } = await person(user, { audit: false, ...project }).load();
+    expect(settings.audit).not.toBe(false);
+    return servers.find((each) => each.name === name);
+  };
+  const theirs = server('c', { ...loosened, tools: { wipe: { approve: false } } });
+  const atLeast = { which: 'destructive', tools: new Map() };
+  const strict = { approval: atLeast, pin: 'block' };
+  expect(await find({ ...loosened, mcpServers: { theirs } }, 'theirs')).toMatchObject(strict);
+  expect(await find({ ...loosened, mcpServers: { theirs }, extends: false }, 'theirs')).toMatchObject(strict);
+  expect(await find({ suites: { plain: { approve: false } }, ...loosened }, 'plain')).toMatchObject(strict);
+  // What is stricter holds, and of two kinds both.
+  const suites = { plain: { approve: ['read_*'], tools: { wipe: { approve: false } } } };
+  expect((await find({ suites }, 'plain'))?.approval).toEqual({
+    ...{ which: ['read_*'], tools: new Map([['wipe', false]]) },
+    atLeast,
+  });
+  expect((await find({ approve: 'all' }, 'plain'))?.approval).toEqual({ ...atLeast, which: 'all', atLeast });
+  // The user's own exceptions are no project's.
+  const mine = await find({}, 'mine');
+  expect([mine?.approval, mine?.pin]).toEqual([undefined, 'warn']);
+});
+
 test('paths are relative to the file they are written in', async () => {
   const { load, place } = person(
     {
@@ -152,24 +180,28 @@ test('paths are relative to the file they are written in', async () => {
   ]);
 });
 
-test("a user's server without a directory of its own is started in the project", async () => {
-  const { load, place } = person(
-    { mcpServers: { mine: server('a'), yard: { builtin: 'switchyard' } } },
-    undefined,
-    { 'user/mcps/found/.mcp.json': { name: 'found', command: { cmd: 'c' } } },
-  );
-  expect((await load()).servers).toMatchObject([
-    { name: 'mine', cwd: place.path('app/src') },
-    { name: 'yard', directory: place.path('app/src') },
-    { name: 'found', cwd: place.path('user/mcps/found'), origin: { scope: 'user' } },
-  ]);
-  place.write(`app/${NAME}`, {});
-  expect((await load()).servers).toMatchObject([
-    { cwd: place.path('app') },
-    { directory: place.path('app') },
-    { cwd: place.path('user/mcps/found') },
-  ]);
-});
+// It has a server for Switchyard, which is not available on Windows.
+test.skipIf(process.platform === 'win32')(
+  "a user's server without a directory of its own is started in the project",
+  async () => {
+    const { load, place } = person(
+      { mcpServers: { mine: server('a'), yard: { builtin: 'switchyard' } } },
+      undefined,
+      { 'user/mcps/found/.mcp.json': { name: 'found', command: { cmd: 'c' } } },
+    );
+    expect((await load()).servers).toMatchObject([
+      { name: 'mine', cwd: place.path('app/src') },
+      { name: 'yard', directory: place.path('app/src') },
+      { name: 'found', cwd: place.path('user/mcps/found'), origin: { scope: 'user' } },
+    ]);
+    place.write(`app/${NAME}`, {});
+    expect((await load()).servers).toMatchObject([
+      { cwd: place.path('app') },
+      { directory: place.path('app') },
+      { cwd: place.path('user/mcps/found') },
+    ]);
+  },
+);
 
 test('discovered servers belong to the directory of their file, and a .mcp.json only to a project', async () => {
   const { load, place, userFile } = person(

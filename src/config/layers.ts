@@ -8,7 +8,7 @@ import type { ProgramVariant } from './program-variant.ts';
 import type { ConfigFile, ConfigScope, FoundConfig } from './find.ts';
 import { keyPath, type ConfigWarning } from './problem.ts';
 import { ProjectApproval } from './project-approval.ts';
-import { isModule, readConfigFile, readJsonFile } from './read.ts';
+import { isModule, readConfigFile, readHooks, readJsonFile, type HookModule } from './read.ts';
 import type { ConfigInput } from './schema/config.ts';
 import { globsOf } from './settings.ts';
 
@@ -20,6 +20,8 @@ export interface Layer {
   /** What its relative paths are relative to. */
   readonly directory: string;
   readonly config: ConfigInput;
+  /** The functions it exports that see every call. Default: none. */
+  readonly hooks?: HookModule | undefined;
   /** Its servers: those of the file, then those that were discovered. */
   readonly candidates: readonly ServerCandidate[];
   /** Which of its files may be used. Default: all. */
@@ -32,7 +34,7 @@ export interface ReadLayersOptions {
   readonly variant: ProgramVariant;
   /** Whether a file that cannot be used is an error even where another one can. */
   readonly strict: boolean;
-  /** Whether a file found by looking that cannot be used is left out even where no other one is there. */
+  /** Whether a file that cannot be used is left out even where no other one is there. */
   readonly keepGoing: boolean;
   /** Whether the files of a project are used without having been allowed. Default: as the environment says. */
   readonly allowProject?: boolean | undefined;
@@ -42,10 +44,14 @@ export interface ReadLayersOptions {
 export interface ReadLayers {
   /** The one that wins first. */
   readonly layers: readonly [Layer, ...Layer[]];
+  /** What the user file says, also where the project leaves it out: some of it guards the user. Undefined: there is none. */
+  readonly user: ConfigInput | undefined;
   /** The files that were read, or would have been if they were in order, likewise. */
   readonly files: readonly ConfigFile[];
   /** As in FoundConfig. */
   readonly userDirectory: string | undefined;
+  /** Tells which files of projects are allowed at that time. */
+  readonly openApproval: () => ProjectApproval;
 }
 
 /**
@@ -62,16 +68,18 @@ export async function readLayers(found: FoundConfig, options: ReadLayersOptions)
   const patterns = user?.config.allowProjects ?? [];
   const isFound = (projectFile?.scope ?? 'project') === 'project';
   const approval = isFound ? new ProjectApproval({ ...options, patterns }) : undefined;
+  const openApproval = (): ProjectApproval => new ProjectApproval({ ...options, patterns });
   const project = await readLayer(projectFile, options, approval);
   warnAboutForeignKeys(project, ['allowProjects'], options.warn);
   if (user === undefined || userFile === undefined || project.config.extends === false) {
     if (project.error !== undefined) {
-      if (!options.keepGoing || !isFound) throw project.error;
+      if (!options.keepGoing) throw project.error;
       warnAboutLeftOut(project, options.warn);
     }
-    const files = projectFile === undefined ? [] : [projectFile];
+    const leftOut = project.error === undefined ? {} : { leftOut: true };
+    const files = projectFile === undefined ? [] : [{ ...projectFile, ...leftOut }];
     const userDirectory = project.config.extends === false ? undefined : found.userDirectory;
-    return { layers: [project], files, userDirectory };
+    return { layers: [project], user: user?.config, files, userDirectory, openApproval };
   }
   ofUser.forEach(options.warn);
   warnAboutForeignKeys(user, ['extends'], options.warn);
@@ -83,7 +91,7 @@ export async function readLayers(found: FoundConfig, options: ReadLayersOptions)
     broken.some((layer) => layer.file === file.path) ? { ...file, leftOut: true } : file,
   );
   const layers = [project, startingIn(project.directory, user)] as const;
-  return { layers, files, userDirectory: found.userDirectory };
+  return { layers, user: user.config, files, userDirectory: found.userDirectory, openApproval };
 }
 
 interface ReadLayer extends Layer {
@@ -102,12 +110,12 @@ async function readLayer(
   const directory = file === undefined ? resolve(cwd) : dirname(file);
   const base = { scope, file, directory, approval };
   try {
-    const { config, own } =
+    const { config, own, hooks } =
       file === undefined
         ? NO_FILE
         : approval === undefined || approval.allows(file)
           ? await readFile(file, options)
-          : { config: {}, own: await namesIn(file) };
+          : { ...NO_FILE, own: await namesIn(file) };
     // In the user's own directory, no other program looks for a .mcp.json.
     const rootFile = variant.discovers !== false && scope !== 'user';
     const discovered = await discover(directory, {
@@ -117,7 +125,7 @@ async function readLayer(
       approval,
     });
     const candidates = [...own, ...discovered].map((candidate) => ({ ...candidate, scope }));
-    return { ...base, config, candidates };
+    return { ...base, config, candidates, hooks };
   } catch (error) {
     if (!(error instanceof SwitchboardError)) throw error;
     return { ...base, config: {}, candidates: [], error };
@@ -127,6 +135,7 @@ async function readLayer(
 interface FileContent {
   readonly config: ConfigInput;
   readonly own: readonly ServerCandidate[];
+  readonly hooks?: HookModule | undefined;
 }
 
 const NO_FILE: FileContent = { config: {}, own: [] };
@@ -135,7 +144,11 @@ async function readFile(file: string, { variant, warn }: ReadLayersOptions): Pro
   const checked = await checkConfig(await readConfigFile(file, warn), variant);
   if (checked.fatal.length > 0) throw invalidConfig(file, allProblems(checked));
   for (const { path, message, level } of checked.notes) warn({ file, key: keyPath(path), message, level });
-  return { config: checked.config, own: checkedCandidates(file, checked.servers, warn) };
+  return {
+    config: checked.config,
+    own: checkedCandidates(file, checked.servers, warn),
+    hooks: await readHooks(file),
+  };
 }
 
 /** The servers of a file that is not allowed yet. A program is not run; it is listed in place of its servers. */
@@ -185,14 +198,26 @@ function warnAboutLeftOut({ file = '', error }: ReadLayer, warn: Warn): void {
 }
 
 /** What all layers say together, but for servers and globs: the first one wins, of groups and maps member by member. */
-export function mergeConfigs(layers: readonly Layer[]): ConfigInput {
-  return layers
+export function mergeConfigs(layers: readonly Layer[], user: ConfigInput | undefined): ConfigInput {
+  const config = layers
     .map(({ config }) => config)
     .reduceRight<ConfigInput>((below, above) => {
       const merged: Record<string, unknown> = { ...below, ...above };
       for (const key of MERGED) if (below[key] && above[key]) merged[key] = { ...below[key], ...above[key] };
       return merged;
     }, {});
+  // A project does not decide whether its person's calls are recorded.
+  return user?.audit === undefined ? config : { ...config, audit: user.audit };
 }
 
-const MERGED = ['suites', 'tools', 'http', 'instructions', 'timeouts', 'introspection', 'limits'] as const;
+const MERGED = [
+  'suites',
+  'suite',
+  'tools',
+  'http',
+  'instructions',
+  'timeouts',
+  'introspection',
+  'code',
+  'limits',
+] as const;

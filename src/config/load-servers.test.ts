@@ -40,6 +40,7 @@ describe('mcpServers', () => {
         name: 'full',
         description: 'Does things.',
         switchboardDescription: 'Use it.',
+        pin: 'warn',
         origin: { file, key: 'mcpServers.full', scope: 'project' },
         command: '/bin/server',
         args: ['--root', '/r', '80', '${x}'],
@@ -75,6 +76,7 @@ describe('mcpServers', () => {
       {
         kind: 'stdio',
         name: 'plain',
+        pin: 'warn',
         origin: { file, key: 'mcpServers.plain', scope: 'project' },
         command: 'echo',
         args: [],
@@ -158,7 +160,7 @@ describe('mcpServers', () => {
     [{ command: 'x', disabled: 'yes' }, 'mcpServers.bad.disabled: must be true or false'],
     [
       { command: 'x', exposure: 'flatt' },
-      'mcpServers.bad.exposure: must be one of "suite", "flat", "hidden" (did you mean "flat"?)',
+      'mcpServers.bad.exposure: must be one of "suite", "flat", "search", "code", "hidden" (did you mean "flat"?)',
     ],
     [
       { command: 'x', offer: ['prompts', 'tools', 'prompts'] },

@@ -58,7 +58,7 @@ test('what a configuration says about time limits and the environment holds for 
 });
 
 test.each([
-  ['is not there', {}, /original\/\.mcp\.json: cannot be read/],
+  ['is not there', {}, /original[\\/]\.mcp\.json: cannot be read/],
   ['refers to what is not set', { name: 'one', command: '${NOWHERE}' }, /NOWHERE/],
   [
     'defines several servers',

@@ -4,8 +4,9 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
 import { childCandidate, mapCandidates, type Warn } from './candidate.ts';
 import type { Environment } from './interpolate.ts';
-import { loadConfig, type LoadedConfig } from './load.ts';
+import { loadConfig, secretsFor, type LoadedConfig } from './load.ts';
 import { describeWarning, type ConfigWarning } from './problem.ts';
+import { ProjectApproval } from './project-approval.ts';
 import { readJsonFile } from './read.ts';
 import { resolveServers } from './resolve.ts';
 import type { StdioServer } from './schema/config.ts';
@@ -35,8 +36,9 @@ export async function loadWrapped(options: LoadWrappedOptions): Promise<LoadedCo
   const settings = await settingsOf(options);
   const found = await candidatesIn(file, language, warn);
   const candidates = found.map((candidate) => ({ ...candidate, directory: folder }));
+  const secrets = await secretsFor(candidates, env);
   const resolved = resolveServers(candidates, {
-    ...{ settings, suiteFiles: new Map<string, string>(), env, warn, warnings },
+    ...{ settings, suiteFiles: new Map<string, string>(), env, secrets, warn, warnings },
     ourScript: process.argv[1],
   });
   const [server] = resolved.servers;
@@ -47,6 +49,7 @@ export async function loadWrapped(options: LoadWrappedOptions): Promise<LoadedCo
     // It is all there is, so it is shown as it is; but for its tool it would have to be started to be shown.
     servers: [{ ...server, exposure: 'flat', naming: 'own', offer: ['tools'] }],
     ...{ disabled: [], unusable: [], order: [], notAllowed: undefined, compounds: [], warnings },
+    openApproval: () => new ProjectApproval({ patterns: [] }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { afterAll } from 'vitest';
 import { describeWarning, loadConfig, type LoadedConfig } from './index.ts';
 
@@ -30,7 +30,8 @@ export function warningText(loaded: LoadedConfig, level?: 'warn' | 'info'): stri
   return loaded.warnings
     .filter((warning) => level === undefined || warning.level === level)
     .map(describeWarning)
-    .join('\n');
+    .join('\n')
+    .replaceAll(sep, '/');
 }
 
 export const echo = { command: 'echo' };

@@ -1,44 +1,38 @@
 import { basename, dirname, resolve } from 'node:path';
 import { didYouMean } from '../shared/nearest.ts';
 import { shellWord } from '../shared/shell-word.ts';
+import { NO_SECRETS, secretReferences, type Secrets } from '../secrets/index.ts';
 import type { ServerCandidate, Warn } from './candidate.ts';
 import { resolveCompounds, type CompoundDefinition } from './compound.ts';
-import type { ServerDefinition, UnusableServer } from './definition.ts';
+import type { BuiltinDefinition, UnusableServer } from './definition.ts';
 import { DESCRIPTIONS_FILE, readDescriptions } from './descriptions.ts';
-import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
-import { findConfig, type ConfigFile } from './find.ts';
+import { SWITCHBOARD } from './program-variant.ts';
+import { findConfig, type ConfigFile, type FindConfigOptions } from './find.ts';
 import { interpolate, interpolationProblem, type Environment } from './interpolate.ts';
 import { mergeConfigs, readLayers, type Layer } from './layers.ts';
 import { warnAboutNameClashes } from './name-clashes.ts';
 import { keyPath, type ConfigWarning } from './problem.ts';
-import type { ProjectFile } from './project-approval.ts';
-import { resolveServers } from './resolve.ts';
+import type { HookModule } from './read.ts';
+import type { ProjectApproval, ProjectFile } from './project-approval.ts';
+import { resolveServers, type ResolvedServers } from './resolve.ts';
 import { describeSettings, describeLaunch } from './describe-launch.ts';
 import { isServerName } from './schema/quick-check.generated.js';
 import { applyDefaults, type Settings } from './settings.ts';
 
-export interface LoadConfigOptions {
-  /** Where to look for the configuration of a project, and what `configPath` is relative to. */
-  readonly cwd: string;
-  /** The one file to read. Default: that of the program; for `switchboard` those of the project and of the user. */
-  readonly configPath?: string | undefined;
+export interface LoadConfigOptions extends Omit<FindConfigOptions, 'home'> {
   /** What `${NAME}` is filled in from. */
   readonly env: Environment;
-  /** Where the user file is. Default: userConfigDirectory(), by the environment of this process. */
-  readonly userDirectory?: string | undefined;
   /** Whether every file must be usable, even where others are. Default false. */
   readonly strict?: boolean | undefined;
-  /** Whether a file found by looking that cannot be used is a warning and no error, even if it is the only one. Default false. */
+  /** Whether a file that is there and cannot be used is a warning and no error, even if it is the only one. Default false. */
   readonly keepGoing?: boolean | undefined;
   /** Whether a project's files are used without having been allowed. Default: where SWITCHBOARD_ALLOW_PROJECT is 1. */
   readonly allowProject?: boolean | undefined;
   /** The script that runs now; an entry that starts it is left out. Default `process.argv[1]`. */
   readonly ourScript?: string | undefined;
-  /** The program we are started as. Default `switchboard`. */
-  readonly variant?: ProgramVariant | undefined;
 }
 
-export interface LoadedConfig {
+export interface LoadedConfig extends ResolvedServers {
   /** The file with the most say: the one that was named, else the project's, else the user's; undefined for none. */
   readonly file: string | undefined;
   /** All files, the one with the most say first. */
@@ -54,19 +48,14 @@ export interface LoadedConfig {
   readonly logDirectory: string | undefined;
   /** `http.token` as it was written, and where; httpTokenOf fills it in. Never to be shown. */
   readonly writtenHttpToken: { readonly text: string; readonly file: string } | undefined;
-  /**
-   * The first wins: those of the project's file, then what its patterns find, then its root `.mcp.json`; then the same of
-   * the user, without a root `.mcp.json`.
-   */
-  readonly servers: readonly ServerDefinition[];
-  /** Names of servers that are turned off. */
-  readonly disabled: readonly string[];
-  /** Servers that are defined but cannot be used as they are written, and why; a warning says it too. */
-  readonly unusable: readonly UnusableServer[];
-  /** The names of all servers, also of those that are turned off, in the order in which the files have them. */
-  readonly order: readonly string[];
+  /** Those that the configuration refers to. Default: it refers to none. */
+  readonly secrets?: Secrets;
   /** What of the project is not allowed yet; undefined where nothing is left to allow. */
   readonly notAllowed: NotAllowed | undefined;
+  /** Tells which files of projects are allowed at that time. */
+  readonly openApproval: () => ProjectApproval;
+  /** Modules whose functions see every call; the last one has the last word. Default: none. */
+  readonly hooks?: readonly HookModule[];
   /** Tools made of tools of several servers, in the order written. */
   readonly compounds: readonly CompoundDefinition[];
   /** What was skipped or ignored, and why. Never holds a value of the environment. */
@@ -80,7 +69,12 @@ export interface NotAllowed {
   readonly files: readonly ProjectFile[];
   /** What they would start, a line for each server, and which settings they would make. */
   readonly runs: readonly string[];
+  /** Those of its servers that are parts of this program, which have files of their own. */
+  readonly builtins: readonly BuiltinProject[];
 }
+
+/** Selects the project of a built-in server: a path or a name, or else the directory. */
+export type BuiltinProject = Pick<BuiltinDefinition, 'directory' | 'project'>;
 
 export interface ConfigSearch {
   readonly cwd: string;
@@ -100,14 +94,17 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const found = findConfig(options);
   for (const { path, usedInstead } of found.unused)
     warn({ file: path, message: `is ignored, because ${usedInstead} exists too`, level: 'warn' });
-  const { layers, files, userDirectory } = await readLayers(found, {
+  const { layers, user, files, userDirectory, openApproval } = await readLayers(found, {
     ...{ cwd, variant, strict, keepGoing, warn },
     allowProject: options.allowProject,
   });
   const [first] = layers;
   const { directory } = first;
-  const config = mergeConfigs(layers);
-  const settings = applyDefaults({ ...config, discoverGlobs: first.config.discoverGlobs }, variant);
+  const config = mergeConfigs(layers, user);
+  const settings = {
+    ...applyDefaults({ ...config, discoverGlobs: first.config.discoverGlobs }, variant),
+    ...(user === undefined ? {} : { user: { approve: user.approve, pin: user.pin, suites: user.suites } }),
+  };
   const read = layers.flatMap((layer) => layer.candidates);
   // A server that is not allowed replaces no other.
   const candidates = [
@@ -117,10 +114,15 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   ];
   const howToAllow = `Review it, then run: ${variant.program ?? 'switchboard'} allow ${shellWord(directory)}`;
   const suiteFiles = filesOf(layers, 'suites');
+  const secrets = await secretsFor(
+    [layers.map(({ config: each }) => each), candidates.filter(isAllowed)],
+    env,
+  );
   const { servers, disabled, unusable, order } = resolveServers(candidates, {
     settings,
     suiteFiles,
     env,
+    secrets,
     descriptions: readDescriptions(layers, warn),
     howToAllow,
     ourScript: options.ourScript ?? process.argv[1],
@@ -141,10 +143,23 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     ...{ file: files[0]?.path, files, directory },
     search: found.userDirectory === undefined ? undefined : { cwd: resolve(cwd), userDirectory },
     ...{ settings, suiteFiles },
-    logDirectory: logDirectoryOf(layers, env, warn),
+    ...hooksIn(layers),
+    ...(secrets === NO_SECRETS ? {} : { secrets }),
+    logDirectory: logDirectoryOf(layers, env, secrets, warn),
     writtenHttpToken: httpTokenIn(layers),
-    ...{ servers, disabled, unusable, order, notAllowed, compounds, warnings },
+    ...{ servers, disabled, unusable, order, notAllowed, openApproval, compounds, warnings },
   };
+}
+
+/**
+ * The secrets that these values refer to. What reads them is loaded only where there are any, and a project that is not
+ * allowed makes nobody ask for them.
+ */
+export async function secretsFor(values: unknown, env: Environment): Promise<Secrets> {
+  const names = secretReferences(values);
+  if (names.length === 0) return NO_SECRETS;
+  const { SecretStore } = await import('../secrets/index.ts');
+  return new SecretStore(env).values(names);
 }
 
 /** So many servers of a project that is not allowed yet are shown. */
@@ -172,11 +187,21 @@ function notAllowedIn(
   );
   if (files.length === 0) return undefined;
   // All of it, however long: a yes is for the whole file.
-  const runs = waiting
-    .filter((each) => files.some(({ path }) => path === each.file))
-    .map((each) => `${describeLaunch(each)}${replaces(each) ? ', instead of your own' : ''}`);
+  const ofFiles = waiting.filter((each) => files.some(({ path }) => path === each.file));
+  const runs = ofFiles.map(
+    (each) => `${describeLaunch(each)}${replaces(each) ? ', instead of your own' : ''}`,
+  );
+  const builtins = ofFiles.flatMap(({ definition, directory: from }) =>
+    definition.kind === 'builtin' ? [{ directory: from, project: definition.server.project }] : [],
+  );
   const configured = files.find(({ path }) => path === file);
-  return { directory, files, runs: [...runs, ...describeSettings(configured?.path)] };
+  return { directory, files, runs: [...runs, ...describeSettings(configured?.path)], builtins };
+}
+
+/** Those of the project first: it does not undo what its person's own do. */
+function hooksIn(layers: readonly Layer[]): Pick<LoadedConfig, 'hooks'> {
+  const hooks = layers.flatMap((layer) => layer.hooks ?? []);
+  return hooks.length === 0 ? {} : { hooks };
 }
 
 /** Which file each entry of a map comes from. */
@@ -212,11 +237,16 @@ function warnAboutUnusedSuites(
   }
 }
 
-function logDirectoryOf(layers: readonly Layer[], env: Environment, warn: Warn): string | undefined {
+function logDirectoryOf(
+  layers: readonly Layer[],
+  env: Environment,
+  secrets: Secrets,
+  warn: Warn,
+): string | undefined {
   const layer = layers.find(({ config }) => config.logDirectory !== undefined);
   const written = layer?.config.logDirectory;
   if (layer?.file === undefined || written === undefined) return undefined;
-  const result = interpolate(written, env);
+  const result = interpolate(written, env, secrets);
   if (result.kind === 'text') {
     // As with ${LOGS:-}, which leaves it to the environment whether there is a log file.
     return result.text === '' ? undefined : resolve(dirname(layer.file), result.text);

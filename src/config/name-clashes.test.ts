@@ -8,7 +8,7 @@ async function warningsOf(config: object | string): Promise<string[]> {
   const { warnings } = await loadConfig({ cwd: project.dir, env: {} });
   return warnings
     .filter(({ level }) => level === 'warn')
-    .map((warning) => describeWarning(warning).replaceAll(`${project.dir}/`, ''));
+    .map((warning) => describeWarning(warning).replaceAll(project.path('/'), ''));
 }
 
 const x = { command: 'x' };

@@ -35,6 +35,8 @@ export interface ConfigWarning {
   readonly why?: string;
   /** With `server`: the environment variables that would have to be set. */
   readonly unset?: readonly string[];
+  /** With `server`: the secrets that would have to be set. */
+  readonly unsetSecrets?: readonly string[];
 }
 
 /** The warning about something that makes a server unusable. */
@@ -42,12 +44,13 @@ export function unusableWarning(
   server: string,
   { file, path }: { readonly file: string; readonly path: ConfigProblem['path'] },
   why: string,
-  unset: readonly string[] = [],
+  { unset = [], unsetSecrets = [] }: Pick<ConfigWarning, 'unset' | 'unsetSecrets'> = {},
 ): ConfigWarning {
   const message = withConsequence(why, 'the server is not available');
   return {
     ...{ file, key: keyPath(path), message, level: 'warn', server, why },
     ...(unset.length === 0 ? {} : { unset }),
+    ...(unsetSecrets.length === 0 ? {} : { unsetSecrets }),
   };
 }
 

@@ -18,14 +18,17 @@ export function fillInProgram(
   filler: ReferenceFiller,
 ): ResolvedProgram | undefined {
   const fill = (text: string, ...path: (string | number)[]): string => {
+    if (!text.includes('${') && !text.includes('\0')) return text;
     const location = { file: candidate.file, path: [...candidate.path, ...path] };
     const filled = candidate.literal === true ? text : filler.fill(text, location);
     if (filled.includes('\0')) filler.fail(location, 'contains a NUL character');
     return filled;
   };
 
-  const fillEnv = (given: StdioServer['env'] = {}, ...path: string[]): [string, string][] =>
-    Object.entries(given).map(([name, value]) => [name, fill(String(value), ...path, name)]);
+  const fillEnv = (given: StdioServer['env'], ...path: string[]): [string, string][] =>
+    given === undefined
+      ? []
+      : Object.entries(given).map(([name, value]) => [name, fill(String(value), ...path, name)]);
   const fillArgs = (given: readonly string[] = [], ...path: string[]): string[] =>
     given.map((arg, index) => fill(arg, ...path, index));
 

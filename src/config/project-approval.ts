@@ -1,11 +1,16 @@
-import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { matchPath } from '../shared/glob.ts';
-import { SwitchboardError } from '../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
+import { sha256 } from '../shared/sha256.ts';
+import { nodeErrorCode } from '../shared/node-error-code.ts';
+import { parseJson } from '../shared/parse-json.ts';
 import { homeDirectory, stateDirectory } from '../shared/paths.ts';
-import { readForReplacing, replaceFile } from '../shared/replace-file.ts';
+import { CHANGE, readPrivateFile } from '../shared/private-file.ts';
+import { readRegularFile, statOf } from '../shared/regular-file.ts';
+import { writeFileAtomic } from '../shared/write-file.ts';
+import type { Warn } from './candidate.ts';
 
 /**
  * A project's files are untrusted until a person approves them: opening a cloned repository must not run its
@@ -27,6 +32,8 @@ export interface ApprovalOptions {
   readonly allowProject?: boolean | undefined;
   /** Directories whose files are allowed, as in `allowProjects` of the user file. */
   readonly patterns: readonly string[];
+  /** Called for a file that can never be allowed. Default: it is ignored without a word. */
+  readonly warn?: Warn | undefined;
 }
 
 /** Tells which files of a project are allowed, and collects those that are not. */
@@ -34,9 +41,11 @@ export class ProjectApproval {
   readonly notAllowed: ProjectFile[] = [];
   readonly #everything: boolean;
   readonly #patterns: readonly string[];
+  readonly #warn: Warn | undefined;
   #record: ApprovalRecord | undefined;
 
-  constructor({ allowProject, patterns }: ApprovalOptions) {
+  constructor({ allowProject, patterns, warn }: ApprovalOptions) {
+    this.#warn = warn;
     this.#everything = allowProject ?? process.env[ALLOW_VARIABLE] === '1';
     this.#patterns = patterns.map(withHome);
   }
@@ -46,21 +55,36 @@ export class ProjectApproval {
     if (this.#everything) return true;
     const directory = dirname(canonicalPath(path));
     if (this.#patterns.some((pattern) => isBelow(pattern, directory))) return true;
-    // What is not a regular file now may be one when it is read.
-    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
-    const hash = hashOfFile(path);
-    if (hash === undefined) return true;
-    if (hash === TOO_LARGE) return false;
-    this.#record ??= readRecord(approvalRecordFile());
+    if (statOf(path) === undefined) return false;
+    let hash: string;
+    try {
+      hash = hashOfFile(path);
+    } catch (error) {
+      if (nodeErrorCode(error) !== undefined) return true;
+      // It may be another file by the time it is read.
+      this.#warn?.({ file: path, message: `is ignored: ${messageOf(error)}`, level: 'warn' });
+      return false;
+    }
+    this.#record ??= this.#readRecord();
     if (this.#record.get(canonicalPath(path)) === hash) return true;
     this.notAllowed.push({ path, hash });
     return false;
   }
+
+  /** What others could have written allows nothing. */
+  #readRecord(): ApprovalRecord {
+    try {
+      return readRecord(approvalRecordFile());
+    } catch (error) {
+      this.#warn?.({ message: `${messageOf(error)} Nothing is allowed until then.`, level: 'warn' });
+      return new Map();
+    }
+  }
 }
 
 /** Remembers that these files are allowed, with the content they had. */
-export function allowFiles(files: readonly ProjectFile[]): void {
-  changeRecord((record) => {
+export async function allowFiles(files: readonly ProjectFile[]): Promise<void> {
+  await changeRecord((record) => {
     for (const { path, hash } of files) {
       const key = canonicalPath(path);
       // The newest come last.
@@ -72,10 +96,10 @@ export function allowFiles(files: readonly ProjectFile[]): void {
 }
 
 /** Forgets what was allowed at or below this path. Returns what that was. */
-export function denyFiles(path: string): string[] {
+export async function denyFiles(path: string): Promise<string[]> {
   const key = canonicalPath(resolve(path));
   let denied: string[] = [];
-  changeRecord((record) => {
+  await changeRecord((record) => {
     denied = [...record.keys()].filter((each) => each === key || each.startsWith(`${key}${sep}`));
     for (const each of denied) record.delete(each);
   });
@@ -86,23 +110,23 @@ export function denyFiles(path: string): string[] {
 export function allowedFiles(): { readonly path: string; readonly changed: boolean }[] {
   return [...readRecord(approvalRecordFile())].map(([path, hash]) => ({
     path,
-    changed: hashOfFile(path) !== hash,
+    changed: hashIfReadable(path) !== hash,
   }));
 }
 
 /** Runs what changes files on behalf of their owner: those that were allowed before, or new, are allowed afterwards. */
 export async function keepApproval<T>(paths: readonly string[], change: () => T | Promise<T>): Promise<T> {
   const record = readRecord(approvalRecordFile());
-  const before = paths.map((path) => ({ path, hash: hashOfFile(path) }));
+  const before = paths.map((path) => ({ path, hash: hashIfReadable(path) }));
   const owned = before.filter(
     ({ path, hash }) => hash === undefined || record.get(canonicalPath(path)) === hash,
   );
   const result = await change();
   const changed = owned.flatMap(({ path, hash }) => {
-    const now = hashOfFile(path);
+    const now = hashIfReadable(path);
     return now === undefined || now === hash ? [] : [{ path, hash: now }];
   });
-  if (changed.length > 0) allowFiles(changed);
+  if (changed.length > 0) await allowFiles(changed);
   return result;
 }
 
@@ -111,11 +135,6 @@ type ApprovalRecord = Map<string, string>;
 
 const VERSION = 1;
 const MAX_FILES = 2000;
-const MAX_BYTES = 4 * 1024 * 1024;
-const ATTEMPTS = 20;
-/** No configuration is larger. */
-const MAX_CONFIG_BYTES = 16 * 1024 * 1024;
-const TOO_LARGE = 'too large';
 
 /** Where is remembered what is allowed. */
 export function approvalRecordFile(): string {
@@ -126,62 +145,59 @@ export function approvalRecordFile(): string {
 function canonicalPath(path: string): string {
   const absolute = resolve(path);
   try {
-    return join(realpathSync(dirname(absolute)), basename(absolute));
+    return join(realpathSync.native(dirname(absolute)), basename(absolute));
   } catch {
     return absolute;
   }
 }
 
-/** Undefined for what is not there, or no regular file: a pipe would be waited for. */
-function hashOfFile(path: string): string | undefined {
+/** Throws where the file cannot be read, is not regular or too large. */
+function hashOfFile(path: string): string {
+  return sha256(readRegularFile(path));
+}
+
+/** Undefined then. */
+function hashIfReadable(path: string): string | undefined {
   try {
-    const found = statSync(path);
-    if (!found.isFile()) return undefined;
-    if (found.size > MAX_CONFIG_BYTES) return TOO_LARGE;
-    return createHash('sha256').update(readFileSync(path)).digest('hex');
+    return hashOfFile(path);
   } catch {
     return undefined;
   }
 }
 
+/** Throws STATE_NOT_PRIVATE where others could have written it. One that is damaged allows nothing. */
 function readRecord(file: string): ApprovalRecord {
-  try {
-    return parseRecord(readFileSync(file));
-  } catch {
-    // There is none, or none that can be read: nothing is allowed.
-    return new Map<string, string>();
-  }
-}
-
-function parseRecord(bytes: Buffer): ApprovalRecord {
-  const value: unknown = bytes.length > MAX_BYTES ? undefined : JSON.parse(bytes.toString('utf8'));
+  const text = readPrivateFile(file, notPrivate(file), CHANGE);
   const record = new Map<string, string>();
+  const value = text === undefined ? undefined : parseJson(text);
   if (!isObject(value) || value.version !== VERSION || !isObject(value.files)) return record;
   for (const [key, hash] of Object.entries(value.files)) if (typeof hash === 'string') record.set(key, hash);
   return record;
 }
 
-function changeRecord(change: (record: ApprovalRecord) => void): void {
+async function changeRecord(change: (record: ApprovalRecord) => void): Promise<void> {
   const file = approvalRecordFile();
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const present = readForReplacing(file);
-    let record: ApprovalRecord = new Map();
-    try {
-      if (present !== undefined) record = parseRecord(present.bytes);
-    } catch {
-      // An unreadable file approves nothing and is replaced.
-    }
+  // Not before it is needed: a host waits for us to start.
+  const { withFileLock } = await import('../shared/file-lock.ts');
+  await withFileLock(file, () => {
+    const record = readRecord(file);
     change(record);
-    const bytes = Buffer.from(
-      `${JSON.stringify({ version: VERSION, files: Object.fromEntries(record) }, null, 2)}\n`,
-    );
-    // False where another program was quicker.
-    if (replaceFile(file, present, bytes, { mode: 0o600 })) return;
-  }
-  throw new SwitchboardError('STATE_BUSY', `${file} is being changed by another program.`, {
-    hint: 'Try again.',
+    const content = { version: VERSION, files: Object.fromEntries(record) };
+    try {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      writeFileAtomic(file, `${JSON.stringify(content, null, 2)}\n`);
+    } catch (cause) {
+      throw new SwitchboardError('STATE_NOT_WRITABLE', `Cannot write ${file}: ${messageOf(cause)}.`, {
+        hint: 'Check the free disk space and the permissions, or set SWITCHBOARD_STATE_DIR to another directory.',
+        cause,
+      });
+    }
   });
+}
+
+function notPrivate(file: string) {
+  return (why: string, hint = 'Remove it, and allow your projects again.') =>
+    new SwitchboardError('STATE_NOT_PRIVATE', `${file} cannot be used: ${why}.`, { hint });
 }
 
 function withHome(pattern: string): string {

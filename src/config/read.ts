@@ -1,9 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { Warn } from './candidate.ts';
+import { isTooDeep, TOO_DEEP } from '../shared/depth.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { JsoncError, parseJsonc, parseJsoncWithRepeats } from '../shared/jsonc.ts';
-import { plainData } from './plain-data.ts';
+import { readRegularFile } from '../shared/regular-file.ts';
 import { keyPath } from './problem.ts';
 
 /** What a configuration file says, unchecked: JSON with comments, or the promise of what a module exports. */
@@ -20,7 +21,7 @@ export function isModule(file: string): boolean {
 export function readJsonFile(file: string, warn?: Warn): unknown {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readRegularFile(file).toString('utf8');
   } catch (cause) {
     throw unreadable(`${file}: cannot be read: ${messageOf(cause)}`, cause);
   }
@@ -50,12 +51,47 @@ export function refuseBroken(file: string): void {
   if (!isModule(file)) readJsonFile(file);
 }
 
+/** The hooks that a module exports beside its configuration; undefined for none. */
+export async function readHooks(file: string): Promise<HookModule | undefined> {
+  if (!isModule(file)) return undefined;
+  try {
+    const address = addressOf(file);
+    // It was read just now, and is not run again.
+    const module = (await quietly(() => import(/* @vite-ignore */ address))) as { default?: unknown };
+    const exported = (isCompiledModule(module.default) ? module.default : module) as Record<string, unknown>;
+    const hooks = HOOKS.filter((name) => exported[name] !== undefined);
+    const other = hooks.find((name) => typeof exported[name] !== 'function');
+    if (other !== undefined) throw new Error(`its export ${other} is not a function`);
+    return hooks.length === 0 ? undefined : { file, address, hooks };
+  } catch (cause) {
+    throw unreadable(`${file}: could not be loaded: ${messageOf(cause)}`, cause);
+  }
+}
+
+/** A module that exports functions that see every call. */
+export interface HookModule {
+  readonly file: string;
+  /** Of the module with its present content. */
+  readonly address: string;
+  readonly hooks: readonly (typeof HOOKS)[number][];
+}
+
+const HOOKS = ['beforeCall', 'afterCall'] as const;
+
+/** With the time of the last change in the address, a configuration read again is the current one. */
+function addressOf(file: string): string {
+  const address = pathToFileURL(file);
+  const found = statSync(file);
+  // A device has no end.
+  if (!found.isFile()) throw new Error('it is not a regular file');
+  address.searchParams.set('changed', String(found.mtimeMs));
+  return address.href;
+}
+
 async function readModule(file: string): Promise<unknown> {
   try {
-    // With the time of the last change in the address, a configuration read again is the current one.
-    const address = pathToFileURL(file);
-    address.searchParams.set('changed', String(statSync(file).mtimeMs));
-    const module = (await quietly(() => import(/* @vite-ignore */ address.href))) as { default?: unknown };
+    const address = addressOf(file);
+    const module = (await quietly(() => import(/* @vite-ignore */ address))) as { default?: unknown };
     let exported = module.default;
     // A module compiled to CommonJS keeps its default export one level deeper.
     if (isCompiledModule(exported)) exported = exported.default;
@@ -64,7 +100,9 @@ async function readModule(file: string): Promise<unknown> {
         ? await quietly(() => Promise.resolve((exported as () => unknown)()))
         : exported;
     if (value === undefined) throw new Error('it has no default export');
-    return plainData(value);
+    const data = plainData(value);
+    if (isTooDeep(data)) throw new Error(`it is ${TOO_DEEP}`);
+    return data;
   } catch (cause) {
     throw unreadable(
       `${file}: could not be loaded: ${messageOf(cause)}`,
@@ -91,4 +129,21 @@ function isCompiledModule(value: unknown): value is { default: unknown } {
 
 function unreadable(message: string, cause?: unknown, hint?: string): SwitchboardError {
   return new SwitchboardError('CONFIG_UNREADABLE', message, { cause, hint });
+}
+
+/**
+ * What a JavaScript configuration says, as plain data: getters are read once, inherited members and those that are
+ * undefined are dropped, nothing is shared with the module. What JSON cannot say (a function) stays, to be reported.
+ */
+function plainData(value: unknown, ancestors: readonly unknown[] = []): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (ancestors.includes(value)) throw new Error('the configuration refers to itself');
+  const line = [...ancestors, value];
+  if (Array.isArray(value)) return value.map((member: unknown) => plainData(member, line));
+  // fromEntries defines members, so "__proto__" stays a key like any other.
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .map(([key, member]) => [key, plainData(member, line)]),
+  );
 }

@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { statOf } from '../shared/regular-file.ts';
 
 export interface StartedProgram {
   readonly command: string;
@@ -55,6 +56,10 @@ function startsOurselves({ command, args, cwd }: StartedProgram, ourFile: FileId
   const script = words[0];
   if (!INTERPRETERS.has(program) || script === undefined) return false;
   const path = script.replaceAll('\\', '/');
+  // npx without a shell, on Windows.
+  if (path.endsWith('/npm/bin/npx-cli.js')) {
+    return startsOurselves({ command: 'npx', args: args.slice(args.indexOf(script) + 1), cwd }, ourFile);
+  }
   return OUR_SCRIPT.test(path) || (isProxy && PROXY_SCRIPT.test(path)) || isOurFile(cwd, script, ourFile);
 }
 
@@ -92,6 +97,6 @@ function identify(file: string | undefined): FileIdentity | undefined {
 function isOurFile(cwd: string, path: string, ourFile: FileIdentity | undefined): boolean {
   // The name is compared first because asking the disk about every server would be felt at start-up.
   if (ourFile === undefined || !path.endsWith(ourFile.name)) return false;
-  const found = statSync(resolve(cwd, path), { throwIfNoEntry: false });
+  const found = statOf(resolve(cwd, path));
   return found !== undefined && found.ino === ourFile.inode && found.dev === ourFile.device;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { redactUrl } from './redact-url.ts';
+import { cheapestMs } from '../../test/helpers/cheapest.ts';
 
 test.each([
   'https://example.com/mcp',
@@ -26,4 +27,12 @@ test.each([
   ['https://example.com/s/NzYxZTg0MTItOTI4secret/mcp', 'https://example.com/s/***/mcp'],
 ])('%s loses what may be a secret', (address, shown) => {
   expect(redactUrl(address)).toBe(shown);
+});
+
+test('very many references without an end are read in time', () => {
+  expect(
+    cheapestMs(500, () => {
+      redactUrl(`https://host/${'${'.repeat(128 * 1024)}`);
+    }),
+  ).toBeLessThan(500);
 });

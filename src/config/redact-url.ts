@@ -27,8 +27,8 @@ export function redactUrl(written: string): string {
 }
 
 const HIDDEN = '***';
-const REFERENCE = /\$\{[^}]*\}/g;
-const PLAIN_REFERENCE = /^\$\{(?:env:)?\w+\}$/;
+const REFERENCE = /\$\{[^{}]*\}/g;
+const PLAIN_REFERENCE = /^\$\{(?:(?:env:)?\w+|secret:[\w.-]+)\}$/;
 /** No address contains a NUL, so it can mark what was taken out. */
 const SET_ASIDE = /\0(\d+)\0/g;
 

@@ -17,7 +17,7 @@ export type RemoteEntry = Pick<RemoteServer, 'type' | 'url' | 'headers' | 'isola
 export function defineRemoteServer(
   name: string,
   entry: RemoteEntry,
-  context: Pick<RuntimeContext, 'settings' | 'directory' | 'suiteFiles' | 'env'>,
+  context: Pick<RuntimeContext, 'settings' | 'directory' | 'suiteFiles' | 'env' | 'secrets'>,
 ): RemoteDefinition {
   const server = describeRemote(entry);
   const candidate: ServerCandidate = {
@@ -32,11 +32,12 @@ export function defineRemoteServer(
     settings: context.settings,
     suiteFiles: context.suiteFiles ?? new Map(),
     env: context.env ?? process.env,
+    secrets: context.secrets,
     warn: (warning) => void warnings.push(warning),
   });
   if (definition !== undefined) return definition;
   const reasons = joinedWarnings(warnings.filter(({ level }) => level === 'warn'));
   throw new SwitchboardError('SERVER_INVALID', `${reasons}.`, {
-    hint: 'Set the missing variable, or correct the entry.',
+    hint: 'Set what is missing, or correct the entry.',
   });
 }

@@ -1,5 +1,9 @@
+import { secretReferences, type Secrets } from '../secrets/index.ts';
+import type { SwitchboardError } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
+import { switchyardUnsupported } from '../shared/switchyard-platform.ts';
 import type { ServerCandidate, CandidateDefinition, Warn } from './candidate.ts';
+import { stricterPin, toolApproval } from './approval.ts';
 import { DEFAULTS, EXPOSURES } from './defaults.ts';
 import type {
   BuiltinDefinition,
@@ -14,11 +18,13 @@ import type { Descriptions } from './descriptions.ts';
 import { createFiller, type ReferenceFiller } from './filler.ts';
 import type { Environment } from './interpolate.ts';
 import { languageOf } from './language.ts';
-import { keyPath, type ConfigWarning } from './problem.ts';
+import { keyPath, unusableWarning, type ConfigWarning } from './problem.ts';
 import { fillInProgram, type DescribedProgram } from './program.ts';
 import { recursionGuard } from './recursion.ts';
 import { fillInRemote, type DescribedRemote } from './remote.ts';
 import type { BuiltinServer, PresentationSettings, RemoteServer, StdioServer } from './schema/config.ts';
+import { resultSettings } from './result-settings.ts';
+import { sandboxOf } from './sandbox.ts';
 import { overrideTimeouts, type Settings } from './settings.ts';
 import { toolSettings, type ToolSettingSource } from './tool-settings.ts';
 
@@ -28,6 +34,8 @@ export interface ResolveOptions {
   readonly suiteFiles: ReadonlyMap<string, string>;
   /** What references are filled in from. */
   readonly env: Environment;
+  /** Default: none is set. */
+  readonly secrets?: Secrets | undefined;
   /** What mcp-descriptions.json says of servers. Default: nothing. */
   readonly descriptions?: Descriptions | undefined;
   /** The script that runs now; an entry that starts it is us. */
@@ -37,15 +45,21 @@ export interface ResolveOptions {
   readonly howToAllow?: string | undefined;
   /** What has been warned of so far, by `warn` too. */
   readonly warnings: readonly ConfigWarning[];
+  /** Default: the system we run on. */
+  readonly platform?: NodeJS.Platform;
 }
 
 export interface ResolvedServers {
+  /**
+   * The first wins: those of the project's file, then what its patterns find, then its root `.mcp.json`; then the same of
+   * the user, without a root `.mcp.json`.
+   */
   readonly servers: readonly ServerDefinition[];
-  /** Names of the servers that are turned off. */
+  /** Names of servers that are turned off. */
   readonly disabled: readonly string[];
-  /** Those that are defined but cannot be used as they are written. */
+  /** Servers that are defined but cannot be used as they are written, and why; a warning says it too. */
   readonly unusable: readonly UnusableServer[];
-  /** The names of all of them, in the order of the configuration. */
+  /** The names of all servers, also of those that are turned off, in the order in which the files have them. */
   readonly order: readonly string[];
 }
 
@@ -93,6 +107,11 @@ export function resolveServers(
       disabled.push(name);
       continue;
     }
+    const unsupported = definition.kind === 'builtin' ? switchyardUnsupported(options.platform) : undefined;
+    if (unsupported !== undefined) {
+      unusable.push(unsupportedServer(candidate, unsupported, options));
+      continue;
+    }
     const server = defineServer(candidate, options);
     if (server === undefined) unusable.push(unusableServer(candidate, options));
     else if (server.kind === 'stdio' && isOurselves(server)) {
@@ -128,16 +147,21 @@ export function defineProgram(
   const { settings, warn } = options;
   // A file about one server gives fewer settings than an entry; what it does not give is undefined here.
   const given: Partial<StdioServer> = server;
-  const filler = createFiller(candidate.name, options.env, warn);
+  const filler = createFiller(candidate.name, options);
   const program = fillInProgram(candidate, server, filler);
   const common = commonOf(candidate, given, filler, options);
+  const sandbox = sandboxOf(candidate, given.sandbox, filler, options);
   if (program === undefined || filler.failed) return undefined;
+  warnOfOpenSecrets(candidate, program, warn);
   return {
     kind: 'stdio',
     ...common,
     ...program,
+    ...secretsIn(filler),
     inheritEnv: given.inheritEnv ?? settings.inheritEnv,
     framing: given.framing ?? DEFAULTS.framing,
+    ...(sandbox === undefined ? {} : { sandbox }),
+    stopFirst: given.stopFirst,
   };
 }
 
@@ -147,12 +171,34 @@ export function defineRemote(
   server: DescribedRemote,
   options: DefineOptions,
 ): RemoteDefinition | undefined {
-  const filler = createFiller(candidate.name, options.env, options.warn);
+  const filler = createFiller(candidate.name, options);
   const remote = fillInRemote(candidate, server, filler, options.warn);
   const common = commonOf(candidate, server.settings, filler, options);
   if (remote === undefined || filler.failed) return undefined;
   const childSpawnMs = server.settings.timeouts?.childSpawnMs ?? options.settings.remoteStartMs;
-  return { kind: 'remote', ...common, ...remote, timeouts: { ...common.timeouts, childSpawnMs } };
+  return {
+    kind: 'remote',
+    ...common,
+    ...remote,
+    ...secretsIn(filler),
+    timeouts: { ...common.timeouts, childSpawnMs },
+  };
+}
+
+function secretsIn({ secrets }: ReferenceFiller): Pick<ServerDefinition, 'secrets'> {
+  return secrets.length === 0 ? {} : { secrets };
+}
+
+/** Everyone on a machine can see the command lines of its processes. */
+function warnOfOpenSecrets(
+  { file, path, literal }: ServerCandidate,
+  { written: { command, args } }: Pick<StdioDefinition, 'written'>,
+  warn: Warn,
+): void {
+  if (literal === true || secretReferences([command, args]).length === 0) return;
+  const message =
+    'other users of this machine can see a secret on a command line (with `ps`); pass it in "env" instead';
+  warn({ file, key: keyPath([...path, 'args']), message, level: 'warn' });
 }
 
 /** The same for one that is a part of this program. */
@@ -162,7 +208,7 @@ function defineBuiltin(
   options: DefineOptions,
 ): BuiltinDefinition | undefined {
   const { builtin, project, ...given } = server;
-  const filler = createFiller(candidate.name, options.env, options.warn);
+  const filler = createFiller(candidate.name, options);
   const location = { file: candidate.file, path: [...candidate.path, 'project'] };
   // Empty, as ${NAME:-} gives it where NAME is not set, means: none.
   const filled = project === undefined ? undefined : filler.fill(project, location).trim() || undefined;
@@ -175,9 +221,15 @@ function defineBuiltin(
     isolation: 'session',
     builtin,
     project: filled,
+    named: filled !== undefined && filled === project?.trim() && isOwn(candidate),
     directory: filled === undefined ? (candidate.startIn ?? candidate.directory) : candidate.directory,
     written: { builtin, project },
   };
+}
+
+/** Whether its person says what it is, by writing it or by naming the file. */
+function isOwn({ scope }: ServerCandidate): boolean {
+  return scope === 'user' || scope === 'explicit';
 }
 
 /** Of a server whose file is not allowed yet only the name is used, and it is shown as one tool that can ask. */
@@ -190,6 +242,20 @@ function notAllowedServer(candidate: ServerCandidate, options: ResolveOptions): 
     reason: `${candidate.file} is not allowed yet`,
     nextStep: options.howToAllow ?? '',
     notAllowed: true,
+  };
+}
+
+/** Of one that this system cannot run, what is written may be right. */
+function unsupportedServer(
+  candidate: ServerCandidate,
+  { message, hint = '', explained }: SwitchboardError,
+  options: ResolveOptions,
+): UnusableServer {
+  options.warn(unusableWarning(candidate.name, candidate, explained));
+  return {
+    ...unusableServer(candidate, options),
+    reason: message.replace(/\.$/, ''),
+    nextStep: `${hint}.`,
   };
 }
 
@@ -209,11 +275,12 @@ function unusableServer(candidate: ServerCandidate, options: ResolveOptions): Un
   const { name, file } = candidate;
   const reported = options.warnings.filter((warning) => warning.server === name && warning.file === file);
   const unset = [...new Set(reported.flatMap((warning) => warning.unset ?? []))];
+  const unsetSecrets = [...new Set(reported.flatMap((warning) => warning.unsetSecrets ?? []))];
   const keys = reported.flatMap(({ key }) => (key === undefined || key === '' ? [] : [key]));
   const where = [keys.slice(0, MAX_REPORTED).join(', '), file].filter((part) => part !== '').join(' in ');
   // What is wrong has been warned of already.
   const quiet = { ...options, warn: () => undefined };
-  const filler = createFiller(name, options.env, quiet.warn);
+  const filler = createFiller(name, quiet);
   return {
     kind: 'unusable',
     ...commonOf(candidate, presentationOf(candidate.definition), filler, quiet),
@@ -224,11 +291,21 @@ function unusableServer(candidate: ServerCandidate, options: ResolveOptions): Un
         .join('; ')
         // A sentence of ours follows.
         .replace(/\.$/, '') || 'its definition is invalid',
-    nextStep:
-      unset.length > 0
-        ? `Set ${unset.join(', ')} in the environment where this program is started, or change ${where}.`
-        : `Correct ${where}.`,
+    nextStep: nextStepFor(unset, unsetSecrets, where),
   };
+}
+
+/** What to do about what is missing, or else about the entry. */
+function nextStepFor(unset: readonly string[], unsetSecrets: readonly string[], where: string): string {
+  if (unset.length + unsetSecrets.length === 0) return `Correct ${where}.`;
+  const run = unsetSecrets.map((name) => `switchboard secret set ${name}`).join(', then ');
+  const steps = [
+    ...(unset.length === 0
+      ? []
+      : [`Set ${unset.join(', ')} in the environment where this program is started, or change ${where}.`]),
+    ...(run === '' ? [] : [`Run: ${run}`]),
+  ];
+  return steps.join(' ');
 }
 
 /** Number of problems that are reported; the log has them all. */
@@ -280,6 +357,10 @@ function commonOf(
     exposure === 'flat' && language === undefined
       ? { ...settings.timeouts, idleMs: settings.flatIdleMs }
       : settings.timeouts;
+  const tools = toolSettings(toolSettingSources(candidate, given, suite, suiteFiles), filler, warn);
+  const { user = {} } = settings;
+  const { suites = {} } = user;
+  const ofUser = candidate.scope === 'user' ? given : undefined;
   return {
     name: candidate.name,
     description: given.description,
@@ -290,8 +371,18 @@ function commonOf(
     exposure,
     naming: settings.naming,
     offer: suite?.offer ?? given.offer ?? settings.offer,
-    tools: toolSettings(toolSettingSources(candidate, given, suite, suiteFiles), filler, warn),
+    tools,
+    approval: toolApproval(
+      [suite, given, { approve: settings.approve }],
+      [
+        Object.hasOwn(suites, candidate.name) ? suites[candidate.name] : undefined,
+        ofUser,
+        { approve: user.approve },
+      ],
+    ),
+    pin: stricterPin(given.pin ?? settings.pin, ofUser?.pin ?? user.pin),
     suite: suiteOf(given, suite, settings, described?.switchboard),
+    results: resultSettings(suite?.results, given.results, settings.results),
     claude: described?.claude,
     language,
   };
@@ -328,6 +419,7 @@ function suiteOf(
       suite?.summaryMaxChars ?? server.summaryMaxChars ?? settings.introspection.summaryMaxChars,
     instructionsMaxChars: settings.instructions.maxChars,
     mode: settings.introspection.mode,
+    split: suite?.suite?.split ?? server.suite?.split ?? settings.suite?.split,
   };
 }
 

@@ -85,12 +85,14 @@ function brokenIn(
   value: unknown,
   path: readonly (string | typeof ANY)[],
   rule: (value: unknown) => ConfigProblem[],
+  depth = 0,
 ): ConfigProblem[] {
-  const [step, ...rest] = path;
+  const step = path[depth];
   if (step === undefined) return rule(value);
-  if (!isObject(value)) return [];
-  const keys = step === ANY ? Object.keys(value) : Object.hasOwn(value, step) ? [step] : [];
-  return keys.flatMap((key) => withPathPrefix([key], brokenIn(value[key], rest, rule)));
+  // Nearly every server has nothing that a rule is about.
+  if (!isObject(value) || (step !== ANY && !Object.hasOwn(value, step))) return [];
+  const keys = step === ANY ? Object.keys(value) : [step];
+  return keys.flatMap((key) => withPathPrefix([key], brokenIn(value[key], path, rule, depth + 1)));
 }
 
 function problem(message: string, ...path: number[]): ConfigProblem {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createProject, type Project } from '../../test/helpers/temp-project.ts';
 import { SwitchboardError } from '../shared/errors.ts';
@@ -40,7 +40,7 @@ function failure(name: string, entry: RuntimeEntry = { command: 'x' }): Switchbo
   throw new Error('it did not fail');
 }
 
-const defaults = { settings: applyDefaults({}), directory: '/project' };
+const defaults = { settings: applyDefaults({}), directory: resolve('/project') };
 
 test('a server added at run time is what the same entry in the configuration is', async () => {
   const config = {
@@ -66,7 +66,7 @@ test('a server added at run time is what the same entry in the configuration is'
     const text = JSON.stringify({ ...server, shapes: [...server.tools.shapes] }, (key, value: unknown) =>
       key === 'written' || (key === 'origin' && value === server.origin) ? undefined : value,
     );
-    return JSON.parse(text.replaceAll(dir, ''));
+    return JSON.parse(text.replaceAll(JSON.stringify(dir).slice(1, -1), ''));
   };
   expect(elsewhere(added, project.dir)).toEqual(elsewhere(servers[0]!, written.dir));
   expect(added).toMatchObject({
@@ -90,7 +90,7 @@ test('without a configuration the defaults hold', () => {
     command: 'x',
     args: [],
     env: {},
-    cwd: '/project',
+    cwd: resolve('/project'),
     exposure: 'suite',
     naming: 'prefixed',
     framing: 'auto',
@@ -110,11 +110,11 @@ test('a time limit of the configuration holds for flat servers too', async () =>
 
 test('the working directory is absolute, relative to the directory, or left out', async () => {
   const at = async (cwd: string): Promise<string> =>
-    (await define({ command: 'x', cwd }, {}, { directory: '/project' })).cwd;
-  expect(await at('a/../b')).toBe(join('/project', 'b'));
-  expect(await at('${X}')).toBe(join('/project', '${X}'));
-  expect(await at('/elsewhere')).toBe('/elsewhere');
-  expect([await at(''), await at(' ')]).toEqual(['/project', '/project']);
+    (await define({ command: 'x', cwd }, {}, { directory: resolve('/project') })).cwd;
+  expect(await at('a/../b')).toBe(resolve('/project', 'b'));
+  expect(await at('${X}')).toBe(resolve('/project', '${X}'));
+  expect(await at('/elsewhere')).toBe(resolve('/elsewhere'));
+  expect([await at(''), await at(' ')]).toEqual([resolve('/project'), resolve('/project')]);
 });
 
 test('presets of the configuration are filled in; what cannot be is the reason given', async () => {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
+import type { Secrets } from '../secrets/index.ts';
 import type { ServerCandidate, Warn } from './candidate.ts';
 import type { ServerDefinition, StdioDefinition } from './definition.ts';
 import type { Environment } from './interpolate.ts';
@@ -30,6 +31,8 @@ export interface RuntimeContext {
   readonly suiteFiles?: ReadonlyMap<string, string> | undefined;
   /** What references in the presets of `suites` are filled in from. Default the program's own environment. */
   readonly env?: Environment | undefined;
+  /** Likewise. Default: none is set. */
+  readonly secrets?: Secrets | undefined;
   /** The script that runs now; an entry that starts it is refused. Default `process.argv[1]`. */
   readonly ourScript?: string | undefined;
   /** Called with each ignored setting of `suites.<name>` and the reason. Default: ignored silently. */
@@ -71,6 +74,7 @@ export function defineRuntimeServer(
     settings: context.settings,
     suiteFiles: context.suiteFiles ?? new Map(),
     env: context.env ?? process.env,
+    secrets: context.secrets,
     warn: (warning) => void warnings.push(warning),
   });
   if (server === undefined) {

@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isObject } from '../shared/is-object.ts';
+import { readForReplacing, replaceFile } from '../shared/replace-file.ts';
 
 /** The description of a configuration that editors read, in our package and wherever it is copied to. */
 const SCHEMA_NAME = 'switchboard.config.schema.json';
@@ -38,16 +39,15 @@ export function keepSchemaCopy(
   try {
     const content = readFileSync(schema);
     if (scope === 'user') {
-      if (existsSync(copy) && readFileSync(copy).equals(content)) return undefined;
+      const present = readForReplacing(copy);
+      if (present?.bytes.equals(content) === true) return undefined;
       mkdirSync(folder, { recursive: true });
-      writeFileSync(copy, content);
-      return copy;
+      return replaceFile(copy, present, content) ? copy : undefined;
     }
     // A repository may have a link here, which leads out of it. Whatever else has the name stays, too.
     if (!existsSync(folder)) mkdirSync(folder);
     if (!lstatSync(folder).isDirectory()) return undefined;
-    writeFileSync(copy, content, { flag: 'wx' });
-    return copy;
+    return replaceFile(copy, undefined, content) ? copy : undefined;
   } catch {
     // Only hints in an editor are missing without it.
     return undefined;
@@ -55,7 +55,7 @@ export function keepSchemaCopy(
 }
 
 /** That of the program that runs now. */
-function ownSchema(): string | undefined {
+export function ownSchema(): string | undefined {
   const script = process.argv[1];
   if (script === undefined) return undefined;
   try {

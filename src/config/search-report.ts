@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAnyFile } from '../shared/regular-file.ts';
 import { ALWAYS_EXCLUDED } from './defaults.ts';
 import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
 import { findFiles } from './find-files.ts';
@@ -25,8 +25,7 @@ export function searchReport(
   }
   if (variant.discovers !== false) {
     const rootFile = join(directory, '.mcp.json');
-    const there = statSync(rootFile, { throwIfNoEntry: false })?.isFile() === true;
-    lines.push(`${rootFile}: ${there ? 'no usable server' : 'not found'}`);
+    lines.push(`${rootFile}: ${isAnyFile(rootFile) ? 'no usable server' : 'not found'}`);
   }
   return lines;
 }

@@ -1,3 +1,4 @@
+import { resolveAudit, type AuditSettings } from './audit.ts';
 import { DEFAULTS } from './defaults.ts';
 import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
 import { resolveManagement, type Management } from './management.ts';
@@ -9,27 +10,42 @@ type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonl
 export type Settings = DeepReadonly<
   Omit<
     ConfigOutput,
-    '$schema' | 'extends' | 'allowProjects' | 'mcpServers' | 'tools' | 'logDirectory' | 'management' | 'http'
+    | '$schema'
+    | 'extends'
+    | 'allowProjects'
+    | 'mcpServers'
+    | 'tools'
+    | 'logDirectory'
+    | 'management'
+    | 'http'
+    | 'audit'
   >
 > & {
   /** Without the token; see httpTokenOf. */
   readonly http: DeepReadonly<Omit<ConfigOutput['http'], 'token'>>;
   readonly management: Management;
+  /** What the user file says of what guards its user. Default: nothing. */
+  readonly user?: UserGuards | undefined;
+  /** How calls are recorded; false: they are not. */
+  readonly audit: false | AuditSettings;
   /** timeouts.idleMs of flat servers: "never", unless the configuration itself says a time. */
   readonly flatIdleMs: ConfigOutput['timeouts']['idleMs'];
   /** timeouts.childSpawnMs of servers that run elsewhere: shorter, unless the configuration itself says a time. */
   readonly remoteStartMs: number;
 };
 
+/** A project may be stricter than this, and not less strict. */
+export type UserGuards = DeepReadonly<Pick<ConfigInput, 'approve' | 'pin' | 'suites'>>;
+
 /** The time limits of one server, in milliseconds. */
-export type ServerTimeouts = Omit<Settings['timeouts'], 'firstListMs'>;
+export type ServerTimeouts = Omit<Settings['timeouts'], 'firstListMs' | 'hookMs'>;
 
 /**
  * Fills in the defaults. Plain code instead of the schema's parse, because loading the schema costs 26 ms; the return
  * type comes from the schema, so a setting that is added there and forgotten here does not compile.
  */
 export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWITCHBOARD): Settings {
-  const { introspection = {}, limits = {}, http = {} } = config;
+  const { introspection = {}, code = {}, limits = {}, http = {} } = config;
   return {
     discoverGlobs: globsOf(config, variant),
     exposure: config.exposure ?? variant.defaults.exposure,
@@ -42,6 +58,7 @@ export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWI
       allowedOrigins: http.allowedOrigins ?? [],
       maxSessions: http.maxSessions ?? DEFAULTS.http.maxSessions,
       sessionIdleMs: http.sessionIdleMs ?? DEFAULTS.http.sessionIdleMs,
+      console: http.console ?? 'on',
       maxProcesses: http.maxProcesses ?? DEFAULTS.http.maxProcesses,
     },
     // Without a prototype: a server may be called "constructor".
@@ -50,6 +67,7 @@ export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWI
     timeouts: {
       ...overrideTimeouts(DEFAULTS.timeouts, config.timeouts),
       firstListMs: config.timeouts?.firstListMs ?? DEFAULTS.timeouts.firstListMs,
+      hookMs: config.timeouts?.hookMs ?? DEFAULTS.timeouts.hookMs,
     },
     // A stopped server could not report that its tools changed, and flat tools are in the host's list.
     flatIdleMs: config.timeouts?.idleMs ?? 'never',
@@ -58,8 +76,21 @@ export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWI
       mode: introspection.mode ?? DEFAULTS.introspection.mode,
       summaryMaxChars: introspection.summaryMaxChars ?? DEFAULTS.introspection.summaryMaxChars,
     },
+    suite: config.suite,
+    approve: config.approve,
+    pin: config.pin ?? DEFAULTS.pin,
+    results: config.results,
+    code: {
+      timeoutMs: code.timeoutMs ?? DEFAULTS.code.timeoutMs,
+      cpuMs: code.cpuMs ?? DEFAULTS.code.cpuMs,
+      memoryMb: code.memoryMb ?? DEFAULTS.code.memoryMb,
+      maxCalls: code.maxCalls ?? DEFAULTS.code.maxCalls,
+      concurrency: code.concurrency ?? DEFAULTS.code.concurrency,
+      maxTokens: code.maxTokens ?? DEFAULTS.code.maxTokens,
+    },
     inheritEnv: config.inheritEnv ?? DEFAULTS.inheritEnv,
     logLevel: config.logLevel ?? DEFAULTS.logLevel,
+    audit: resolveAudit(config.audit),
     logArguments: config.logArguments ?? DEFAULTS.logArguments,
     limits: {
       messageBytes: limits.messageBytes ?? DEFAULTS.limits.messageBytes,

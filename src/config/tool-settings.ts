@@ -31,6 +31,8 @@ export interface ToolShape {
   readonly presets?: Readonly<Record<string, unknown>> | undefined;
   /** Arguments that are never logged. */
   readonly redact?: readonly string[] | undefined;
+  /** How long its results may be, as it was written: false is no limit. Default: as its server's. */
+  readonly results?: PresentationSettings['results'];
   readonly origin: Origin;
 }
 
@@ -54,6 +56,7 @@ export function toolSettings(
   filler: ReferenceFiller,
   warn: Warn,
 ): ToolSettings {
+  if (!sources.some(({ settings }) => saysAnything(settings))) return ALL_TOOLS;
   const allowing = sources.find(({ settings }) => settings.expose?.allow ?? settings.exposedTools);
   const denying = sources.find(({ settings }) => settings.expose?.deny ?? settings.hiddenTools);
   return {
@@ -70,6 +73,12 @@ export function toolSettings(
           ],
     shapes: shapesOf(sources, allowing, filler, warn),
   };
+}
+
+const ALL_TOOLS: ToolSettings = { allow: undefined, deny: [], shapes: new Map() };
+
+function saysAnything({ expose, exposedTools, hiddenTools, tools }: ToolSettingSource['settings']): boolean {
+  return (expose ?? exposedTools ?? hiddenTools ?? tools) !== undefined;
 }
 
 type Rename = Exclude<NonNullable<PresentationSettings['exposedTools']>[number], string>;
@@ -107,11 +116,17 @@ function shapesOf(
         presets &&
         (fillValue(presets.presets, within(presets.location, 'presets'), filler) as Record<string, unknown>),
       redact: words.find((each) => each.redact !== undefined)?.redact,
+      ...resultsIn(words),
       origin: originOf(first.location),
     });
   }
   warnAboutSharedNames(shapes, warn);
   return shapes;
+}
+
+function resultsIn(words: readonly ShapeSettings[]): Pick<ToolShape, 'results'> {
+  const found = words.find((each) => each.results !== undefined);
+  return found === undefined ? {} : { results: found.results };
 }
 
 /** What one source says about one tool, nothing filled in. */

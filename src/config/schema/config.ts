@@ -11,19 +11,32 @@ import { z } from 'zod';
 import { LOG_LEVELS } from '../../shared/log.ts';
 import { APPROVALS, DEFAULTS, NAMINGS } from '../defaults.ts';
 import {
+  approve,
   builtinServer,
   exposure,
   firstListMs,
+  hookMs,
   inheritEnv,
   isolation,
   presentation,
   offer,
+  pin,
   remoteServer,
+  resultsOfAll,
   stdioServer,
+  suiteForm,
   summaryMaxChars,
   timeouts,
 } from './server.ts';
-import { nonEmptyText, milliseconds, serverName, toolName, wholeNumber, yesOrNo } from './primitives.ts';
+import {
+  nonEmptyText,
+  milliseconds,
+  serverName,
+  textList,
+  toolName,
+  wholeNumber,
+  yesOrNo,
+} from './primitives.ts';
 
 export { builtinServer, remoteServer, serverName, stdioServer };
 
@@ -85,6 +98,19 @@ const management = z
       'program.',
   );
 
+const audit = z.strictObject({
+  arguments: yesOrNo
+    .default(DEFAULTS.audit.arguments)
+    .describe('Also record the arguments, except those named like secrets, and redacted ones.'),
+  redact: textList.default([]).describe('Names of further arguments to leave out, at any depth.'),
+  maxBytes: wholeNumber(' of bytes', 65_536, 1_073_741_824)
+    .default(DEFAULTS.audit.maxBytes)
+    .describe('Size from which a new file is begun, in bytes.'),
+  files: wholeNumber(' of files', 2, 100)
+    .default(DEFAULTS.audit.files)
+    .describe('How many files are kept, including the current one.'),
+});
+
 const http = z
   .strictObject({
     token: nonEmptyText()
@@ -117,10 +143,18 @@ const http = z
       ),
     maxSessions: wholeNumber('', 1, 100_000)
       .default(DEFAULTS.http.maxSessions)
-      .describe('Maximum number of concurrent clients.'),
+      .describe(
+        'Maximum number of concurrent sessions and, in protocol version 2026-07-28, of concurrent requests.',
+      ),
     sessionIdleMs: milliseconds()
       .default(DEFAULTS.http.sessionIdleMs)
-      .describe('Inactivity after which a client is removed, in milliseconds.'),
+      .describe('Inactivity after which a session ends, in milliseconds.'),
+    console: z
+      .enum(['on', 'read-only', 'off'], { error: 'must be "on", "read-only" or "off"' })
+      .default('on')
+      .describe(
+        'The page at /console, for browsers on this machine: with or without actions that change something.',
+      ),
     maxProcesses: wholeNumber('', 1, 100_000)
       .default(DEFAULTS.http.maxProcesses)
       .describe('Maximum number of server processes for all clients together.'),
@@ -157,11 +191,14 @@ export const config = z
       .record(z.string(), suite, { error: 'must be an object of settings by server name' })
       .default({})
       .describe("How servers are exposed, by server name; overrides the server's own settings."),
+    suite: suiteForm.optional(),
+    approve: approve.optional(),
+    pin: pin.default(DEFAULTS.pin),
     exposure: exposure
       .default(DEFAULTS.exposure)
       .describe(
-        'Default exposure of servers: "suite" (one tool per server), "flat" (all their tools) ' +
-          'or "hidden".',
+        'Default exposure of servers: "suite" (one tool per server), "flat" (all their tools), ' +
+          '"search" (find_tool and call_tool for all of them), "code" (find_tool and run_code) or "hidden".',
       ),
     naming: z
       .enum(NAMINGS)
@@ -203,6 +240,7 @@ export const config = z
         drainMs: timeouts.drainMs.default(DEFAULTS.timeouts.drainMs),
         callMaxMs: timeouts.callMaxMs.default(DEFAULTS.timeouts.callMaxMs),
         firstListMs: firstListMs.default(DEFAULTS.timeouts.firstListMs),
+        hookMs: hookMs.default(DEFAULTS.timeouts.hookMs),
       })
       .prefault({})
       .describe('Time limits for all servers, in milliseconds.'),
@@ -220,6 +258,32 @@ export const config = z
       })
       .prefault({})
       .describe('The action "introspect" of suites.'),
+    results: resultsOfAll.optional(),
+    code: z
+      .strictObject({
+        timeoutMs: milliseconds()
+          .default(DEFAULTS.code.timeoutMs)
+          .describe(
+            'Maximum duration of a script, in milliseconds, without the time a user takes to answer.',
+          ),
+        cpuMs: milliseconds()
+          .default(DEFAULTS.code.cpuMs)
+          .describe('Computing time of a script, in milliseconds, not counting the time it waits for tools.'),
+        memoryMb: wholeNumber(' of MiB', 32, 1024)
+          .default(DEFAULTS.code.memoryMb)
+          .describe('Maximum memory of a script, in MiB.'),
+        maxCalls: wholeNumber(' of calls', 1, 100_000)
+          .default(DEFAULTS.code.maxCalls)
+          .describe('Maximum number of tool calls of a script.'),
+        concurrency: wholeNumber(' of calls', 1, 64)
+          .default(DEFAULTS.code.concurrency)
+          .describe('Concurrent tool calls of a script; further calls wait.'),
+        maxTokens: wholeNumber(' of tokens', 100, 1_000_000)
+          .default(DEFAULTS.code.maxTokens)
+          .describe('Maximum length of what a script returns and logs, in tokens; more is cut.'),
+      })
+      .prefault({})
+      .describe('What a script of run_code may use.'),
     inheritEnv: inheritEnv.default(DEFAULTS.inheritEnv),
     logLevel: z
       .enum(LOG_LEVELS)
@@ -231,6 +295,12 @@ export const config = z
     logArguments: yesOrNo
       .default(DEFAULTS.logArguments)
       .describe('Log the arguments of calls at level debug, except presets and redacted ones.'),
+    audit: z
+      .union([z.boolean(), audit], {
+        error: 'must be true, false or {"arguments", "redact", "maxBytes", "files"}',
+      })
+      .default(false)
+      .describe('Record each tool call in a file in the state directory; `switchboard history` shows them.'),
     limits: z
       .strictObject({
         messageBytes: wholeNumber(' of bytes', 1024, 268_435_456)

@@ -6,6 +6,7 @@ import { build } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { explainConfig, explainServer, explainServerName } from '../explain.ts';
+import { resolveAudit } from '../audit.ts';
 import { resolveManagement } from '../management.ts';
 import { applyDefaults } from '../settings.ts';
 import { builtinServer, config, remoteServer, stdioServer } from './config.ts';
@@ -32,6 +33,8 @@ test('importing the configuration does not load the schema library', async () =>
     outdir: 'dist',
     write: false,
     metafile: true,
+    // As in a build.
+    external: ['@napi-rs/keyring'],
   });
   const loaded = new Set(Object.keys(metafile.outputs).filter((path) => path.endsWith('/index.js')));
   for (const path of loaded) {
@@ -93,6 +96,7 @@ describe('the quick check and the schema agree', () => {
       'drainMs',
       'callMaxMs',
       'firstListMs',
+      'hookMs',
       'mode',
       'messageBytes',
       'callsInFlight',
@@ -101,7 +105,7 @@ describe('the quick check and the schema agree', () => {
     ],
     ...['original', 'exposed', 'presets', 'redact', 'subtools', 'enabled', 'approval', 'persist'],
     ...['clientId', 'clientSecret', 'clientMetadataUrl', 'scope', 'callbackPort'],
-    ...['token', 'allowedHosts', 'allowedOrigins', 'maxSessions', 'sessionIdleMs', 'maxProcesses'],
+    ...['token', 'allowedHosts', 'allowedOrigins', 'maxSessions', 'sessionIdleMs', 'maxProcesses', 'console'],
     ...['Authorization', 'X Y'],
     ...['allow', 'deny', 'cmd', 'Timeouts', '__proto__', 'constructor', 'A=B', '', 'x'.repeat(65), '\u0001'],
   ];
@@ -187,6 +191,7 @@ describe('the quick check and the schema agree', () => {
       maxSessions: scalar,
       sessionIdleMs: scalar,
       maxProcesses: scalar,
+      console: scalar,
     },
     { requiredKeys: [] },
   ) as fc.Arbitrary<unknown>;
@@ -244,6 +249,7 @@ describe('the quick check and the schema agree', () => {
     }).toEqual({
       ...parsed,
       management: resolveManagement(parsed.management),
+      audit: resolveAudit(parsed.audit),
     });
   };
 
@@ -265,6 +271,9 @@ describe('the quick check and the schema agree', () => {
 
   test.each([
     {},
+    { audit: true },
+    { audit: { arguments: true, redact: ['body'] } },
+    { audit: { files: 1 } },
     [],
     null,
     'text',
@@ -297,6 +306,7 @@ describe('the quick check and the schema agree', () => {
     { http: { allowedOrigins: ['https://a.test/'] } },
     { http: { allowedHosts: ['http://a.test'] } },
     { http: { maxProcesses: 0 } },
+    { http: { console: true } },
     { mcpServers: { a: { command: 'npx', env: { 'A=B': '' } } } },
     { timeouts: { idleMs: 'never' } },
     { timeouts: { rpcMs: 'never' } },
@@ -340,8 +350,8 @@ test('the editor schema describes what the plan asks for, with defaults and desc
   );
   const suite = properties.suites?.additionalProperties as { properties: Record<string, unknown> };
   expect(Object.keys(suite.properties)).toEqual([
-    ...['description', 'suiteName', 'expose', 'summaryMaxChars'],
-    ...['exposure', 'offer', 'exposedTools', 'hiddenTools', 'tools'],
+    ...['description', 'suiteName', 'suite', 'approve', 'expose', 'summaryMaxChars'],
+    ...['exposure', 'offer', 'exposedTools', 'hiddenTools', 'tools', 'results'],
   ]);
   expect(properties.introspection?.properties).toMatchObject({
     mode: { enum: ['summary', 'full', 'redacted'], default: 'summary' },

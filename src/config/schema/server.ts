@@ -1,6 +1,17 @@
 /** What a configuration may say about one server. */
 import { z } from 'zod';
-import { BUILTINS, DEFAULTS, EXPOSURES, ISOLATIONS, KINDS, PROVIDERS } from '../defaults.ts';
+import {
+  APPROVE,
+  BUILTINS,
+  DEFAULTS,
+  EXPOSURES,
+  ISOLATIONS,
+  KINDS,
+  LEAST_RESULT_TOKENS,
+  PINS,
+  PROVIDERS,
+  SPLITS,
+} from '../defaults.ts';
 import {
   nonEmptyText,
   LONGEST_MS,
@@ -44,6 +55,30 @@ const hiddenTools = textList.describe(
   'Hide tools that match one of these patterns. Merged with expose.deny.',
 );
 
+const results = z.union(
+  [
+    z.literal(false),
+    z.strictObject({
+      maxTokens: wholeNumber(' of tokens', LEAST_RESULT_TOKENS, 10_000_000)
+        .optional()
+        .describe(
+          'Maximum length of the text of a tool result, in tokens (estimated). The beginning and the end of a longer ' +
+            'text are passed on; the rest is kept and can be read. Default: no maximum.',
+        ),
+      minify: yesOrNo
+        .optional()
+        .describe('true removes the white space between the tokens of JSON texts. Default false.'),
+    }),
+  ],
+  { error: 'must be false or {"maxTokens", "minify"}' },
+);
+
+export const resultsOfAll = results.describe('How long tool results may be. Default: passed on unchanged.');
+
+const resultsOfServer = results.describe(
+  'How long the results of this server may be; false: no limit. Default: the top-level values.',
+);
+
 export const TOOL_SHAPES_ERROR =
   'must be an object of settings by tool name (for a list of tools to expose, use "exposedTools")';
 
@@ -63,6 +98,12 @@ export const toolShapes = z
         .array(nonEmptyText(), { error: 'must be a list of argument names' })
         .optional()
         .describe('Arguments that are never logged.'),
+      approve: yesOrNo
+        .optional()
+        .describe("Whether to ask the user before it runs. Default: as the server's approve says."),
+      results: results
+        .optional()
+        .describe("How long the tool's results may be; false: no limit. Default: the server's values."),
     }),
     { error: TOOL_SHAPES_ERROR },
   )
@@ -92,6 +133,10 @@ export const timeouts = {
 /** Not about one server. */
 export const firstListMs = wholeNumber(' of milliseconds', 0, LONGEST_MS).describe(
   'Time the first tools/list waits for servers that are still starting, in milliseconds; 0: none.',
+);
+
+export const hookMs = milliseconds().describe(
+  'Time for a hook of a JavaScript configuration to decide about a call, in milliseconds.',
 );
 
 const serverTimeouts = z
@@ -144,18 +189,51 @@ export const descriptive = {
   disabled: yesOrNo.optional().describe('true disables the server.'),
 };
 
+export const approve = z
+  .union([z.literal(false), z.enum(APPROVE), textList], {
+    error: 'must be "destructive", "all", a list of tool patterns, or false',
+  })
+  .describe(
+    'Ask the user before a tool runs: "destructive" (tools that do not say they are harmless), "all", a list of tool ' +
+      'patterns, or false. Default false.',
+  );
+
+export const pin = z
+  .enum(PINS)
+  .describe(
+    'What to do when a server changes its tools after they were first used: "warn" (log it), "block" (do not run the ' +
+      'changed tool until it is approved with `switchboard trust`) or "off".',
+  );
+
+export const suiteForm = z
+  .strictObject({
+    split: z
+      .enum(SPLITS)
+      .optional()
+      .describe(
+        '"effect": two tools per server, one that only reads and one for the rest, so that a host can allow the first without ' +
+          'asking. Default: one tool.',
+      ),
+  })
+  .describe('The form of suites.');
+
 /** What an entry and `suites` may both say about how a server is shown. */
 export const presentation = {
   suiteName: suiteName.optional(),
+  suite: suiteForm.optional(),
+  approve: approve.optional(),
   expose: expose.optional(),
   summaryMaxChars: summaryMaxChars.optional().describe('Maximum length of a tool summary, in characters.'),
   exposure: exposure
     .optional()
-    .describe('How this server is exposed: "suite", "flat" or "hidden". Default: the top-level value.'),
+    .describe(
+      'How this server is exposed: "suite", "flat", "search", "code" or "hidden". Default: the top-level value.',
+    ),
   offer: offer.optional().describe('What this server may offer; at least one. Default: the top-level value.'),
   exposedTools: exposedTools.optional(),
   hiddenTools: hiddenTools.optional(),
   tools: toolShapes.optional(),
+  results: resultsOfServer.optional(),
 };
 
 export const isolation = z.enum(ISOLATIONS);
@@ -223,8 +301,11 @@ export const serverSettings = {
         'clients) or "call" (nothing: each tool call starts its own). Default: the top-level value.',
     ),
   language: language.optional(),
+  pin: pin.optional(),
   ...presentation,
 };
+
+const pathList = z.array(nonEmptyText(), { error: 'must be a list of paths' });
 
 export const launchSettings = {
   args: args.optional(),
@@ -241,7 +322,42 @@ export const launchSettings = {
     .enum(['auto', 'newline', 'content-length'])
     .optional()
     .describe(`How messages are separated on the wire. Default "${DEFAULTS.framing}".`),
+  sandbox: z
+    .union(
+      [
+        z.boolean(),
+        z.strictObject({
+          write: pathList
+            .optional()
+            .describe(
+              "Files and directories it may change, relative to this file's directory. Default none.",
+            ),
+          read: pathList
+            .optional()
+            .describe(
+              'Those it may read in /tmp and /run, of which it has its own. Default its working directory.',
+            ),
+          hide: pathList
+            .optional()
+            .describe(
+              "Files and directories that it cannot read. It never reads Switchboard's tokens, logins and secrets.",
+            ),
+          network: yesOrNo.optional().describe('Whether it has the network. Default false.'),
+        }),
+      ],
+      { error: 'must be true, false or {"write", "read", "hide", "network"}' },
+    )
+    .optional()
+    .describe(
+      'Linux: start the server with bwrap, on a read-only file system, without a network and with processes of its own.',
+    ),
   inheritEnv: inheritEnv.optional(),
+  stopFirst: yesOrNo
+    .optional()
+    .describe(
+      'true stops the old process before a reload starts the new one, for a server that cannot run twice, for ' +
+        'example because of a fixed port. Default false.',
+    ),
 };
 
 /** A server we start and talk to over its stdin and stdout. */
