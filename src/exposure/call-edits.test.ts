@@ -58,3 +58,10 @@ test('text that is anything but one object is refused', () => {
       expect(sent(JSON.stringify(text), { presets })).toBe('ARGS_INVALID');
   }
 });
+
+test('text of megabytes is refused without being read', () => {
+  const text = (length: number): string => JSON.stringify(`{"x":"${'x'.repeat(length)}"}`);
+  expect(argumentsOf(sent(text(1_000_000)))).toMatchObject({ x: expect.stringMatching(/^x+$/) });
+  expect(sent(text(1_100_000))).toBe('ARGS_INVALID');
+  expect(sent(`{"x":"${'x'.repeat(1_100_000)}"}`)).toContain('xxx');
+});

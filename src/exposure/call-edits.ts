@@ -42,7 +42,9 @@ function argumentsIn(request: Message, slot: number): Edit['with'] | Switchboard
   if (lead === BRACE) return { of: request.bytes, start: request.start(slot), end: request.end(slot) };
   if (lead === -1 || request.text(slot) === 'null') return '{}';
   // Models often write the arguments as JSON inside a string. There is only one thing that can mean.
-  const inner = request.string(slot);
+  // Longer ones hold up everybody else, and no model writes them.
+  const isShort = request.end(slot) - request.start(slot) <= MAX_ARGUMENTS_TEXT;
+  const inner = isShort ? request.string(slot) : undefined;
   const object = inner === undefined ? undefined : readObject(inner);
   if (object) return { of: object, start: object.from, end: object.to };
   return new SwitchboardError('ARGS_INVALID', 'The args of a tool must be an object.', {
@@ -51,3 +53,5 @@ function argumentsIn(request: Message, slot: number): Edit['with'] | Switchboard
 }
 
 const BRACE = 0x7b;
+/** In bytes. */
+const MAX_ARGUMENTS_TEXT = 1024 * 1024;

@@ -5,6 +5,7 @@ import {
   Session,
   type CatalogEntry,
   type Listing,
+  type Results,
   type Source,
   type ToolRules,
 } from '../gateway/index.ts';
@@ -47,7 +48,8 @@ export function exposureCases(name: string, each: ExposureCase): void {
   test(`${name}: a call reaches the server under its own name, its arguments untouched`, async () => {
     const { gateway, source } = open();
     await each.told(gateway);
-    const args = '{"path":"a\\u0062c","n":9007199254740993,"x":1.0,"deep":{"name":"read","arguments":[]}}';
+    const args =
+      '{"path":"a\\u0062c","key":"k","n":9007199254740993,"x":1.0,"deep":{"name":"read","arguments":[]}}';
     await sendToolCall(gateway, each.call('read', args));
     expect(source.sent[0]).toContain(args);
     expect(sent(source)).toMatchObject({ method: 'tools/call', params: { name: 'read' } });
@@ -57,7 +59,7 @@ export function exposureCases(name: string, each: ExposureCase): void {
     const { gateway, source } = open();
     await each.told(gateway);
     const params = each
-      .call('read', '{"path":"x"}')
+      .call('read', '{"path":"x","key":"k"}')
       .replace(/\}$/, ',"task":{"ttl":1.50},"_meta":{"x/y":[]}}');
     await sendToolCall(gateway, params);
     expect(source.sent[0]).toContain('"task":{"ttl":1.50},"_meta":{"x/y":[]}');
@@ -81,17 +83,21 @@ export function exposureCases(name: string, each: ExposureCase): void {
     expect(told).toContain('load');
     expect(told).toContain('Loads it.');
     expect(told).not.toContain('Reads a file.');
-    await sendToolCall(gateway, each.call('load', '{"path":"x"}'));
+    await sendToolCall(gateway, each.call('load', '{"path":"x","key":"k"}'));
     expect(sent(source)?.params).toMatchObject({ name: 'read', arguments: { path: 'x' } });
     expect(await sendToolCall(gateway, each.call('read', '{}'))).toMatch(/unknown|no subtool/i);
   });
 
   test(`${name}: a preset argument is filled in, whatever the client sends`, async () => {
-    for (const args of ['{"path":"x"}', '{"key":"theirs","path":"x"}', 'null']) {
-      const { gateway, source } = open({ overrides: new Map([['read', { presets: { key: 'ours' } }]]) });
+    for (const [tool, args] of [
+      ['read', '{"path":"x"}'],
+      ['read', '{"key":"theirs","path":"x"}'],
+      ['write', 'null'],
+    ] as const) {
+      const { gateway, source } = open({ overrides: new Map([[tool, { presets: { key: 'ours' } }]]) });
       await each.told(gateway);
-      await sendToolCall(gateway, each.call('read', args));
-      expect(sent(source)?.params).toMatchObject({ name: 'read', arguments: { key: 'ours' } });
+      await sendToolCall(gateway, each.call(tool, args));
+      expect(sent(source)?.params).toMatchObject({ name: tool, arguments: { key: 'ours' } });
       expect(source.sent[0]).not.toContain('theirs');
     }
   });
@@ -176,3 +182,13 @@ export function recordingSource(name: string, tools: readonly string[]): Recordi
     close: () => Promise.resolve(),
   };
 }
+
+/** For exposures whose sources have no limits. */
+export const noResults: Results = {
+  fit: () => Promise.resolve([]),
+  has: () => false,
+  isOurs: () => false,
+  readResource: () => undefined,
+  readByAction: () => undefined,
+  forget: () => undefined,
+};

@@ -12,7 +12,8 @@ export function misplacedArguments(
   schema: unknown,
 ): JsonObject | undefined {
   if (hasArguments(request) || !request.has(Client.arguments)) return undefined;
-  const given = Object.entries(request.value(Client.arguments) as JsonObject);
+  const value = request.value(Client.arguments);
+  const given = Object.entries(isObject(value) ? value : {});
   // A host may add members for itself, and marks them so.
   const others = given.filter(([key]) => !own.has(key) && !key.startsWith('_'));
   const [first] = others;

@@ -5,16 +5,18 @@ import {
   presetsFor,
   overriddenTool,
   type Call,
+  type CatalogEntry,
   type OverallExposure,
   type PresentedTool,
   type FilteredEntry,
   type Source,
 } from '../../gateway/index.ts';
-import { Client } from '../../protocol/index.ts';
+import { Client, combinedHints, type ToolHints } from '../../protocol/index.ts';
 import { callEdits } from '../call-edits.ts';
 import { correctedCall, misplacedArguments } from '../misplaced-arguments.ts';
 import { signature } from '../suite/signature.ts';
 import { summarise } from '../suite/summarise.ts';
+import { hintsOf, ToldHints } from '../told-hints.ts';
 
 /** A tool composed of tools of several servers, as the configuration describes it. */
 export interface CompoundSettings {
@@ -35,30 +37,45 @@ export interface CompoundServer {
  * tools that are otherwise hidden: that is what composing them is for.
  */
 export function compound(settings: CompoundSettings): OverallExposure {
-  return { present: (find) => [present(settings, find)] };
+  let shown: Shown = new Map();
+  const told = new ToldHints(() => sumOfTools(settings, shown));
+  return {
+    present: (find) => {
+      shown = new Map(settings.subtools.map(({ server }) => [server, find(server)]));
+      return [present(settings, shown, told)];
+    },
+  };
 }
 
-function present(
-  settings: CompoundSettings,
-  find: (source: string) => FilteredEntry | undefined,
-): PresentedTool {
-  const shown = new Map(settings.subtools.map(({ server }) => [server, find(server)]));
+/** The servers of its tools, as far as they are configured. */
+type Shown = ReadonlyMap<string, FilteredEntry | undefined>;
+
+function present(settings: CompoundSettings, shown: Shown, told: ToldHints): PresentedTool {
   // A server that is not configured costs its own subtools only; they are not offered.
   const there = settings.subtools.filter(({ server }) => shown.get(server) !== undefined);
   const offered = { ...settings, subtools: there };
   const described = describe(offered, shown);
   return {
     names: [settings.name],
-    definition: (name) => JSON.stringify({ name, description: described, inputSchema: inputSchema(offered) }),
-    run: (call, name) => run(call, name, settings, shown),
+    definition: (name) =>
+      JSON.stringify({
+        name,
+        description: described,
+        inputSchema: inputSchema(offered),
+        ...told.show(),
+      }),
+    run: (call, name) => run(call, name, { settings, shown, told }),
   };
 }
 
 function run(
   call: Call,
   name: string,
-  { subtools }: CompoundSettings,
-  shown: ReadonlyMap<string, FilteredEntry | undefined>,
+  {
+    settings: { subtools },
+    shown,
+    told,
+  }: { readonly settings: CompoundSettings; readonly shown: Shown; readonly told: ToldHints },
 ): void {
   const { request } = call;
   const refuse = (code: ErrorCode, message: string, hint: string | undefined): void =>
@@ -93,22 +110,67 @@ function run(
     );
     return;
   }
-  call.assign(entry.source, () => `Tool '${tool}' of server '${server}'`, tool);
-  const schema = entry.source.known('tools')?.byKey.get(tool)?.value.inputSchema;
-  const misplaced = misplacedArguments(request, OWN_MEMBERS, schema);
+  call.assign(entry.source, () => `Tool '${tool}' of server '${server}'`, tool, Client.args);
+  const send = (): void => sendTo(entry, call, { tool, server, name, told });
+  if (entry.source.known('tools') !== undefined || !told.mislead(hintsOf(undefined))) send();
+  else {
+    // What was promised of every call is checked against the list of this run.
+    entry.source.list('tools').then(
+      () => call.open && send(),
+      (cause: unknown) =>
+        call.fail(
+          cause instanceof SwitchboardError
+            ? cause
+            : new SwitchboardError('LIST_FAILED', `Could not list the tools of server ${quoted(server)}.`, {
+                cause,
+              }),
+        ),
+    );
+  }
+}
+
+interface CompoundCall {
+  readonly server: string;
+  readonly tool: string;
+  /** What the compound tool is called. */
+  readonly name: string;
+  readonly told: ToldHints;
+}
+
+function sendTo(
+  { source, rules }: CatalogEntry,
+  call: Call,
+  { server, tool, name, told }: CompoundCall,
+): void {
+  const { request } = call;
+  const refuse = (code: ErrorCode, message: string, hint: string | undefined): void =>
+    call.fail(new SwitchboardError(code, message, { hint }));
+  const component = source.known('tools')?.byKey.get(tool);
+  if (told.mislead(hintsOf(component && { component }))) {
+    const why = `it does more than '${name}' was listed with, because its server has changed its tools`;
+    const hint =
+      'Call it again. The list of tools has been corrected, and the client may ask the user first.';
+    refuse('TOOLS_CHANGED', `${call.subject()} was not run: ${why}.`, hint);
+    return;
+  }
+  const misplaced = misplacedArguments(request, OWN_MEMBERS, component?.value.inputSchema);
   if (misplaced !== undefined) {
     const hint = `Call it with ${correctedCall({ server, tool }, misplaced)}`;
     refuse('ARGS_MISPLACED', `${call.subject()} was not run: its arguments belong in "args".`, hint);
     return;
   }
-  const presets = presetsFor(tool, entry.rules);
+  const presets = presetsFor(tool, rules);
   const edits = callEdits(request, { name: JSON.stringify(tool), args: Client.args, presets });
   if (edits instanceof SwitchboardError) call.fail(edits);
-  else if (isMissing(entry.source, tool)) {
-    const known = entry.source.known('tools')?.byKey.keys() ?? [];
+  else if (isMissing(source, tool)) {
+    const known = source.known('tools')?.byKey.keys() ?? [];
     const hint = didYouMean(tool, known) ?? 'Correct it in the configuration.';
     refuse('SUBTOOL_UNKNOWN', `Server ${quoted(server)} has no tool ${quoted(tool)}.`, hint);
-  } else entry.source.request(edits, call);
+  } else {
+    const limits = rules.resultLimits?.(tool);
+    if (limits !== undefined) call.limitResult(limits, 'resource');
+    source.request(edits, call);
+  }
 }
 
 /** What it takes itself; models that know suites add an action. */
@@ -121,10 +183,7 @@ function isMissing(source: Source, tool: string): boolean {
 }
 
 /** The configuration's words, then each subtool in a line: what it is called, what it takes where that is known, what it does. */
-function describe(
-  { description, subtools, summaryMaxChars }: CompoundSettings,
-  shown: ReadonlyMap<string, FilteredEntry | undefined>,
-): string {
+function describe({ description, subtools, summaryMaxChars }: CompoundSettings, shown: Shown): string {
   const lines = subtools.flatMap(({ server, tools }) =>
     tools.map((tool) => {
       const part = shown.get(server);
@@ -137,6 +196,19 @@ function describe(
     }),
   );
   return `${description}\nCall with {"server","tool","args"}. Subtools (server/tool):\n${lines.join('\n')}`;
+}
+
+/** What its tools do together, once that is known of all of them. */
+function sumOfTools({ subtools }: CompoundSettings, shown: Shown): ToolHints | undefined {
+  const hints = subtools.flatMap(({ server, tools }) => {
+    const listing = shown.get(server)?.entry.source.remembered('tools');
+    return tools.map(({ name }) => {
+      const component = listing?.byKey.get(name);
+      return component && hintsOf({ component });
+    });
+  });
+  const known = hints.filter((each) => each !== undefined);
+  return known.length === hints.length ? combinedHints(known) : undefined;
 }
 
 function inputSchema({ subtools }: CompoundSettings): object {

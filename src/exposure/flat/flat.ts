@@ -56,6 +56,7 @@ function present(server: string, tool: OfferedTool, naming: Naming): PresentedTo
         args: undefined,
         presets: tool.presets,
       });
+      if (tool.resultLimits !== undefined) call.limitResult(tool.resultLimits, 'resource');
       if (edits instanceof SwitchboardError) call.fail(edits);
       else source.request(edits, call);
     },
@@ -72,6 +73,6 @@ function definition(
   if (name !== own) changes.name = JSON.stringify(name);
   // Where the name does not say which server it is, the description does.
   if (naming === 'plain' || (naming === 'prefixed' && namespaceOf(server) !== server))
-    changes.description = JSON.stringify(labelWithServer(server, component.value.description));
+    changes.description = JSON.stringify(labelWithServer(server, component.member('description')));
   return withMembers(component.text, changes);
 }

@@ -1,5 +1,5 @@
 import type { Component } from '../../gateway/index.ts';
-import type { JsonObject } from '../../protocol/index.ts';
+import { Turns } from '../../shared/turns.ts';
 import { signature } from './signature.ts';
 import { summarise } from './summarise.ts';
 
@@ -7,9 +7,8 @@ import { summarise } from './summarise.ts';
 export type IntrospectionMode = 'summary' | 'full' | 'redacted';
 
 export interface Introspected {
-  readonly tools: readonly Component[];
-  readonly mode: IntrospectionMode;
-  readonly summaryMaxChars: number;
+  /** As `describeTool` shows each. */
+  readonly tools: readonly string[];
   /** What the server says on how to use its tools, where these are all of them. */
   readonly instructions?: string | undefined;
   /** Why these are not all of them, where they should be. */
@@ -18,28 +17,51 @@ export interface Introspected {
   readonly offersMore?: boolean;
 }
 
-/** The result of an introspection: the tools as structured content, and the same as text for clients that read only that. */
-export function introspection(introspected: Introspected): JsonObject {
-  const { tools, mode, summaryMaxChars, instructions, note, offersMore = false } = introspected;
-  const structuredContent = {
-    ...(instructions === undefined ? {} : { instructions }),
-    tools: tools.map((tool) => describe(tool, mode, summaryMaxChars)),
-    ...(note === undefined ? {} : { note }),
-    ...(offersMore ? { more: MORE } : {}),
-  };
-  return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+/** What an introspection returns, as JSON text. */
+export function introspection({ tools, instructions, note, offersMore = false }: Introspected): string {
+  const members = [
+    ...(instructions === undefined ? [] : [`"instructions":${JSON.stringify(instructions)}`]),
+    `"tools":[${tools.join(',')}]`,
+    ...(note === undefined ? [] : [`"note":${JSON.stringify(note)}`]),
+    ...(offersMore ? [`"more":${JSON.stringify(MORE)}`] : []),
+  ];
+  return `{${members.join(',')}}`;
+}
+
+/** The same as the result of a call: as structured content, and as text for clients that read only that. */
+export function introspectionResult(introspected: Introspected): string {
+  const structured = introspection(introspected);
+  const content = `[{"type":"text","text":${JSON.stringify(structured)}}]`;
+  return `{"content":${content},"structuredContent":${structured}}`;
 }
 
 const MORE = 'introspect also takes "subtool" (one in full) and "verbosity" ("summary", "full", "redacted")';
 
-function describe(tool: Component, mode: IntrospectionMode, summaryMaxChars: number): JsonObject {
+/** Tools as `describeTool` shows each, with turns for everything else in between: there may be very many. */
+export async function describeTools(
+  tools: readonly Component[],
+  mode: IntrospectionMode,
+  summaryMaxChars: number,
+): Promise<string[]> {
+  const turns = new Turns();
+  const described: string[] = [];
+  for (const tool of tools) {
+    described.push(describeTool(tool, mode, summaryMaxChars));
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
+  }
+  return described;
+}
+
+/** A tool as an introspection shows it, as JSON text. */
+export function describeTool(tool: Component, mode: IntrospectionMode, summaryMaxChars: number): string {
+  if (mode === 'full') return tool.text;
   const { value } = tool;
-  if (mode === 'full') return value;
   const described =
     typeof value.description === 'string' && value.description.trim() !== ''
       ? value.description
       : value.title;
   const summary = summarise(typeof described === 'string' ? described : '', summaryMaxChars);
-  if (mode === 'redacted') return { name: tool.key, summary };
-  return { name: tool.key, summary, input: signature(value.inputSchema) };
+  if (mode === 'redacted') return JSON.stringify({ name: tool.key, summary });
+  return JSON.stringify({ name: tool.key, summary, input: signature(value.inputSchema) });
 }

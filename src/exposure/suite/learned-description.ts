@@ -115,7 +115,7 @@ function paragraphs(text: string): string[] {
         each
           .replace(/<[^<>]*>/g, ' ')
           .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-          .replace(/[*`]+|(?<=^|\s)_+|_+(?=\s|$)/g, ''),
+          .replace(/[*`]+|(?<=^|\s)_+|(?<!_)_+(?=\s|$)/g, ''),
         MAX_READ,
       ),
     );

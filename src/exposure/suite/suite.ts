@@ -1,8 +1,10 @@
-import type { CatalogEntry, Exposure, Source } from '../../gateway/index.ts';
+import type { CatalogEntry, Exposure, PresentedTool, Results, Source } from '../../gateway/index.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 import { printableLine } from '../../shared/printable.ts';
+import { ToldHints } from '../told-hints.ts';
 import { suiteDescription, type DescriptionSettings } from './description.ts';
 import { SuiteRunner } from './suite-runner.ts';
+import { hintsOfPart, suiteParts, type SuitePart } from './suite-part.ts';
 import type { IntrospectionMode } from './introspect.ts';
 
 /** How one suite looks, after all configuration is folded together. */
@@ -15,46 +17,67 @@ export interface SuiteSettings extends DescriptionSettings {
   readonly instructionsMaxChars: number;
   /** What an introspection shows unless it says otherwise. */
   readonly introspection: IntrospectionMode;
+  /** Keeps the results that are too long, for the action `read`. Default: no result of the server is limited. */
+  readonly results?: Results | undefined;
+  /** `effect`: two tools, one for what only reads and one for the rest. Default: one tool. */
+  readonly split?: 'effect' | undefined;
 }
 
-/** Exactly one tool for a server: the model learns what is inside only when it asks. */
+/** One tool for a server, or two by effect: the model learns what is inside only when it asks. */
 export function suite(settings: SuiteSettings): Exposure {
+  const inputSchema = settings.results === undefined ? INPUT_SCHEMA : READING_SCHEMA;
   // A server that has started meanwhile could say more, but a changed list invalidates the prompt caches of hosts.
   const descriptions = new WeakMap<Source, string>();
-  let made: { readonly entry: CatalogEntry; readonly runner: SuiteRunner } | undefined;
+  const told = new WeakMap<Source, ReadonlyMap<SuitePart, ToldHints>>();
+  let made: { readonly entry: CatalogEntry; readonly tools: readonly PresentedTool[] } | undefined;
+  const describe = (entry: CatalogEntry): string => {
+    const { source } = entry;
+    let description = descriptions.get(source);
+    if (description === undefined)
+      descriptions.set(source, (description = suiteDescription(settings, entry)));
+    return source.problem === undefined ? description : `${unavailable(source.problem)} ${description}`;
+  };
   return {
     needsTools: false,
     present(entry) {
+      if (made?.entry === entry) return made.tools;
       const { source } = entry;
-      if (made?.entry !== entry) made = { entry, runner: new SuiteRunner(entry, settings) };
-      const { runner } = made;
-      const describe = (): string => {
-        let description = descriptions.get(source);
-        if (description === undefined)
-          descriptions.set(source, (description = suiteDescription(settings, entry)));
-        return source.problem === undefined ? description : `${unavailable(source.problem)} ${description}`;
-      };
-      return [
-        {
-          names: [settings.name ?? `${source.name}_suite`],
-          definition: (name) => JSON.stringify({ name, description: describe(), inputSchema: INPUT_SCHEMA }),
+      const parts = suiteParts(settings.name ?? `${source.name}_suite`, settings.split);
+      const hints =
+        told.get(source) ??
+        new Map(parts.map((part) => [part, new ToldHints(() => hintsOfPart(part, entry))]));
+      told.set(source, hints);
+      const tools = [...hints].map(([part, said]): PresentedTool => {
+        const runner = new SuiteRunner(entry, settings, { ...part, told: said });
+        return {
+          names: [part.name],
+          definition: (name) =>
+            JSON.stringify({ name, description: describe(entry) + part.remark, inputSchema, ...said.show() }),
           run: (call, suiteName) => runner.run(call, suiteName),
-        },
-      ];
+        };
+      });
+      made = { entry, tools };
+      return tools;
     },
   };
 }
 
 /** The same for every suite, and as short as it can be: it is paid for in every conversation. */
-const INPUT_SCHEMA: JsonObject = {
-  type: 'object',
-  properties: {
-    action: { type: 'string', enum: ['introspect', 'call'] },
-    subtool: { type: 'string' },
-    args: { type: 'object' },
-  },
-  required: ['action'],
-};
+const INPUT_SCHEMA = inputSchemaWith('introspect', 'call');
+/** What `read` takes is in the results that it is for. */
+const READING_SCHEMA = inputSchemaWith('introspect', 'call', 'read');
+
+function inputSchemaWith(...actions: string[]): JsonObject {
+  return {
+    type: 'object',
+    properties: {
+      action: { type: 'string', enum: actions },
+      subtool: { type: 'string' },
+      args: { type: 'object' },
+    },
+    required: ['action'],
+  };
+}
 
 /** Why a server cannot be used, in short; a call of its suite returns the whole reason. */
 function unavailable({ message }: Error): string {

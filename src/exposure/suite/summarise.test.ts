@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { summarise } from './summarise.ts';
+import { cheapestMs } from '../../../test/helpers/cheapest.ts';
 
 describe('a text that fits', () => {
   test('stays as it is', () => {
@@ -181,4 +182,12 @@ describe('for any text and limit', () => {
       expect(summarise(summary, max)).toBe(summary);
     });
   });
+});
+
+test('very many full stops are read in time', () => {
+  expect(
+    cheapestMs(250, () => {
+      for (let count = 0; count < 20; count++) summarise('?'.repeat(5000), 4000);
+    }),
+  ).toBeLessThan(250);
 });

@@ -42,7 +42,7 @@ function lastSentenceEnd(line: string, room: number): number {
 // A full stop ends a sentence when a blank follows, closing quotes and brackets between them; the one in "e.g."
 // or "a.m." does not. Full-width stops need no blank.
 const SENTENCE_END =
-  /(?<!\.[a-z])[.!?]+["'\u201d\u2019)\]]*(?= )|[\u3002\uff01\uff1f]+[\u300d\u300f\uff09]*/g;
+  /(?<!\.[a-z])[.!?]{1,16}["'\u201d\u2019)\]]{0,16}(?= )|[\u3002\uff01\uff1f]+[\u300d\u300f\uff09]*/g;
 
 /** The start of the grapheme that contains `index`: `index` itself at a boundary. */
 function graphemeStart(line: string, index: number): number {
