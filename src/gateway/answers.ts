@@ -1,13 +1,19 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
-import { Server, type JsonObject } from '../protocol/index.ts';
-import type { Edit, Message } from '../wire/index.ts';
+import { Server } from '../protocol/index.ts';
+import { defineShape, ENVELOPE, type Edit, type Message } from '../wire/index.ts';
 
 const BRACE = 0x7b;
 const BRACKET = 0x5b;
 
 /** Members that make a result without content a result all the same: of the oldest version, of tasks, of the modern era, of structured output alone. */
-const OTHER_FORMS = ['toolResult', 'task', 'resultType', 'structuredContent'];
+const FORMS_SHAPE = defineShape({
+  ...ENVELOPE,
+  result: { toolResult: true, task: true, resultType: true, structuredContent: true },
+});
+const FORM_SLOTS = ['toolResult', 'task', 'resultType', 'structuredContent'].map((form) =>
+  FORMS_SHAPE.slot(`result.${form}`),
+);
 
 /** Longer than any message meant to be read. */
 const MAX_ERROR_CHARS = 4096;
@@ -31,11 +37,13 @@ export function correctToolAnswer(
   if (content === BRACKET) return UNCHANGED;
   if (answer.lead(Server.result) !== BRACE) return unusable(subject, 'is not an object');
   if (content !== -1) return unusable(subject, 'has content that is not a list');
+  const forms = answer.as(FORMS_SHAPE);
+  if (forms === undefined || FORM_SLOTS.some((slot) => forms.has(slot))) return UNCHANGED;
+  const result = answer.value(Server.result);
+  if (!isObject(result)) return unusable(subject, 'has no content and is too long to be given as text');
   const text = answer.text(Server.result) ?? '{}';
-  const members = Object.keys(JSON.parse(text) as JsonObject);
-  if (members.some((member) => OTHER_FORMS.includes(member))) return UNCHANGED;
   const start = answer.start(Server.result) + 1;
-  const added = `"content":${JSON.stringify([{ type: 'text', text }])}${members.length === 0 ? '' : ','}`;
+  const added = `"content":${JSON.stringify([{ type: 'text', text }])}${Object.keys(result).length === 0 ? '' : ','}`;
   return [{ start, end: start, with: added }];
 }
 
@@ -53,6 +61,7 @@ const UNCHANGED: readonly Edit[] = [];
 /** An error object passes as it is; one that is no error object, or endless, is put into words. */
 function correctError(answer: Message, subject: () => string): readonly Edit[] | SwitchboardError {
   const said = answer.value(Server.error);
+  if (said === undefined) return unusable(subject, 'has an error that is too long');
   const message = isObject(said) ? said.message : said;
   if (
     isObject(said) &&

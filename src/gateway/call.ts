@@ -1,8 +1,10 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
-import { Client, Server, type JsonObject } from '../protocol/index.ts';
-import type { Edit, Message } from '../wire/index.ts';
+import { inLaterTurn } from '../shared/turns.ts';
+import { Client, Server, SERVER_SHAPE, type JsonObject } from '../protocol/index.ts';
+import { editedText, MAX_PARSED, Message, type Edit } from '../wire/index.ts';
 import { correctAnswer, correctToolAnswer } from './answers.ts';
+import type { ResultLimits, ResultReader } from './results.ts';
 import type { Session } from './session.ts';
 import type { Source } from './source.ts';
 
@@ -14,6 +16,9 @@ export interface Runner {
   suspended?(away: boolean): void;
 }
 
+/** The text of an answer, or no more of it than so many bytes where it is long. */
+export type AnswerText = (most: number) => string;
+
 /**
  * One request of one client while it runs: it is answered exactly once, reports progress on the way, and passes a
  * cancellation on to its runner.
@@ -23,19 +28,25 @@ export class Call {
   /** The request as it came. */
   readonly request: Message;
   readonly method: string;
-  /** Called once with the outcome and the size of the answer in bytes. */
-  onEnd: ((outcome: string, bytes: number) => void) | undefined = undefined;
+  /** Called once with the outcome, the size of the answer in bytes, and what reads the beginning of it. */
+  onEnd: ((outcome: string, bytes: number, answer: AnswerText) => void) | undefined = undefined;
   /** Reads the answer on its way to the client and returns further edits to it. */
   onAnswer: ((answer: Message) => readonly Edit[]) | undefined = undefined;
   /** Reverts what was done in advance; runs unless the call succeeds. */
   undo: (() => void) | undefined = undefined;
+  /** How long it has waited before it came to its source, in milliseconds. */
+  waitedMs = 0;
   /** Its neighbours among the running calls of its session; the session sets them. */
   before: Call | undefined = undefined;
   after: Call | undefined = undefined;
   #source: Source | undefined = undefined;
   #subject: () => string = unnamed;
   #subtool: string | undefined = undefined;
+  #argsSlot = Client.arguments;
   #runner: Runner | undefined = undefined;
+  #limits: ResultLimits | undefined = undefined;
+  #reader: ResultReader = 'resource';
+  #review: Review | undefined = undefined;
   #open = true;
 
   constructor(session: Session, request: Message, method: string) {
@@ -47,17 +58,35 @@ export class Call {
   /**
    * Says where the call goes. Only the one who routes it does so, before it hands the call to the source: what an answer
    * names, a task or a link, belongs to the source as the gateway knows it, whatever source works behind that one.
-   * `subject` is what messages to people call it, computed when needed; `subtool` the tool by the name its client used.
+   * `subject` is what messages to people call it, computed when needed; `subtool` the tool by the name its client used, and
+   * `argsSlot` where the request has the arguments of that.
    */
-  assign(source: Source | undefined, subject: () => string, subtool?: string): void {
+  assign(
+    source: Source | undefined,
+    subject: () => string,
+    subtool?: string,
+    argsSlot: number = Client.arguments,
+  ): void {
     this.#source = source;
     this.#subject = subject;
     this.#subtool = subtool;
+    this.#argsSlot = argsSlot;
   }
 
   /** Hands the call over to another runner, which hears of a cancellation; undefined: to none. */
   runBy(runner: Runner | undefined): void {
     this.#runner = runner;
+  }
+
+  /** Sets how long its result may be, and how its client reads the rest of a longer one. Default: any length. */
+  limitResult(limits: ResultLimits, reader: ResultReader): void {
+    this.#limits = limits;
+    this.#reader = reader;
+  }
+
+  /** Has its result looked at before the client gets it. Default: nobody looks. */
+  reviewBy(review: Review): void {
+    this.#review = review;
   }
 
   /** The source that answers it, where that is one. */
@@ -74,6 +103,13 @@ export class Call {
     return this.#subtool;
   }
 
+  /** The arguments of the tool as the client wrote them, as JSON text; undefined where there are none. */
+  argumentsText(): string | undefined {
+    const { request } = this;
+    // Models often write them as JSON inside a string.
+    return request.string(this.#argsSlot) ?? request.text(this.#argsSlot);
+  }
+
   /** False once it is answered or cancelled; what comes after that is dropped. */
   get open(): boolean {
     return this.#open;
@@ -86,6 +122,35 @@ export class Call {
 
   /** Answers with a source's response, byte for byte but for its edits. */
   relay(answer: Message): void {
+    if (this.#review !== undefined) {
+      this.#reviewed(answer, (reviewed) => this.relay(reviewed));
+      return;
+    }
+    if (this.#limits !== undefined && answer.length > this.#limits.passBytes) {
+      void this.#fit(answer, this.#limits).then((edits) => this.#relay(answer, edits));
+      return;
+    }
+    // It was just checked; looking for what it has in place of content is for another turn where it is long.
+    if (answer.length > MAX_PARSED && !answer.has(Server.content)) inLaterTurn(() => this.#relay(answer));
+    else this.#relay(answer);
+  }
+
+  /** Goes on with what comes of the review. */
+  #reviewed(answer: Message, goOn: (answer: Message) => void): void {
+    const review = this.#review;
+    this.#review = undefined;
+    void review?.(answer).then((reviewed) => {
+      if (reviewed instanceof SwitchboardError) this.fail(reviewed);
+      else goOn(reviewed);
+    });
+  }
+
+  #fit(answer: Message, limits: ResultLimits): Promise<readonly Edit[]> {
+    return limits.results.fit(answer, this, limits, this.#reader);
+  }
+
+  /** With `fitted`, the edits that make it as short as it has to be. */
+  #relay(answer: Message, fitted: readonly Edit[] = NONE): void {
     if (!this.#open) return;
     let edits =
       this.method === 'tools/call'
@@ -96,6 +161,8 @@ export class Call {
       const more = this.onAnswer(answer);
       if (more.length > 0) edits = more;
     }
+    // Only content is made to fit, and then there is nothing else to correct.
+    if (fitted.length > 0) edits = fitted;
     const source = this.#source;
     if (source !== undefined && this.method === 'tools/call') this.session.recordLinks(answer, source);
     if (answer.has(Server.task)) this.session.claimTask(answer.string(Server.taskId), source);
@@ -103,7 +170,11 @@ export class Call {
       this.session.claimTask(answer.string(Server.modernTaskId), source);
     if (!(edits instanceof SwitchboardError) && !answer.has(Server.error)) this.undo = undefined;
     this.#close();
-    this.onEnd?.(edits instanceof SwitchboardError ? edits.code : outcomeOf(answer), answer.length);
+    this.onEnd?.(edits instanceof SwitchboardError ? edits.code : outcomeOf(answer), answer.length, (most) =>
+      edits instanceof SwitchboardError
+        ? edits.explained
+        : (answer.text(Server.result, most) ?? answer.text(Server.error, most) ?? ''),
+    );
     const { client } = this.session;
     if (edits instanceof SwitchboardError) client.fail(this, edits);
     else client.forwardAnswer(answer, this, edits);
@@ -111,24 +182,56 @@ export class Call {
 
   /** Answers with a result of our own making. */
   succeed(result: JsonObject): void {
+    if (this.#review !== undefined) {
+      this.succeedWith(JSON.stringify(result));
+      return;
+    }
     this.undo = undefined;
+    if (this.#limits !== undefined) {
+      this.#succeedWithin(JSON.stringify(result), this.#limits);
+      return;
+    }
     if (!this.#close()) return;
-    this.onEnd?.(result.isError === true ? 'tool error' : 'ok', JSON.stringify(result).length);
+    if (this.onEnd !== undefined) {
+      const text = JSON.stringify(result);
+      this.onEnd(result.isError === true ? 'tool error' : 'ok', text.length, () => text);
+    }
     this.session.client.answer(this, result);
+  }
+
+  /** The same with a result that may be too long: from a source inside this program. */
+  #succeedWithin(resultText: string, limits: ResultLimits): void {
+    this.#limits = undefined;
+    const answer = answerOf(resultText);
+    if (answer.length <= limits.passBytes) this.succeedWith(resultText);
+    else
+      void this.#fit(answer, limits).then((edits) =>
+        this.succeedWith(editedText(answer, edits).slice(BEFORE_RESULT.length, -1)),
+      );
   }
 
   /** The same where the result is JSON text already. */
   succeedWith(resultText: string): void {
+    if (this.#review !== undefined) {
+      this.#reviewed(answerOf(resultText), (reviewed) =>
+        this.succeedWith(reviewed.requiredText(Server.result)),
+      );
+      return;
+    }
     this.undo = undefined;
+    if (this.#limits !== undefined) {
+      this.#succeedWithin(resultText, this.#limits);
+      return;
+    }
     if (!this.#close()) return;
-    this.onEnd?.('ok', resultText.length);
+    this.onEnd?.('ok', resultText.length, () => resultText);
     this.session.client.answerText(this, resultText);
   }
 
   /** Answers with an error; the door translates it for its protocol version. */
   fail(error: SwitchboardError): void {
     if (!this.#close()) return;
-    this.onEnd?.(error.code, error.explained.length);
+    this.onEnd?.(error.code, error.explained.length, () => error.explained);
     this.session.client.fail(this, error);
   }
 
@@ -140,7 +243,7 @@ export class Call {
   /** The client cancelled it: no answer is sent. */
   cancel(reason: string | undefined): void {
     if (!this.#close()) return;
-    this.onEnd?.('cancelled', 0);
+    this.onEnd?.('cancelled', 0, () => '');
     this.#runner?.cancelled(reason);
   }
 
@@ -150,11 +253,11 @@ export class Call {
   }
 
   /** We give it up: the client gets the error, and the runner stops. */
-  abort(error: SwitchboardError): void {
+  abort(error: SwitchboardError, reason = 'Switchboard is stopping.'): void {
     if (!this.#close()) return;
-    this.onEnd?.(error.code, error.explained.length);
+    this.onEnd?.(error.code, error.explained.length, () => error.explained);
     this.session.client.fail(this, error);
-    this.#runner?.cancelled('Switchboard is stopping.');
+    this.#runner?.cancelled(reason);
   }
 
   #close(): boolean {
@@ -164,6 +267,16 @@ export class Call {
     this.undo?.();
     return true;
   }
+}
+
+/** Looks at an answer with a result: gives back what the client gets instead, or why it gets none. Never rejects. */
+type Review = (answer: Message) => Promise<Message | SwitchboardError>;
+
+const BEFORE_RESULT = '{"jsonrpc":"2.0","id":0,"result":';
+
+/** A result of our own as the answer of a server. */
+function answerOf(resultText: string): Message {
+  return Message.fromText(`${BEFORE_RESULT}${resultText}}`, SERVER_SHAPE);
 }
 
 /** The outcome of a call for the log, from its answer. */
@@ -177,6 +290,8 @@ function outcomeOf(answer: Message): string {
 function isModernTask(answer: Message): boolean {
   return !answer.spells(Server.resultType, COMPLETE) && answer.string(Server.resultType) === 'task';
 }
+
+const NONE: readonly Edit[] = [];
 
 const COMPLETE = Buffer.from('"complete"');
 

@@ -1,5 +1,6 @@
 import { withMembers } from '../wire/index.ts';
 import type { CatalogEntry } from './catalog.ts';
+import { NameOrder } from './name-order.ts';
 import type { NameReservations } from './name-reservations.ts';
 import type { Component, Listing } from './component.ts';
 import { freeName } from './tool-names.ts';
@@ -14,6 +15,8 @@ export interface OwnedComponent {
   readonly exposed: string;
   /** As clients see it, as JSON text. */
   readonly text: string;
+  /** Whether a source that is not listed yet may turn out to come first with this name. */
+  readonly provisional: boolean;
 }
 
 export interface OwnedTemplate extends OwnedComponent {
@@ -23,37 +26,31 @@ export interface OwnedTemplate extends OwnedComponent {
   readonly prefix: string;
 }
 
-type EntryListings = readonly { readonly entry: CatalogEntry; readonly listing: Listing | undefined }[];
+type EntryListings = readonly {
+  readonly entry: CatalogEntry;
+  readonly listing: Listing | undefined;
+  /** Whether its components, which have names of their own, are not known yet. Default false. */
+  readonly unlisted?: boolean;
+}[];
 
 /** Every prompt by the name clients know it by. */
 export function namePrompts(
   entries: EntryListings,
   reservations: NameReservations,
 ): ReadonlyMap<string, OwnedComponent> {
-  const byName = new Map<string, OwnedComponent>();
-  for (const { entry, listing } of entries) {
-    const server = entry.source.name;
-    for (const prompt of listing?.components ?? []) {
-      const prefixed = `${server}__${prompt.key}`;
-      const names = entry.naming === 'prefixed' ? [prefixed] : [prompt.key, prefixed];
-      const exposed = freeName(
-        names,
-        (name) => !byName.has(name) && reservations.allows(name, server),
-        (name, count) => `${name}_${count}`,
-      );
-      const text = renamedText(prompt, exposed, () => {
-        const { description } = prompt.value;
-        return {
-          name: JSON.stringify(exposed),
-          ...(entry.naming === 'plain'
-            ? { description: JSON.stringify(labelWithServer(server, description)) }
-            : {}),
-        };
-      });
-      byName.set(exposed, { entry, original: prompt.key, exposed, text });
-    }
-  }
-  return byName;
+  return nameComponents(entries, reservations, (entry, prompt, isFree) => {
+    const { name: server } = entry.source;
+    const prefixed = `${server}__${prompt.key}`;
+    const names = entry.naming === 'prefixed' ? [prefixed] : [prompt.key, prefixed];
+    const exposed = freeName(names, isFree, (name, count) => `${name}_${count}`);
+    const text = renamedText(prompt, exposed, () => ({
+      name: JSON.stringify(exposed),
+      ...(entry.naming === 'plain'
+        ? { description: JSON.stringify(labelWithServer(server, prompt.member('description'))) }
+        : {}),
+    }));
+    return { exposed, text };
+  });
 }
 
 /** Every resource by the URI clients know it by: its own, or an alias where two servers have the same one. */
@@ -61,31 +58,49 @@ export function nameResources(
   entries: EntryListings,
   reservations: NameReservations,
 ): ReadonlyMap<string, OwnedComponent> {
-  const byName = new Map<string, OwnedComponent>();
-  for (const { entry, listing } of entries) {
-    const isFree = (uri: string): boolean => !byName.has(uri) && reservations.allows(uri, entry.source.name);
-    for (const resource of listing?.components ?? []) {
-      const { exposed, text } = aliasedUri(entry, resource, 'uri', isFree);
-      byName.set(exposed, { entry, original: resource.key, exposed, text });
-    }
-  }
-  return byName;
+  return nameComponents(entries, reservations, (entry, resource, isFree) => {
+    const { exposed, text } = aliasedUri(entry, resource, 'uri', isFree);
+    return { exposed, text };
+  });
 }
 
 export function nameTemplates(
   entries: EntryListings,
   reservations: NameReservations,
 ): ReadonlyMap<string, OwnedTemplate> {
-  const byName = new Map<string, OwnedTemplate>();
+  return nameComponents(entries, reservations, (entry, component, isFree) => ({
+    ...aliasedUri(entry, component, 'uriTemplate', isFree),
+    template: readTemplate(component.key),
+  }));
+}
+
+/** Gives each component the first name that is free for its server; `named` says how it appears to clients. */
+function nameComponents<T extends { readonly exposed: string; readonly text: string }>(
+  entries: EntryListings,
+  reservations: NameReservations,
+  named: (entry: CatalogEntry, component: Component, isFree: (name: string) => boolean) => T,
+): ReadonlyMap<string, OwnedComponent & T> {
+  const byName = new Map<string, OwnedComponent & T>();
+  const order = orderOf(entries, reservations);
   for (const { entry, listing } of entries) {
-    const isFree = (uri: string): boolean => !byName.has(uri) && reservations.allows(uri, entry.source.name);
+    const server = entry.source.name;
+    const isFree = (name: string): boolean => !byName.has(name) && order.allows(name, server);
     for (const component of listing?.components ?? []) {
-      const { exposed, text, prefix } = aliasedUri(entry, component, 'uriTemplate', isFree);
-      const template = readTemplate(component.key);
-      byName.set(exposed, { entry, original: component.key, exposed, text, template, prefix });
+      const appearance = named(entry, component, isFree);
+      const { exposed } = appearance;
+      const provisional = order.give(exposed, server) && exposed === component.key;
+      byName.set(exposed, { entry, original: component.key, provisional, ...appearance });
     }
   }
   return byName;
+}
+
+function orderOf(entries: EntryListings, reservations: NameReservations): NameOrder {
+  const sources = entries.map(({ entry, unlisted = false }) => ({
+    name: entry.source.name,
+    listed: !unlisted,
+  }));
+  return new NameOrder(sources, reservations);
 }
 
 /** The template that makes such a URI, the most specific one where several could, and the URI its source knows. */
@@ -134,7 +149,7 @@ function aliasedUri(
   const text = renamedText(component, exposed, () => ({
     ...(entry.naming === 'own'
       ? {}
-      : { name: JSON.stringify(labelWithServer(server, component.value.name ?? key)) }),
+      : { name: JSON.stringify(labelWithServer(server, component.member('name') ?? key)) }),
     ...(exposed === key ? {} : { [member]: JSON.stringify(exposed) }),
   }));
   return { exposed, text, prefix: exposed.slice(0, exposed.length - key.length) };

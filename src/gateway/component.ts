@@ -1,5 +1,6 @@
 import { isObject } from '../shared/is-object.ts';
 import type { JsonObject } from '../protocol/index.ts';
+import { memberText } from '../wire/index.ts';
 
 /**
  * A tool, resource, template or prompt as its server described it. The text is kept and passed on, so that members
@@ -15,6 +16,14 @@ export class Component {
   constructor(key: string, text: string) {
     this.key = key;
     this.text = text;
+  }
+
+  /** One member of its value. Without parsing the rest, which is much longer. */
+  member(key: string): unknown {
+    // Most have no such member. A name may be written with escapes.
+    if (!this.text.includes(`"${key}"`) && !this.text.includes('\\u')) return undefined;
+    const text = memberText(this.text, key);
+    return text === undefined ? undefined : JSON.parse(text);
   }
 
   get value(): JsonObject {

@@ -1,7 +1,7 @@
 /** Removes the entries that were added first, until no more than so many are left. */
-export function dropOldest(map: Map<string, unknown>, most: number): void {
-  for (const key of map.keys()) {
-    if (map.size <= most) return;
-    map.delete(key);
+export function dropOldest<K>(from: Map<K, unknown> | Set<K>, most: number): void {
+  for (const key of from.keys()) {
+    if (from.size <= most) return;
+    from.delete(key);
   }
 }

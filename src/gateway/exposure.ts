@@ -10,13 +10,20 @@ import type { Source } from './source.ts';
 export interface Exposure {
   /** Whether it exposes the source's own tools, so that the source is started to list them. */
   readonly needsTools: boolean;
+  /** Whether its tools are found by searching instead of being listed. Default false. */
+  readonly isSearched?: boolean;
+  /** Whether scripts may call its tools. Default false. */
+  readonly isScripted?: boolean;
   /** `filtered` are the source's tools; undefined until they are known. */
   present(entry: CatalogEntry, filtered: FilteredTools | undefined): readonly PresentedTool[];
 }
 
 /** Tools made from the whole catalog. */
 export interface OverallExposure {
-  present(find: (source: string) => FilteredEntry | undefined): readonly PresentedTool[];
+  present(
+    find: (source: string) => FilteredEntry | undefined,
+    entries: readonly CatalogEntry[],
+  ): readonly PresentedTool[];
 }
 
 /** An entry and its tools, as far as they are known. */

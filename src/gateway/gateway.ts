@@ -12,12 +12,13 @@ import { RemovedTools, type RemovalReason } from './removed-tools.ts';
 import type { OverallExposure } from './exposure.ts';
 import { logMessage, passLogLevel } from './log-level.ts';
 import { onlyRoute, Router, type RouterContext } from './router.ts';
+import type { Results } from './results.ts';
 import type { Session } from './session.ts';
 import { SourceCache } from './source-cache.ts';
 import type { Source, SourceListener } from './source.ts';
 import { hiddenToolError } from './hidden-tool.ts';
 import type { ExposedTool } from './tool-names.ts';
-import { listedNames, takeSnapshot, type Snapshot } from './snapshot.ts';
+import { keepsResults, listedNames, takeSnapshot, type Snapshot, type SourceListings } from './snapshot.ts';
 import {
   targetSession,
   forwardNotification,
@@ -35,12 +36,31 @@ export interface GatewayOptions {
   readonly firstListMs?: () => number;
   /** Whether sources may be added later, so that a client may expect every kind of component. Default false. */
   readonly allowsNewSources?: boolean;
+  /** Keeps results that are too long. Default: none is. */
+  readonly results?: Results | undefined;
   /** Called when a source could not be listed. */
   readonly onProblem?: () => void;
   /** The hint for a client that calls a removed tool. Default: list the tools. */
   readonly adviseOnRemoval?: (server: string, why: RemovalReason) => string | undefined;
   /** Shows the arguments of a call as they may be logged; undefined: they are not logged. */
   readonly loggedArguments?: RouterContext['loggedArguments'];
+  /** Told of every call of a tool. Default: nobody is. */
+  readonly called?: RouterContext['called'];
+  /** Who watches it, which may change at any time. Default: nobody. */
+  readonly watched?: WatchedGateway;
+}
+
+/** Hears what happens in a gateway. */
+export interface GatewayWatcher {
+  /** A call is about to be routed. */
+  called(call: Call): void;
+  /** A client has connected or left. */
+  clientsChanged(): void;
+}
+
+/** The place of a watcher. */
+export interface WatchedGateway {
+  watcher: GatewayWatcher | undefined;
 }
 
 /** Changes within this time are announced to clients as one, in milliseconds. */
@@ -52,6 +72,8 @@ export class Gateway {
   readonly #adviseOnRemoval: GatewayOptions['adviseOnRemoval'];
   readonly #allowsNewSources: boolean;
   readonly #onProblem: (() => void) | undefined;
+  readonly #results: Results | undefined;
+  readonly #watched: WatchedGateway;
   readonly #removedTools = new RemovedTools();
   readonly #reservations: Readonly<Record<CatalogKind, NameReservations>> = {
     tools: new NameReservations(),
@@ -67,6 +89,8 @@ export class Gateway {
   #overall: readonly OverallExposure[];
   #catalog: Catalog;
   #caches: ReadonlyMap<Source, SourceCache> = new Map();
+  /** Caches of sources that start before they are in the catalog. */
+  readonly #starting = new Map<Source, SourceCache>();
   /** Built on first use. */
   #snapshot: Snapshot | undefined;
   #outdated = false;
@@ -80,8 +104,11 @@ export class Gateway {
     overall = [],
     log = silentLogger,
     loggedArguments,
+    called,
     adviseOnRemoval,
     onProblem,
+    results,
+    watched = { watcher: undefined },
     allowsNewSources = false,
     firstListMs = () => 10_000,
   }: GatewayOptions) {
@@ -89,11 +116,13 @@ export class Gateway {
     this.#log = log;
     this.#adviseOnRemoval = adviseOnRemoval;
     this.#onProblem = onProblem;
+    this.#results = results;
+    this.#watched = watched;
     this.#allowsNewSources = allowsNewSources;
     this.#overall = overall;
     this.#catalog = { generation: 1, entries };
     this.#caches = this.#cachesFor(entries);
-    this.#router = new Router(this.#routerContext(loggedArguments));
+    this.#router = new Router(this.#routerContext(loggedArguments, called));
   }
 
   get catalog(): Catalog {
@@ -128,9 +157,9 @@ export class Gateway {
 
   /** The kinds we declare to clients: all that some source may have, because sources are not asked first. */
   get kinds(): ReadonlySet<CatalogKind> {
-    return this.#allowsNewSources
-      ? new Set(CATALOG_KINDS)
-      : new Set(this.#catalog.entries.flatMap((entry) => [...entry.offers]));
+    if (this.#allowsNewSources) return new Set(CATALOG_KINDS);
+    const own: CatalogKind[] = keepsResults(this.#catalog) ? ['resources', 'resourceTemplates'] : [];
+    return new Set([...this.#catalog.entries.flatMap((entry) => [...entry.offers]), ...own]);
   }
 
   /**
@@ -168,15 +197,50 @@ export class Gateway {
     if (!quiet) this.#announce();
   }
 
+  /**
+   * Starts the source of an entry, fetches its lists, and then puts the entry in the place of another. If that fails, the
+   * other one stays.
+   */
+  async replace(old: CatalogEntry, entry: CatalogEntry): Promise<void> {
+    const { source } = entry;
+    const cache = this.#newCache(entry);
+    this.#starting.set(source, cache);
+    try {
+      await cache.fetchAll();
+      if (!this.#catalog.entries.includes(old))
+        throw new SwitchboardError(
+          'STOPPING',
+          `Server '${source.name}' was removed or changed in the meantime.`,
+        );
+      this.swap(this.#catalog.entries.map((each) => (each === old ? entry : each)));
+    } catch (error) {
+      cache.close();
+      throw error;
+    } finally {
+      this.#starting.delete(source);
+    }
+    // Shared sources subscribe by themselves.
+    if (source.subscriptions !== undefined) return;
+    for (const uri of cache.subscriptions.uris()) cache.askQuietly('resources/subscribe', { uri });
+  }
+
   /** Lists the tools of a source that was added, and starts it for that. Rejects where that fails. */
   async listNow(source: Source): Promise<void> {
     const cache = this.#caches.get(source);
     if (cache === undefined) return;
     await cache.refresh('tools').done;
     this.#unannounced.delete(source);
-    const { tools } = cache.listings;
-    if (tools === undefined || tools.remembered === true)
-      throw cache.problem ?? new Error('It was stopped in the meantime.');
+    cache.requireTools();
+  }
+
+  /**
+   * A server of this name has listed its tools. Where a tool of ours stands for them, what is said of it may be another
+   * thing now.
+   */
+  toolsListed(name: string): void {
+    const isShown = ({ source, entry }: SourceCache): boolean =>
+      source.name === name && !entry.exposure.needsTools;
+    if (!this.#closed && this.#sessions.size > 0 && [...this.#caches.values()].some(isShown)) this.#changed();
   }
 
   /** Why a source that runs shows nothing: it could not be listed. */
@@ -198,12 +262,15 @@ export class Gateway {
     const { texts } = this.#current();
     for (const kind of CATALOG_KINDS) session.seen.set(kind, texts[kind]);
     this.#sessions.add(session);
+    this.#watched.watcher?.clientsChanged();
     for (const cache of this.#caches.values()) this.#reportProblem(cache, session);
     this.#startWanted();
   }
 
   leave(session: Session): void {
     this.#sessions.delete(session);
+    this.#watched.watcher?.clientsChanged();
+    this.#results?.forget(session);
     for (const cache of this.#caches.values()) {
       for (const uri of cache.subscriptions.leave(session)) {
         if (cache.source.state.kind === 'running') cache.askQuietly('resources/unsubscribe', { uri });
@@ -213,6 +280,7 @@ export class Gateway {
 
   /** Routes a call that is not about the connection itself. */
   handle(call: Call): void {
+    this.#watched.watcher?.called(call);
     this.#router.handle(call);
   }
 
@@ -231,15 +299,45 @@ export class Gateway {
     for (const { source } of this.#caches.values()) source.notify(notification);
   }
 
+  /** What clients would see if the servers were exposed like this. Nothing changes. */
+  preview(entries: readonly CatalogEntry[], overall: readonly OverallExposure[]): Snapshot {
+    const listingsOf = ({ source }: CatalogEntry): SourceListings => {
+      const cached = this.#caches.get(source)?.listings;
+      const listing = (kind: CatalogKind) => cached?.[kind] ?? source.known(kind) ?? source.remembered(kind);
+      return {
+        tools: listing('tools'),
+        resources: listing('resources'),
+        resourceTemplates: listing('resourceTemplates'),
+        prompts: listing('prompts'),
+      };
+    };
+    const reservations = {
+      tools: new NameReservations(),
+      resources: new NameReservations(),
+      resourceTemplates: new NameReservations(),
+      prompts: new NameReservations(),
+    };
+    return takeSnapshot({ generation: 0, entries }, overall, listingsOf, reservations);
+  }
+
+  /** Everything that clients see now. */
+  get exposed(): Snapshot {
+    return this.#current();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#announcing);
     for (const cache of this.#caches.values()) cache.close();
-    await Promise.all(this.#catalog.entries.map((entry) => entry.source.close()));
+    const sources = [...this.#catalog.entries.map((entry) => entry.source), ...this.#starting.keys()];
+    await Promise.all(sources.map((source) => source.close()));
   }
 
   /** The router's access to our current state. */
-  #routerContext(loggedArguments: RouterContext['loggedArguments']): RouterContext {
+  #routerContext(
+    loggedArguments: RouterContext['loggedArguments'],
+    called: RouterContext['called'],
+  ): RouterContext {
     const snapshot = (): Snapshot => this.#current();
     const caches = (): ReadonlyMap<Source, SourceCache> => this.#caches;
     return {
@@ -252,21 +350,35 @@ export class Gateway {
       sessions: this.#sessions,
       listWait: this.#listWait,
       log: this.#log,
+      results: this.#results,
       loggedArguments,
+      called,
       unknownTool: (tool) => this.#unknownTool(tool),
       announce: () => this.#announce(),
       reserveNames: (kind) => this.#reservations[kind].reserve(listedNames(this.#current(), kind)),
+      reserveName: (kind, ...name) => this.#reservations[kind].reserve([name]),
+      isReserved: (kind, name) => this.#reservations[kind].has(name),
     };
   }
 
   #cachesFor(entries: readonly CatalogEntry[]): Map<Source, SourceCache> {
     const caches = new Map<Source, SourceCache>();
     for (const entry of entries) {
-      const cache = this.#caches.get(entry.source) ?? this.#newCache(entry);
+      const known = this.#caches.get(entry.source);
+      const cache = known ?? this.#starting.get(entry.source) ?? this.#newCache(entry);
+      if (known === undefined) this.#adoptSubscriptions(cache);
       cache.entry = entry;
       caches.set(entry.source, cache);
     }
     return caches;
+  }
+
+  /** Clients stay subscribed to resources of a source that is replaced. */
+  #adoptSubscriptions({ source, subscriptions }: SourceCache): void {
+    for (const old of this.#caches.values()) {
+      if (old.source.name === source.name && old.subscriptions !== subscriptions)
+        subscriptions.adopt(old.subscriptions, (session) => this.#sessions.has(session));
+    }
   }
 
   #newCache(entry: CatalogEntry): SourceCache {
@@ -278,16 +390,12 @@ export class Gateway {
       },
       attempted: (kind, listed) => {
         this.#listWait.recheck();
-        if (listed) return;
+        if (listed || this.#starting.has(entry.source)) return;
         this.#onProblem?.();
         if (kind === 'tools' && entry.exposure.needsTools)
           for (const session of this.#sessions) this.#reportProblem(cache, session);
       },
     });
-    for (const old of this.#caches.values()) {
-      if (old.source.name === entry.source.name && old.subscriptions !== cache.subscriptions)
-        cache.subscriptions.adopt(old.subscriptions, (session) => this.#sessions.has(session));
-    }
     entry.source.listen(this.#listenerFor(cache));
     return cache;
   }
@@ -365,6 +473,7 @@ export class Gateway {
 
   #unknownTool(name: string): SwitchboardError {
     const gone =
+      (this.#reservations.tools.isNobodys(name) ? sharedNameError(name, this.#current()) : undefined) ??
       hiddenToolError(name, [...this.#caches.values()]) ??
       this.#removedTools.explain(name, this.#catalog, this.#adviseOnRemoval);
     if (gone) return gone;
@@ -408,6 +517,21 @@ export class Gateway {
       }
     }, COALESCE_MS);
   }
+}
+
+/** A name that a client knows from before a second server turned out to have it as well. */
+function sharedNameError(name: string, { tools }: Snapshot): SwitchboardError {
+  const others = [...tools.keys()].filter((each) => each.endsWith(`__${name}`));
+  return new SwitchboardError(
+    'TOOL_UNKNOWN',
+    `Unknown tool: ${JSON.stringify(name)} is no longer available: several servers have a tool of that name.`,
+    {
+      hint:
+        others.length === 0
+          ? 'Call tools/list to see the available tools.'
+          : `Use ${others.map((each) => JSON.stringify(each)).join(' or ')}.`,
+    },
+  );
 }
 
 /** Why a tool may be missing: its server is not listed. Undefined where all are. */

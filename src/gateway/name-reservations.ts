@@ -3,22 +3,56 @@ import { dropOldest } from './drop-oldest.ts';
 /** The oldest names beyond this are forgotten. */
 const MAX_NAMES = 50_000;
 
+/** A name with the source it belongs to, and whether another source may still turn out to come first. */
+export type ListedName = readonly [name: string, owner: string, provisional?: boolean];
+
 /**
- * The owner of each name that a client has seen. Hosts and models keep names for a long time: a name of one server's
- * tool must never come to mean another server's, in whatever order they start or stop.
+ * The owner of each name that a client has seen or used. Hosts and models keep names for a long time: a name of one
+ * server's tool must never come to mean another server's, in whatever order they start or stop.
  */
 export class NameReservations {
-  readonly #owners = new Map<string, string>();
+  /** Undefined: nobody's. */
+  readonly #owners = new Map<string, string | undefined>();
+  readonly #provisional = new Set<string>();
 
-  /** Whether a source may use a name: it is free, or its own. */
-  allows(name: string, owner: string): boolean {
-    const known = this.#owners.get(name);
-    return known === undefined || known === owner;
+  has(name: string): boolean {
+    return this.#owners.has(name);
   }
 
-  /** Clients have seen these names, each with the source it belongs to. */
-  reserve(names: Iterable<readonly [name: string, owner: string]>): void {
-    for (const [name, owner] of names) if (!this.#owners.has(name)) this.#owners.set(name, owner);
+  /** Whether two sources turned out to have this name after clients had seen it, so that neither may use it. */
+  isNobodys(name: string): boolean {
+    return this.#owners.has(name) && this.#owners.get(name) === undefined;
+  }
+
+  /**
+   * Whether a source may use a name: it is free, or its own. If `comesBefore` its owner, and the owner has it only
+   * provisionally, the name is nobody's from now on.
+   */
+  allows(name: string, source: string, comesBefore: (owner: string) => boolean = () => false): boolean {
+    if (!this.#owners.has(name)) return true;
+    const owner = this.#owners.get(name);
+    if (owner === source) return true;
+    if (owner !== undefined && this.#provisional.has(name) && comesBefore(owner)) {
+      this.#owners.set(name, undefined);
+      this.#provisional.delete(name);
+    }
+    return false;
+  }
+
+  /** Clients know these names now. */
+  reserve(names: Iterable<ListedName>): void {
+    for (const [name, owner, provisional = false] of names) {
+      if (this.#owners.has(name)) continue;
+      this.#owners.set(name, owner);
+      if (provisional) this.#provisional.add(name);
+      else this.#provisional.delete(name);
+    }
     dropOldest(this.#owners, MAX_NAMES);
+    dropOldest(this.#provisional, MAX_NAMES);
+  }
+
+  /** No source that comes before its owner has this name. */
+  confirm(name: string): void {
+    this.#provisional.delete(name);
   }
 }

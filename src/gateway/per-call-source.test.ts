@@ -58,9 +58,9 @@ test('each tool call has a source of its own, which is closed after it; the rest
   expect(made.map(({ calls }) => calls.map(({ id }) => id))).toEqual([['3'], ['1'], ['2']]);
   const outcomes: string[] = [];
   const { onEnd } = one;
-  one.onEnd = (outcome, bytes) => {
-    outcomes.push(outcome);
-    onEnd?.(outcome, bytes);
+  one.onEnd = (...ended) => {
+    outcomes.push(ended[0]);
+    onEnd?.(...ended);
   };
   one.succeed({ content: [] });
   await turn();

@@ -37,8 +37,8 @@ export function perCallSource({ make, failedToStop }: PerCallSourceOptions): Sou
       inUse: () => true,
     });
     const { onEnd } = call;
-    call.onEnd = (outcome, bytes) => {
-      onEnd?.(outcome, bytes);
+    call.onEnd = (...ended) => {
+      onEnd?.(...ended);
       // Later: the call may still have to tell the server that it is cancelled.
       setImmediate(() => {
         source
@@ -82,6 +82,7 @@ export function perCallSource({ make, failedToStop }: PerCallSourceOptions): Sou
       main.listen(given);
     },
     setIdleTimeout: (idleMs) => main.setIdleTimeout(idleMs),
+    stop: async () => main.stop?.(),
     fail: (error) => main.fail(error),
     close: async (options) => {
       closed = true;

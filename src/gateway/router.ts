@@ -10,6 +10,8 @@ import type { Call } from './call.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { findTemplate, type OwnedComponent } from './component-names.ts';
 import { passLogLevel } from './log-level.ts';
+import type { ListedName } from './name-reservations.ts';
+import type { Results } from './results.ts';
 import type { Session } from './session.ts';
 import type { SourceCache } from './source-cache.ts';
 import type { Source } from './source.ts';
@@ -25,12 +27,20 @@ export interface RouterContext {
   readonly sessions: ReadonlySet<Session>;
   readonly listWait: ListWait;
   readonly log: Logger;
+  /** Keeps results that were too long; undefined: none is. */
+  readonly results: Results | undefined;
   /** Shows the arguments of a call as they may be logged; undefined: they are not logged. */
   readonly loggedArguments: ((call: Call, source: string | undefined) => string | undefined) | undefined;
+  /** Told of every call of a tool, by the name the client used, before anything becomes of it. */
+  readonly called: ((call: Call, tool: string) => void) | undefined;
   /** The error for a call of an unknown tool. */
   unknownTool(tool: string): SwitchboardError;
   /** A client has seen the list of a kind: its names stay with their owners from now on. */
   reserveNames(kind: CatalogKind): void;
+  /** A client has used a name: the same for this one. */
+  reserveName(kind: CatalogKind, ...name: ListedName): void;
+  /** Whether clients know a name as that of its owner. */
+  isReserved(kind: CatalogKind, name: string): boolean;
   /** Notifies clients of lists that have changed since they saw them. */
   announce(): void;
 }
@@ -100,17 +110,64 @@ export class Router {
       call.fail(new SwitchboardError('PARAMS_INVALID', 'tools/call needs the name of a tool, as a string.'));
       return;
     }
+    this.#context.called?.(call, name);
     const tool = this.#context.snapshot.tools.get(name);
-    if (tool !== undefined) {
-      const cache = tool.owner && this.#context.caches.get(tool.owner);
-      if (cache?.listings.tools?.remembered === true) this.#runRemembered(call, name, cache);
-      else this.#runTool(call, tool);
-    } else this.#callUnlistedTool(call, name);
+    if (tool === undefined) this.#callUnlistedTool(call, name);
+    else if (tool.called) this.#callListedTool(call, tool);
+    else this.#callFirst(call, tool);
+  }
+
+  #callListedTool(call: Call, tool: ExposedTool): void {
+    const cache = tool.owner && this.#context.caches.get(tool.owner);
+    if (cache?.listings.tools?.remembered === true) this.#runRemembered(call, tool.name, cache);
+    else this.#runTool(call, tool);
+  }
+
+  /** The first call of a tool, after which its name stays with its server. */
+  #callFirst(call: Call, { name, owner, provisional }: ExposedTool): void {
+    this.#whenFirst(call, 'tools', provisional && owner !== undefined ? { name, owner } : undefined, {
+      find: () => this.#context.snapshot.tools.get(name),
+      use: (tool) => {
+        tool.called = true;
+        this.#context.reserveName('tools', name, tool.source ?? '', tool.provisional);
+        this.#callListedTool(call, tool);
+      },
+      refuse: () => this.#context.unknownTool(name),
+    });
+  }
+
+  /**
+   * Looks a name up again when the servers before its owner have been listed for the first time: the name may be theirs.
+   * One that clients know already, or that is not provisional (undefined), is used now.
+   */
+  #whenFirst<T>(
+    call: Call,
+    kind: CatalogKind,
+    provisional: { readonly name: string; readonly owner: Source } | undefined,
+    lookup: NameLookup<T>,
+  ): void {
+    const pending: PendingList[] = [];
+    if (provisional !== undefined && !this.#context.isReserved(kind, provisional.name)) {
+      for (const cache of this.#context.caches.values()) {
+        if (cache.source === provisional.owner) break;
+        const missing = cache.pending(kind);
+        if (missing) pending.push(missing);
+      }
+    }
+    const { find, use, refuse } = lookup;
+    const proceed = (): void => {
+      const found = find();
+      if (!call.open) return;
+      if (found === undefined) call.fail(refuse());
+      else use(found);
+    };
+    if (pending.length === 0) proceed();
+    else void this.#context.listWait.forName(pending, () => !call.open).then(proceed);
   }
 
   #callUnlistedTool(call: Call, name: string): void {
     const find = (): ExposedTool | undefined => this.#context.snapshot.tools.get(name);
-    const use = (tool: ExposedTool): void => this.#runTool(call, tool);
+    const use = (tool: ExposedTool): void => this.#callFirst(call, tool);
     const refuse = (): SwitchboardError => this.#context.unknownTool(name);
     const own = [...this.#context.caches.values()]
       .filter(({ source }) => name.startsWith(`${namespaceOf(source.name)}__`))
@@ -123,10 +180,12 @@ export class Router {
 
   /** The tool is from a cached list: its server is started and asked whether it still has it. */
   #runRemembered(call: Call, name: string, cache: SourceCache): void {
+    const since = performance.now();
     void this.#context.listWait
       .forName([cache.refresh('tools')], () => !call.open)
       .then(() => {
         if (!call.open) return;
+        call.waitedMs = performance.now() - since;
         const tool = this.#context.snapshot.tools.get(name);
         const { state } = cache.source;
         if (tool === undefined) call.fail(this.#context.unknownTool(name));
@@ -170,7 +229,9 @@ export class Router {
         arguments: this.#context.loggedArguments?.(call, tool.source),
       });
       const since = performance.now();
-      call.onEnd = (outcome, bytes) =>
+      const { onEnd } = call;
+      call.onEnd = (outcome, bytes, answer) => {
+        onEnd?.(outcome, bytes, answer);
         this.#context.log.debug('finished', {
           tool: name,
           server: tool.source ?? call.source?.name,
@@ -179,13 +240,18 @@ export class Router {
           outcome,
           bytes,
         });
+      };
     }
     tool.run(call);
   }
 
   #list(call: Call, kind: CatalogKind): void {
-    // We send one page, so every cursor is invalid.
     const params = call.request.value(Client.params);
+    if (params === undefined && call.request.has(Client.params)) {
+      call.fail(new SwitchboardError('PARAMS_INVALID', `The params of ${call.method} are too long.`));
+      return;
+    }
+    // We send one page, so every cursor is invalid.
     if (isObject(params) && params.cursor !== undefined && params.cursor !== null) {
       call.fail(new SwitchboardError('PARAMS_INVALID', `Unknown cursor: ${call.method} has one page.`));
       return;
@@ -225,16 +291,21 @@ export class Router {
       return;
     }
     const find = (): OwnedComponent | undefined => this.#context.snapshot.prompts.get(name);
-    const use = ({ entry, original }: OwnedComponent): void =>
+    const send = ({ entry, original, provisional }: OwnedComponent): void => {
+      this.#context.reserveName('prompts', name, entry.source.name, provisional);
       this.#send(
         call,
         entry,
         [renameEdit(call.request, Client.name, original, name)],
         () => `Prompt '${name}'`,
       );
+    };
+    const refuse = (): SwitchboardError => this.#unknownPrompt(name);
+    const use = (found: OwnedComponent): void =>
+      this.#whenFirst(call, 'prompts', ownerOf(found), { find, use: send, refuse });
     const found = find();
     if (found) use(found);
-    else this.#whenListed(call, ['prompts'], { find, use, refuse: () => this.#unknownPrompt(name) });
+    else this.#whenListed(call, ['prompts'], { find, use, refuse });
   }
 
   #unknownPrompt(name: string): SwitchboardError {
@@ -251,18 +322,31 @@ export class Router {
       call.fail(new SwitchboardError('PARAMS_INVALID', `${call.method} needs a uri, as a string.`));
       return;
     }
+    const { results } = this.#context;
+    if (call.method === 'resources/read' && results?.has(call.session, uri) === true) {
+      results.readResource(call, uri);
+      return;
+    }
     // The server that linked to it comes before one whose template matches.
     const find = (): ResourceOwner | undefined =>
       this.#context.snapshot.resources.get(uri) ??
       this.#findLink(call.session, uri) ??
       this.#findResource(uri);
-    const use = (place: ResourceOwner): void => this.#useResource(call, uri, place);
-    const found = find();
-    if (found) use(found);
-    else {
-      const refuse = (): SwitchboardError => unknownResource(uri);
-      this.#whenListed(call, ['resources', 'resourceTemplates'], { find, use, refuse });
-    }
+    const send = (place: ResourceOwner): void => {
+      const listed = this.#context.snapshot.resources.get(uri);
+      if (listed) this.#context.reserveName('resources', uri, listed.entry.source.name, listed.provisional);
+      this.#useResource(call, uri, place);
+    };
+    const refuse = (): SwitchboardError =>
+      results?.isOurs(uri) === true ? unknownResult() : unknownResource(uri);
+    const use = (): void =>
+      this.#whenFirst(call, 'resources', ownerOf(this.#context.snapshot.resources.get(uri)), {
+        find,
+        use: send,
+        refuse,
+      });
+    if (find()) use();
+    else this.#whenListed(call, ['resources', 'resourceTemplates'], { find, use, refuse });
   }
 
   #findResource(uri: string): ResourceOwner | undefined {
@@ -420,6 +504,15 @@ function asFailure(error: Error, { name, source }: ExposedTool): SwitchboardErro
   return new SwitchboardError(code, message, { hint, cause: error });
 }
 
+/** Who has a name that another source may turn out to have; undefined where that is certain. */
+function ownerOf(
+  component: OwnedComponent | undefined,
+): { readonly name: string; readonly owner: Source } | undefined {
+  return component?.provisional === true
+    ? { name: component.exposed, owner: component.entry.source }
+    : undefined;
+}
+
 interface ResourceOwner {
   readonly entry: CatalogEntry;
   readonly original: string;
@@ -431,22 +524,40 @@ function unknownResource(uri: string): SwitchboardError {
   });
 }
 
+/** For a result that is not kept, or not for this client: nobody learns which. */
+function unknownResult(): SwitchboardError {
+  return new SwitchboardError(
+    'RESOURCE_UNKNOWN',
+    'No such result is kept for you: it may have been dropped.',
+    {
+      hint: 'Call the tool again.',
+    },
+  );
+}
+
 /** The edit that replaces the client's name with the source's own; undefined where they are equal. */
 function renameEdit(request: Message, slot: number, original: string, exposed: string): Edit | undefined {
   if (original === exposed) return undefined;
   return { start: request.start(slot), end: request.end(slot), with: JSON.stringify(original) };
 }
 
+/** Of more than that, an answer keeps the URIs that its server gave it. */
+const MOST_CONTENTS = 10_000;
+
 /** A client that reads a resource by its alias gets the alias in the contents, not a URI of another server. */
 function renamedContents(answer: Message, original: string, alias: string): Edit[] {
   const contents = answer.text(Server.contents);
   if (contents === undefined || !contents.startsWith('[')) return [];
-  const items = jsonItems(contents).map((item) => {
+  const items: string[] = [];
+  for (const item of jsonItems(contents)) {
     const text = item.startsWith('{') ? memberText(item, 'uri') : undefined;
     const uri: unknown = text === undefined ? undefined : JSON.parse(text);
     const within = typeof uri === 'string' && (uri === original || uri.startsWith(`${original}/`));
-    return within ? withMembers(item, { uri: JSON.stringify(alias + uri.slice(original.length)) }) : item;
-  });
+    items.push(
+      within ? withMembers(item, { uri: JSON.stringify(alias + uri.slice(original.length)) }) : item,
+    );
+    if (items.length > MOST_CONTENTS) return [];
+  }
   return [
     { start: answer.start(Server.contents), end: answer.end(Server.contents), with: `[${items.join(',')}]` },
   ];

@@ -1,5 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
+import { LinkedSet } from '../shared/linked-set.ts';
 import { Server, type JsonObject, type CatalogKind } from '../protocol/index.ts';
 import { idKey, RunningIds, type AnswerListener, type Edit, type Message } from '../wire/index.ts';
 import { Call } from './call.ts';
@@ -25,12 +26,27 @@ export interface ClientLink {
   readonly capabilities: JsonObject;
   /** Identifies the user where their requests come over several links. Default: one link, one user. */
   readonly principal?: object;
+  /** Whether it knows `resource_link` in the content of a result. Default true. */
+  readonly takesLinks?: boolean;
   /** Whether it speaks the version without a handshake, and so accepts `input_required` results. Default false. */
   readonly modern?: boolean;
   fail(call: Call, error: SwitchboardError): void;
+  /** What it says of itself, in this request where every request says it. Default: it says nothing. */
+  describe?(request?: Message): ClientDescription;
   /** True while the client takes its messages more slowly than they come. */
   readonly congested: boolean;
   whenDrained(listener: () => void): void;
+}
+
+/** What a client says of itself. */
+export interface ClientDescription {
+  readonly name?: string | undefined;
+  readonly version?: string | undefined;
+  readonly protocolVersion?: string | undefined;
+  /** Over HTTP: identifies the token it has sent. */
+  readonly principal?: string | undefined;
+  /** The tool that calls on its behalf. Default: it calls itself. */
+  readonly via?: string | undefined;
 }
 
 const NO_LISTENERS: readonly (() => void)[] = [];
@@ -58,13 +74,11 @@ export class Session {
   readonly #links: Map<string, Source>;
   /** What waits for the client to be ready; undefined once it is. */
   #waitingForReady: readonly (() => void)[] | undefined = NO_LISTENERS;
-  // A linked list through the calls: each call is added and removed, and lookups are rare.
-  #newest: Call | undefined;
+  readonly #calls = new LinkedSet<Call>();
   /** The calls by their id, from the first cancellation until none is running. */
   #byId: Map<string, Call> | undefined;
   /** Kept from the first question on: a client of the modern era has one call in each session. */
   #ids: RunningIds | undefined;
-  #running = 0;
   #onIdle: readonly (() => void)[] = NO_LISTENERS;
 
   /** With `shared`, it shares its tasks and links with that session and all others that share it. */
@@ -88,12 +102,9 @@ export class Session {
 
   open(request: Message, method: string): Call {
     const call = new Call(this, request, method);
-    call.before = this.#newest;
-    if (this.#newest) this.#newest.after = call;
-    this.#newest = call;
+    this.#calls.add(call);
     this.#byId?.set(idKey(call.id), call);
     this.#ids?.add(request);
-    this.#running++;
     return call;
   }
 
@@ -101,13 +112,13 @@ export class Session {
   isRunning(request: Message): boolean {
     if (this.#ids === undefined) {
       this.#ids = new RunningIds();
-      for (let call = this.#newest; call; call = call.before) this.#ids.add(call.request);
+      for (const { request: running } of this.#calls.members()) this.#ids.add(running);
     }
     return this.#ids.has(request);
   }
 
   get running(): number {
-    return this.#running;
+    return this.#calls.size;
   }
 
   /** A source made a task for this client; requests about it go there. */
@@ -150,15 +161,14 @@ export class Session {
   cancel(id: string, reason: string | undefined): void {
     if (this.#byId === undefined) {
       this.#byId = new Map();
-      for (let call = this.#newest; call; call = call.before) this.#byId.set(idKey(call.id), call);
+      for (const call of this.#calls.members()) this.#byId.set(idKey(call.id), call);
     }
     this.#byId.get(idKey(id))?.cancel(reason);
   }
 
   /** Gives up on what still runs: each call is answered with an error and cancelled where it runs. */
   failAll(): void {
-    while (this.#newest) {
-      const call = this.#newest;
+    for (let call = this.#calls.newest; call; call = this.#calls.newest) {
       call.abort(
         new SwitchboardError('STOPPING', `${call.subject()} was not finished: Switchboard is stopping.`),
       );
@@ -167,20 +177,14 @@ export class Session {
 
   /** The client has left: its calls are cancelled. */
   cancelAll(): void {
-    while (this.#newest) this.#newest.cancel('The client disconnected.');
+    while (this.#calls.newest) this.#calls.newest.cancel('The client disconnected.');
   }
 
   ended(call: Call): void {
-    const { before, after } = call;
-    if (after) after.before = before;
-    else this.#newest = before;
-    if (before) before.after = after;
-    // It may outlive its neighbours in memory, and must not keep them.
-    call.before = call.after = undefined;
+    this.#calls.remove(call);
     this.#ids?.remove(call.request);
-    this.#running--;
     if (this.#byId) this.#forget(call, this.#byId);
-    if (this.#running > 0 || this.#onIdle === NO_LISTENERS) return;
+    if (this.#calls.size > 0 || this.#onIdle === NO_LISTENERS) return;
     const listeners = this.#onIdle;
     this.#onIdle = NO_LISTENERS;
     for (const listener of listeners) listener();
@@ -189,12 +193,12 @@ export class Session {
   #forget(call: Call, byId: Map<string, Call>): void {
     const key = idKey(call.id);
     if (byId.get(key) === call) byId.delete(key);
-    if (this.#running === 0) this.#byId = undefined;
+    if (this.#calls.size === 0) this.#byId = undefined;
   }
 
   /** Resolves when no call is running. */
   idle(): Promise<void> {
-    if (this.#running === 0) return Promise.resolve();
+    if (this.#calls.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#onIdle = [...this.#onIdle, resolve];
     });

@@ -42,7 +42,7 @@ export class SharedSide {
   constructor(era: Era, options: SharedSideOptions) {
     this.era = era;
     this.#options = options;
-    this.#source = this.#make(options.make);
+    this.#source = this.listenTo(options.make(this));
   }
 
   get source(): Source {
@@ -55,9 +55,16 @@ export class SharedSide {
     return kind === 'running' || kind === 'starting';
   }
 
-  /** Goes on with another source. */
-  replace(make: SharedSideOptions['make']): void {
-    this.#source = this.#make(make);
+  /** Listens to a source that it may go on with. Until then, only its requests reach clients. */
+  listenTo(source: Source): Source {
+    source.listen(this.#listenerFor(() => this.#source === source));
+    return source;
+  }
+
+  /** Goes on with another source, which it listens to already. */
+  goOnWith(source: Source): void {
+    this.#source = source;
+    if (source.state.kind === 'running') this.#started();
   }
 
   /** The lowest level that a client wants, so that each gets its messages. */
@@ -81,22 +88,23 @@ export class SharedSide {
     member.listener?.started();
   }
 
-  #make(make: SharedSideOptions['make']): Source {
-    const source = make(this);
-    source.listen(this.#listener());
-    return source;
+  #started(): void {
+    this.#each((listener) => listener.started());
+    this.#askQuietly('resources/subscribe', this.subscriptions.uris());
+    this.#options.started();
   }
 
-  #listener(): SourceListener {
+  #listenerFor(isCurrent: () => boolean): SourceListener {
+    const tell = (news: (listener: SourceListener) => void): void => {
+      if (isCurrent()) this.#each(news);
+    };
     return {
       started: () => {
-        this.#each((listener) => listener.started());
-        this.#askQuietly('resources/subscribe', this.subscriptions.uris());
-        this.#options.started();
+        if (isCurrent()) this.#started();
       },
-      failed: () => this.#each((listener) => listener.failed()),
-      stopped: () => this.#each((listener) => listener.stopped()),
-      changed: (kind) => this.#each((listener) => listener.changed(kind)),
+      failed: () => tell((listener) => listener.failed()),
+      stopped: () => tell((listener) => listener.stopped()),
+      changed: (kind) => tell((listener) => listener.changed(kind)),
       notified: (notification, callers) => {
         const task = taskNamedIn(notification);
         if (task !== undefined) {

@@ -8,7 +8,7 @@ import { SharedSource } from './shared-source.ts';
 import type { ServerRequest, Source, SourceListener } from './source.ts';
 
 /** The source behind it: what it was told and asked, and the way to let it speak. */
-function behind() {
+function behind(starts: () => Promise<void> = () => Promise.resolve()) {
   const asked: [method: string, params: JsonObject | undefined][] = [];
   const told: string[] = [];
   const closed: (string | undefined)[] = [];
@@ -18,6 +18,8 @@ function behind() {
     name: 'shared',
     state: { kind: 'running', pid: 1, since: 0 },
     request: (_edits: unknown, call: Call) => void requests.push(call),
+    start: starts,
+    list: () => Promise.resolve(),
     ask: (method: string, params?: JsonObject) => {
       asked.push([method, params]);
       return Promise.resolve(Message.from({ jsonrpc: '2.0', id: 1, result: {} }, SERVER_SHAPE));
@@ -36,7 +38,11 @@ function behind() {
 
 /** One source for all, which is another one after each replacement. */
 function sharedBy(...sources: Source[]): SharedSource {
-  return new SharedSource({ make: () => sources.shift()!, support: () => ({ modern: false }) });
+  return new SharedSource({
+    make: () => sources.shift()!,
+    support: () => ({ modern: false }),
+    failedToStop: (error) => expect.unreachable(String(error)),
+  });
 }
 
 /** A gateway that uses it: what reached it. */
@@ -181,10 +187,48 @@ test('replaced, it ends with the reason, and everybody goes on with the new one'
   expect(old.closed).toEqual(['It is being reloaded.']);
   one.call();
   expect([old.requests.length, fresh.requests.length]).toEqual([0, 1]);
-  fresh.says().started();
   expect([one.heard, two.heard]).toEqual([['started'], ['started']]);
+  // What becomes of the old one concerns nobody.
+  old.says().stopped();
+  expect(one.heard).toEqual(['started']);
   await one.source.close();
   expect(fresh.closed).toEqual([]);
+});
+
+test('until the new one has started the old one is used, and with stopFirst it ends at once', async () => {
+  let started = (): void => undefined;
+  const [old, fresh, last] = [
+    behind(),
+    behind(() => new Promise((resolve) => (started = resolve))),
+    behind(),
+  ];
+  const shared = sharedBy(old.source, fresh.source, last.source);
+  const one = user(shared);
+  const replaced = shared.replace({ reason: 'first' });
+  one.call();
+  expect([old.requests.length, fresh.requests.length, old.closed]).toEqual([1, 0, []]);
+  started();
+  await replaced;
+  one.call();
+  expect([fresh.requests.length, old.closed]).toEqual([1, ['first']]);
+  void shared.replace({ reason: 'second' }, { stopFirst: true });
+  expect(fresh.closed).toEqual(['second']);
+});
+
+test('where the new one does not start, everybody keeps the old one, and who joined for the new one is refused', async () => {
+  const broken = new Error('it does not start');
+  const [old, fresh] = [behind(), behind(() => Promise.reject(broken))];
+  const shared = sharedBy(old.source, fresh.source);
+  const one = user(shared);
+  const replaced = shared.replace({ reason: 'It is being reloaded.' });
+  const joined = shared.join('legacy', replaced);
+  await expect(joined.start()).rejects.toBe(broken);
+  await expect(replaced).rejects.toBe(broken);
+  one.call();
+  expect([old.requests.length, old.closed, fresh.closed]).toEqual([1, [], [undefined]]);
+  expect(one.heard).toEqual([]);
+  // It can be used all the same.
+  await joined.start();
 });
 
 /** A call of this client was answered with a task. */

@@ -19,6 +19,8 @@ export interface SharedSourceOptions {
   readonly make: (role: SharedSourceRole, after: Promise<unknown> | undefined) => Source;
   /** The eras that the server supports. */
   readonly support: () => EraSupport;
+  /** A source that was replaced could not be stopped. */
+  readonly failedToStop: (error: unknown) => void;
 }
 
 /** How long the calls of a source that is not needed may still finish, in milliseconds. */
@@ -29,20 +31,39 @@ const DRAIN_MS = 2000;
  * one source, and so do all of them where the server supports one era only.
  */
 export class SharedSource {
-  readonly #options: SharedSourceOptions;
+  readonly #support: SharedSourceOptions['support'];
+  readonly #failedToStop: SharedSourceOptions['failedToStop'];
+  #make: SharedSourceOptions['make'];
   readonly #members = new Set<SharedMember>();
   /** Which gateway a client belongs to, learnt from its calls. */
   readonly #memberOf = new WeakMap<Session, SharedMember>();
   readonly #sides = new Map<Era, SharedSide>();
+  /** Sources that take the place of others once they run. */
+  #starting: readonly Source[] = [];
   /** The end of the sources that were replaced. */
   #after: Promise<unknown> | undefined;
 
-  constructor(options: SharedSourceOptions) {
-    this.#options = options;
+  constructor({ make, support, failedToStop }: SharedSourceOptions) {
+    this.#make = make;
+    this.#failedToStop = failedToStop;
+    this.#support = support;
   }
 
-  /** A source for one more gateway, whose clients speak this era. Closing it leaves the others theirs. */
-  join(era: Era): Source {
+  /** Whether a gateway uses it. */
+  get inUse(): boolean {
+    return this.#members.size > 0;
+  }
+
+  /**
+   * A source for one more gateway, whose clients speak this era. Closing it leaves the others theirs. With `replaced`, it
+   * starts when a replacement that is under way is over, and fails if that fails.
+   */
+  join(era: Era, replaced?: Promise<void>): Source {
+    let waitsFor = replaced;
+    const over = (): void => {
+      waitsFor = undefined;
+    };
+    void replaced?.then(over, over);
     const source = (): Source => member.side.source;
     const shared: Source = {
       get name() {
@@ -61,7 +82,10 @@ export class SharedSource {
         return member.side.subscriptions;
       },
       about: () => source().about(),
-      list: (kind) => this.#serve(member, (serving) => serving.list(kind)),
+      list: async (kind) => {
+        await waitsFor;
+        return this.#serve(member, (serving) => serving.list(kind));
+      },
       known: (kind) => source().known(kind),
       remembered: (kind) => source().remembered(kind),
       request: (edits, call) => {
@@ -69,7 +93,10 @@ export class SharedSource {
         member.sessions.add(call.session.keeper);
         source().request(edits, call);
       },
-      start: () => this.#serve(member, (serving) => serving.start()),
+      start: async () => {
+        await waitsFor;
+        await this.#serve(member, (serving) => serving.start());
+      },
       ask: (method, params) => {
         if (method !== 'logging/setLevel')
           return this.#serve(member, (serving) => serving.ask(method, params));
@@ -86,6 +113,7 @@ export class SharedSource {
       setIdleTimeout: (idleMs) => {
         for (const side of this.#sides.values()) side.source.setIdleTimeout(idleMs);
       },
+      stop: async () => source().stop?.(),
       fail: (error) => source().fail(error),
       close: () => {
         this.#leave(member);
@@ -106,16 +134,59 @@ export class SharedSource {
     return shared;
   }
 
-  /** Makes all sources again. Resolves when the old ones have ended. */
-  async replace(options: CloseOptions): Promise<void> {
-    const closed = this.close(options);
-    this.#after = closed.catch(() => undefined);
-    for (const side of this.#sides.values()) side.replace((each) => this.#make(each));
-    await closed;
+  /**
+   * Makes all sources again, in another way where `make` says so. The old ones end when the new ones run; if those do not
+   * start, it rejects and the old ones stay. With `stopFirst`, the old ones end first.
+   */
+  async replace(
+    ending: CloseOptions,
+    {
+      make = this.#make,
+      stopFirst = false,
+    }: { make?: SharedSourceOptions['make']; stopFirst?: boolean } = {},
+  ): Promise<void> {
+    const sides = [...this.#sides.values()];
+    const running = sides.filter((side) => side.source.state.kind === 'running');
+    if (stopFirst || running.length === 0) {
+      this.#make = make;
+      this.#end(
+        sides.map(({ source }) => source),
+        ending,
+      );
+      for (const side of sides) side.goOnWith(this.#sourceFor(side));
+      return;
+    }
+    const fresh = new Map(running.map((side) => [side, this.#sourceFor(side, make)]));
+    this.#starting = [...fresh.values()];
+    const started = await Promise.allSettled(this.#starting.map(startAndList));
+    this.#starting = [];
+    const [failure] = started.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+    // A server that supports only one of the eras now has started in that one.
+    if (failure !== undefined && started.every(({ status }) => status === 'rejected')) {
+      this.#end(fresh.values());
+      throw failure;
+    }
+    this.#make = make;
+    const old = [...this.#sides.values()].map((side) => {
+      const { source } = side;
+      side.goOnWith(fresh.get(side) ?? this.#sourceFor(side));
+      fresh.delete(side);
+      return source;
+    });
+    // What is left is of sides that are not needed any more.
+    this.#end([...old, ...fresh.values()], ending);
+    this.#settle();
   }
 
   async close(options?: CloseOptions): Promise<void> {
-    await Promise.all([...this.#sides.values()].map(({ source }) => source.close(options)));
+    const sources = [...[...this.#sides.values()].map(({ source }) => source), ...this.#starting];
+    await Promise.all(sources.map((source) => source.close(options)));
+  }
+
+  /** Ends sources; those that are made from now on start when they are gone. */
+  #end(sources: Iterable<Source>, ending?: CloseOptions): void {
+    const closed = [...sources].map((source) => source.close(ending).catch(this.#failedToStop));
+    this.#after = Promise.all([this.#after, ...closed]);
   }
 
   #leave(member: SharedMember): void {
@@ -145,12 +216,12 @@ export class SharedSource {
 
   /** Where clients of an era are served. */
   #sideFor(era: Era): SharedSide {
-    const support = this.#options.support();
+    const support = this.#support();
     const served = support[era] === false && support[otherEra(era)] !== false ? otherEra(era) : era;
     const known = this.#sides.get(served);
     if (known) return known;
     const side = new SharedSide(served, {
-      make: (each) => this.#make(each),
+      make: (each) => this.#make(this.#roleOf(each), this.#after),
       memberOf: (session) => this.#memberOf.get(session),
       started: () => this.#settle(),
     });
@@ -158,7 +229,12 @@ export class SharedSource {
     return side;
   }
 
-  #make(side: SharedSide): Source {
+  /** Another source for a side, which listens to it. */
+  #sourceFor(side: SharedSide, make = this.#make): Source {
+    return side.listenTo(make(this.#roleOf(side), this.#after));
+  }
+
+  #roleOf(side: SharedSide): SharedSourceRole {
     const other = (): ((edits: Edit[], call: Call) => void) | undefined => {
       const beside = this.#liveBeside(side);
       return (
@@ -169,7 +245,7 @@ export class SharedSource {
         })
       );
     };
-    return this.#options.make({ era: () => side.era, other }, this.#after);
+    return { era: () => side.era, other };
   }
 
   #liveBeside({ era }: SharedSide): SharedSide | undefined {
@@ -181,7 +257,7 @@ export class SharedSource {
   #settle(): void {
     for (const side of [...this.#sides.values()]) {
       const [era, other] = [side.era, otherEra(side.era)];
-      const support = this.#options.support();
+      const support = this.#support();
       if (support[era] !== false || support[other] === false) continue;
       const beside = this.#sides.get(other);
       // One that is starting hands its calls over itself.
@@ -200,4 +276,9 @@ export class SharedSource {
       if (side !== member.side) side.takeOver(member);
     }
   }
+}
+
+async function startAndList(source: Source): Promise<void> {
+  await source.start();
+  await source.list('tools');
 }

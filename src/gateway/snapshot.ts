@@ -1,6 +1,6 @@
 import { CATALOG_KINDS, LIST_KINDS, type CatalogKind } from '../protocol/index.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
-import type { NameReservations } from './name-reservations.ts';
+import type { ListedName, NameReservations } from './name-reservations.ts';
 import type { Listing } from './component.ts';
 import {
   namePrompts,
@@ -10,6 +10,7 @@ import {
   type OwnedTemplate,
 } from './component-names.ts';
 import type { OverallExposure, FilteredEntry } from './exposure.ts';
+import { RESULT_TEMPLATE } from './results.ts';
 import { filterTools } from './tool-filter.ts';
 import { nameTools, type ExposedTool } from './tool-names.ts';
 
@@ -34,13 +35,17 @@ export function takeSnapshot(
   reservations: Readonly<Record<CatalogKind, NameReservations>>,
 ): Snapshot {
   const listings = (kind: CatalogKind) =>
-    catalog.entries.map((entry) => ({
-      entry,
-      listing: entry.offers.has(kind) ? listingsOf(entry)?.[kind] : undefined,
-    }));
-  const filteredEntries: FilteredEntry[] = listings('tools').map(({ entry, listing }) => ({
+    catalog.entries.map((entry) => {
+      const offers = entry.offers.has(kind);
+      const listing = offers ? listingsOf(entry)?.[kind] : undefined;
+      // The names of its tools and prompts say which server they are for; URIs never do.
+      const isPrefixed = entry.naming === 'prefixed' && (kind === 'tools' || kind === 'prompts');
+      return { entry, listing, unlisted: offers && listing === undefined && !isPrefixed };
+    });
+  const filteredEntries = listings('tools').map(({ entry, listing, unlisted }) => ({
     entry,
     filtered: listing && filterTools(listing, entry.rules),
+    unlisted: unlisted && entry.exposure.needsTools,
   }));
   const find = (source: string): FilteredEntry | undefined =>
     filteredEntries.find((each) => each.entry.source.name === source);
@@ -48,13 +53,14 @@ export function takeSnapshot(
     [
       ...overall.map((exposure) => ({
         source: undefined,
-        tools: exposure.present(find),
+        tools: exposure.present(find, catalog.entries),
         hasPriority: true,
       })),
-      ...filteredEntries.map(({ entry, filtered }) => ({
+      ...filteredEntries.map(({ entry, filtered, unlisted }) => ({
         source: entry.source,
         tools: entry.offers.has('tools') ? entry.exposure.present(entry, filtered) : [],
         hasPriority: !entry.exposure.needsTools,
+        unlisted,
       })),
     ],
     reservations.tools,
@@ -66,7 +72,7 @@ export function takeSnapshot(
     tools: [...tools.values()].map((tool) => tool.definition),
     prompts: textsIn(prompts),
     resources: textsIn(resources),
-    resourceTemplates: textsIn(templates),
+    resourceTemplates: [...textsIn(templates), ...(keepsResults(catalog) ? [RESULT_TEMPLATE] : [])],
   };
   const texts = Object.fromEntries(
     CATALOG_KINDS.map((kind) => [
@@ -75,6 +81,11 @@ export function takeSnapshot(
     ]),
   ) as Record<CatalogKind, string>;
   return { catalog, tools, prompts, resources, templates, texts };
+}
+
+/** Whether some result may be too long, and is kept then for its client to read. */
+export function keepsResults({ entries }: Catalog): boolean {
+  return entries.some(({ rules }) => rules.resultLimits !== undefined);
 }
 
 /**
@@ -97,9 +108,14 @@ function textsIn(components: ReadonlyMap<string, OwnedComponent>): string[] {
 }
 
 /** The names of one kind that a client sees, each with the source it belongs to. */
-export function listedNames(snapshot: Snapshot, kind: CatalogKind): [name: string, owner: string][] {
-  if (kind === 'tools') return [...snapshot.tools.values()].map(({ name, source = '' }) => [name, source]);
+export function listedNames(snapshot: Snapshot, kind: CatalogKind): ListedName[] {
+  if (kind === 'tools')
+    return [...snapshot.tools.values()].map(({ name, source = '', provisional }) => [
+      name,
+      source,
+      provisional,
+    ]);
   const components: ReadonlyMap<string, OwnedComponent> =
     kind === 'prompts' ? snapshot.prompts : kind === 'resources' ? snapshot.resources : snapshot.templates;
-  return [...components].map(([name, { entry }]) => [name, entry.source.name]);
+  return [...components].map(([name, { entry, provisional }]) => [name, entry.source.name, provisional]);
 }

@@ -87,6 +87,23 @@ export class SourceCache {
     return asked;
   }
 
+  /** Starts the source and fetches everything that clients see of it. Rejects where it does not start or has no list of tools. */
+  async fetchAll(): Promise<void> {
+    await this.source.start();
+    const kinds = CATALOG_KINDS.filter(
+      (kind) => kind === 'tools' || (this.#entry.offers.has(kind) && this.#mayHave(kind)),
+    );
+    await Promise.all(kinds.map((kind) => this.refresh(kind).done));
+    this.requireTools();
+  }
+
+  /** Throws where the tools could not be listed in this run of the source. */
+  requireTools(): void {
+    const { tools } = this.listings;
+    if (tools === undefined || tools.remembered === true)
+      throw this.problem ?? new Error('It was stopped in the meantime.');
+  }
+
   /** Starts a source whose tools are exposed, and retries until it is up. */
   startWithRetries(attempt = 0): void {
     if (this.#closed || (attempt === 0 && this.#started)) return;

@@ -39,6 +39,8 @@ export interface Source {
   listen(listener: SourceListener): void;
   /** How long it may be idle before it is stopped, in milliseconds. */
   setIdleTimeout(idleMs: number | 'never'): void;
+  /** Stops it, if it runs; the next call starts it again. Default: it has no process. */
+  stop?(): Promise<void>;
   /** Stops it and marks it as crashed, for a reason that only the caller can see. */
   fail(error: Error): Promise<void>;
   /** Ends it for good. Resolves when all its processes are gone. */

@@ -1,5 +1,6 @@
 import { memberText, withMembers } from '../wire/index.ts';
 import { Component, type Listing } from './component.ts';
+import type { ResultLimits } from './results.ts';
 
 /** Which tools of a source are exposed, and how: the same rules for listing and calling. */
 export interface ToolRules {
@@ -7,6 +8,8 @@ export interface ToolRules {
   allows(tool: string): boolean;
   /** Changes to single tools, by their own names. */
   readonly overrides: ReadonlyMap<string, ToolOverrides>;
+  /** How long the results of a tool may be, by its own name. Default: no tool of the source has limits. */
+  readonly resultLimits?: ((tool: string) => ResultLimits | undefined) | undefined;
 }
 
 export interface ToolOverrides {
@@ -28,6 +31,8 @@ export interface OfferedTool {
   readonly component: Component;
   /** Arguments that are filled in on every call, as JSON texts. */
   readonly presets: ReadonlyMap<string, string> | undefined;
+  /** How long its results may be. Default: any length. */
+  readonly resultLimits?: ResultLimits | undefined;
 }
 
 /** The tools of one listing that the rules allow. */
@@ -45,7 +50,7 @@ export function filterTools(listing: Listing, rules: ToolRules): FilteredTools {
   const byName = new Map<string, OfferedTool>();
   for (const component of listing.components) {
     if (!rules.allows(component.key)) continue;
-    const tool = offer(component, rules.overrides.get(component.key), byName);
+    const tool = offer(component, rules, byName);
     tools.push(tool);
     byName.set(tool.name, tool);
   }
@@ -66,11 +71,8 @@ export function originalName(name: string, { overrides }: ToolRules): string | u
   return renamed === undefined || renamed === name ? name : undefined;
 }
 
-function offer(
-  component: Component,
-  overrides: ToolOverrides | undefined,
-  taken: ReadonlyMap<string, unknown>,
-): OfferedTool {
+function offer(component: Component, rules: ToolRules, taken: ReadonlyMap<string, unknown>): OfferedTool {
+  const overrides = rules.overrides.get(component.key);
   const wanted = overrides?.exposed ?? component.key;
   let name = wanted;
   // A tool may be renamed to what another one is called already.
@@ -84,7 +86,8 @@ function offer(
     if (schema !== undefined) changes.set('inputSchema', withoutArguments(schema, presets));
   }
   const shown = changes.size === 0 ? component : new Component(name, withMembers(component.text, changes));
-  return { name, original: component.key, component: shown, presets };
+  const resultLimits = rules.resultLimits?.(component.key);
+  return { name, original: component.key, component: shown, presets, resultLimits };
 }
 
 /** The arguments that are filled in on every call of a tool, by the server's own name for it, as JSON texts. */
@@ -96,8 +99,8 @@ export function presetsFor(
 }
 
 /** A tool as clients see it by its own name: without what is filled in for them. */
-export function overriddenTool(component: Component, { overrides }: ToolRules): Component {
-  return offer(component, overrides.get(component.key), NOTHING_TAKEN).component;
+export function overriddenTool(component: Component, rules: ToolRules): Component {
+  return offer(component, rules, NOTHING_TAKEN).component;
 }
 
 const NOTHING_TAKEN: ReadonlyMap<string, unknown> = new Map();

@@ -73,3 +73,31 @@ test('a name that clients have seen stays with its server as others come and go'
     ['look', 'A'],
   ]);
 });
+
+test('a plain name that a source got while one before it was not listed is given up when that one has it too', () => {
+  const reservations = new NameReservations();
+  const b = part('B', false, tool('look', 'B__look'), tool('see', 'B__see'));
+  const early = nameTools([{ ...part('A', false), unlisted: true }, b], reservations);
+  expect([...early.values()].map(({ name, provisional }) => [name, provisional])).toEqual([
+    ['look', true],
+    ['see', true],
+  ]);
+  reservations.reserve([...early.values()].map(({ name, provisional }) => [name, 'B', provisional]));
+  const a = part('A', false, tool('look', 'A__look'));
+  expect([...nameTools([a, b], reservations).keys()]).toEqual(['A__look', 'B__look', 'see']);
+});
+
+test('a thousand tools that want the same name are numbered without counting from the start each time', () => {
+  let asked = 0;
+  const taken = new Set<string>();
+  const counts = new Map<string, number>();
+  const isFree = (name: string): boolean => {
+    asked++;
+    return !taken.has(name);
+  };
+  for (let n = 0; n < 1000; n++)
+    taken.add(freeName(['same'], isFree, (name, count) => `${name}_${count}`, counts));
+  expect([...taken].slice(0, 3)).toEqual(['same', 'same_2', 'same_3']);
+  expect(taken).toContain('same_1000');
+  expect(asked).toBeLessThan(3000);
+});

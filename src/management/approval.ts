@@ -1,7 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
-import type { Call } from '../gateway/index.ts';
-import { askUser, canAskUser } from './ask-user.ts';
+import { askUser, canAskUser, type Call } from '../gateway/index.ts';
 
 /** A program that a client wants to start. */
 export interface Proposal {
@@ -24,7 +23,8 @@ export async function requestApproval(proposal: Proposal, call: Call): Promise<v
       hint: 'To allow it without asking, set "management": {"approval": "auto"} in the configuration.',
     });
   }
-  if ((await askUser(question(proposal), call)) !== true) throw notApproved(proposal);
+  const answer = await askUser({ message: question(proposal) }, call);
+  if (answer.kind !== 'accepted') throw notApproved(proposal);
 }
 
 function notApproved({ name }: Proposal): SwitchboardError {

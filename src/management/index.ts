@@ -1,3 +1,2 @@
-export { askUser, canAskUser } from './ask-user.ts';
-export { ServerManager, type AppliedChanges } from './server-manager.ts';
+export { ServerManager, type AppliedChanges, type BuildOptions } from './server-manager.ts';
 export { managementTools } from './tools.ts';

@@ -7,8 +7,8 @@ test('a reload keeps unchanged servers and re-exposes, restarts, adds or removes
   const harness = await startManager(...before);
   await harness.manager.add(define('by-hand'));
   harness.takeEvents();
-  const stop = hold();
-  harness.setBehavior('process', { stop: stop.passed });
+  const start = hold();
+  harness.setBehavior('process', { start: start.passed });
   const next = [
     define('new'),
     define('process', { args: ['--other'] }),
@@ -16,7 +16,7 @@ test('a reload keeps unchanged servers and re-exposes, restarts, adds or removes
     define('same'),
   ];
   const applied = await harness.manager.apply(next, []);
-  expect(applied).toEqual({
+  expect(applied).toMatchObject({
     added: ['new'],
     removed: ['gone'],
     restarted: ['process'],
@@ -24,16 +24,19 @@ test('a reload keeps unchanged servers and re-exposes, restarts, adds or removes
     kept: ['same'],
   });
   await settled();
-  expect(harness.lives()).toEqual(['new1', 'process2', 'shown1', 'same1', 'by-hand1']);
-  expect(harness.tools()).toEqual(['new__tool', 'shown__tool-other', 'same__tool', 'by-hand__tool']);
+  // The old process is used until the new one has started.
+  expect(harness.lives()).toEqual(['new1', 'process1', 'shown1', 'same1', 'by-hand1']);
+  const tools = ['new__tool', 'process__tool', 'shown__tool-other', 'same__tool', 'by-hand__tool'];
+  expect(harness.tools()).toEqual(tools);
   expect(harness.takeEvents().sort()).toEqual(
-    ['gone1 is gone', 'gone1 stops', 'new1 starts', 'process1 stops'].sort(),
+    ['gone1 is gone', 'gone1 stops', 'new1 starts', 'process2 starts'].sort(),
   );
-  // The new process waits for the old one.
-  stop.release();
+  start.release();
+  expect(await applied.failed).toEqual([]);
   await settled();
-  expect(harness.takeEvents()).toEqual(['process1 is gone', 'process2 starts']);
-  expect(harness.tools()).toContain('process__tool');
+  expect(harness.takeEvents()).toEqual(['process1 stops', 'process1 is gone']);
+  expect(harness.lives()).toEqual(['new1', 'process2', 'shown1', 'same1', 'by-hand1']);
+  expect(harness.tools()).toEqual(tools);
   expect(harness.manager.list().map(({ definition }) => definition)).toEqual([
     ...next,
     expect.objectContaining({ name: 'by-hand' }),
@@ -116,9 +119,11 @@ test('a server that is added by hand after a configuration took it out starts wh
 });
 
 test.each(['flat', 'suite'] as const)(
-  'a server shown as %s that two configurations change in a row starts once, when the first one is gone',
+  'a server shown as %s that is to be stopped first and that two configurations change in a row starts once, when the first one is gone',
   async (exposure) => {
-    const versions = ['1', '2', '3'].map((version) => [define('a', { exposure, args: [version] })]);
+    const versions = ['1', '2', '3'].map((version) => [
+      define('a', { exposure, args: [version], stopFirst: true }),
+    ]);
     const [first, second, third] = versions as [ConfiguredServer[], ConfiguredServer[], ConfiguredServer[]];
     const harness = await startManager(...first);
     await harness.sources[0]!.start();
@@ -136,6 +141,71 @@ test.each(['flat', 'suite'] as const)(
     expect(harness.takeEvents().filter((event) => event.endsWith('starts'))).toEqual(['a3 starts']);
   },
 );
+
+test('a server that runs keeps its definition and its process where the new definition does not start', async () => {
+  const before = define('a');
+  const harness = await startManager(before, define('b'));
+  harness.setBehavior('a', { fails: new Error('no such command') });
+  const next = define('a', { args: ['--other'] });
+  const { failed } = await harness.manager.apply([define('b'), next], []);
+  expect(await failed).toEqual(['a']);
+  expect(harness.lives()).toEqual(['b1', 'a1']);
+  expect(harness.manager.list()[1]).toMatchObject({
+    definition: before,
+    tools: ['a__tool'],
+    problem: { message: expect.stringContaining('no such command') as string },
+  });
+  await settled();
+  expect(harness.sources.filter(({ alive }) => alive).map(({ life }) => life)).toEqual(['a1', 'b1']);
+  // Read again, it is tried again.
+  harness.setBehavior('a', {});
+  expect(await (await harness.manager.apply([define('b'), next], [])).failed).toEqual([]);
+  expect(harness.lives()).toEqual(['b1', 'a3']);
+  expect(harness.manager.list()[1]).toMatchObject({ definition: next, problem: undefined });
+});
+
+test('a newer configuration does not wait for a server that starts by an older one', async () => {
+  const harness = await startManager(define('a'));
+  const start = hold();
+  harness.setBehavior('a', { start: start.passed });
+  const first = await harness.manager.apply([define('a', { args: ['1'] })], []);
+  await settled();
+  harness.setBehavior('a', {});
+  const applying = harness.manager.apply([define('a', { args: ['2'] }), define('b')], []);
+  start.release();
+  expect(await first.failed).toEqual(['a']);
+  expect(await (await applying).failed).toEqual([]);
+  expect(harness.lives()).toEqual(['a3', 'b1']);
+});
+
+test('a newer configuration does not wait for a server that still starts as both say', async () => {
+  const harness = await startManager(define('a'));
+  const start = hold();
+  harness.setBehavior('a', { start: start.passed });
+  const next = define('a', { args: ['1'] });
+  const first = await harness.manager.apply([next], []);
+  await settled();
+  const second = await harness.manager.apply([define('b'), next], []);
+  expect(second).toMatchObject({ added: ['b'], restarted: [], kept: ['a'] });
+  expect(harness.lives()).toEqual(['b1', 'a1']);
+  start.release();
+  expect([await first.failed, await second.failed]).toEqual([[], []]);
+  expect(harness.lives()).toEqual(['b1', 'a2']);
+  expect(harness.manager.find('a')).toBe(next);
+});
+
+test('a definition that is not valid leaves a server as it was, with the reason', async () => {
+  const before = define('a');
+  const harness = await startManager(before);
+  const unusable = { ...before, kind: 'unusable', reason: 'args must be a list', nextStep: 'Correct it.' };
+  const applied = await harness.manager.apply([unusable as ConfiguredServer], []);
+  expect(applied.kept).toEqual(['a']);
+  expect(harness.manager.list()).toMatchObject([
+    { definition: before, problem: { message: expect.stringContaining('args must be a list') as string } },
+  ]);
+  await harness.manager.apply([before], []);
+  expect(harness.manager.list()).toMatchObject([{ problem: undefined }]);
+});
 
 test('a configuration waits for what is being done to its servers', async () => {
   const before = [define('a'), define('b')];

@@ -20,7 +20,7 @@ import {
   type SourceState,
 } from '../gateway/index.ts';
 import { silentLogger } from '../shared/log.ts';
-import { ServerManager } from './server-manager.ts';
+import { ServerManager, type BuildOptions } from './server-manager.ts';
 
 let settings: Settings;
 
@@ -56,6 +56,8 @@ interface SourceBehavior {
   readonly start?: Promise<void>;
   /** Its start fails with this. */
   readonly fails?: Error;
+  /** So often; default always. */
+  failures?: number;
   /** Its end waits for this. */
   readonly stop?: Promise<void>;
   /** Looking at its tools fails with this: a bug of ours. */
@@ -148,13 +150,14 @@ export class TestSource implements Source {
   async #start(): Promise<void> {
     await this.#after;
     if (this.state.kind === 'stopped') throw new Error(`${this.life} was stopped`);
-    const { start, fails } = this.#harness.behaviorOf(this.name);
+    const behavior = this.#harness.behaviorOf(this.name);
+    const { start, failures = Infinity } = behavior;
+    const fails = failures > 0 ? behavior.fails : undefined;
+    behavior.failures = failures - 1;
     this.#note('starts');
-    for (const other of this.#harness.sources) {
-      if (other.name === this.name && other.alive)
-        this.#harness.doubles.push(`${other.life} and ${this.life}`);
-    }
     this.#alive = true;
+    const alive = this.#harness.sources.filter((each) => each.name === this.name && each.alive);
+    if (alive.length > 1) this.#harness.doubles.push(alive.map(({ life: each }) => each));
     this.state = { kind: 'starting' };
     await start;
     if ((this.state as SourceState).kind === 'stopped') throw new Error(`${this.life} was stopped`);
@@ -197,13 +200,13 @@ export class ManagerHarness {
   readonly events: string[] = [];
   readonly sources: TestSource[] = [];
   /** Servers of one name that ran at the same time. */
-  readonly doubles: string[] = [];
+  readonly doubles: string[][] = [];
   readonly gateway: Gateway;
   readonly manager: ServerManager;
   readonly #behaviors = new Map<string, SourceBehavior>();
 
   constructor(...definitions: ConfiguredServer[]) {
-    const build = (definition: ConfiguredServer, after?: Promise<unknown>): CatalogEntry =>
+    const build = (definition: ConfiguredServer, { after }: BuildOptions = {}): CatalogEntry =>
       this.#build(definition, after);
     this.gateway = new Gateway({ entries: definitions.map((each) => build(each)) });
     this.manager = new ServerManager({

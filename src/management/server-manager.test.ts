@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SwitchboardError } from '../shared/errors.ts';
 import { define, hold, refusal, startManager, settled, ManagerHarness } from './server-manager.cases.ts';
 
 test('a server is listed while it starts, and has its tools when it is added', async () => {
@@ -30,7 +31,7 @@ test('what is done to one server is done in the order it was asked for', async (
   start.release();
   await Promise.all([adding, ...later]);
   expect(order).toEqual(['added', 'reloaded', 'removed']);
-  expect(harness.takeEvents()).toEqual(['a1 stops', 'a1 is gone', 'a2 starts', 'a2 stops', 'a2 is gone']);
+  expect(harness.takeEvents()).toEqual(['a2 starts', 'a1 stops', 'a1 is gone', 'a2 stops', 'a2 is gone']);
   expect(harness.names()).toEqual([]);
 });
 
@@ -126,32 +127,80 @@ test('a removed server is listed no more before its end, gets the reason and tim
   expect(harness.sources[0]!.ending).toEqual({ reason: `Server 'a' was removed.`, drainMs: 1234 });
 });
 
-test('a reload starts the same definition, in its old place, when the old server is gone', async () => {
+test('a reload starts the same definition beside the old server, which is used until then and ends afterwards', async () => {
   const definition = define('b', { args: ['x'] });
+  const harness = await startManager(define('a'), definition, define('c'));
+  const start = hold();
+  harness.setBehavior('b', { start: start.passed });
+  const reloading = harness.manager.reload('b');
+  await settled();
+  expect(harness.lives()).toEqual(['a1', 'b1', 'c1']);
+  expect(harness.tools()).toEqual(['a__tool', 'b__tool', 'c__tool']);
+  expect(harness.takeEvents()).toEqual(['b2 starts']);
+  start.release();
+  const reloaded = await reloading;
+  expect(reloaded.definition).toBe(definition);
+  expect(reloaded).toMatchObject({ state: { kind: 'running' }, tools: ['b__tool'] });
+  expect(harness.lives()).toEqual(['a1', 'b2', 'c1']);
+  await settled();
+  expect(harness.takeEvents()).toEqual(['b1 stops', 'b1 is gone']);
+  expect(harness.sources.at(-1)!.definition).toBe(definition);
+  expect(harness.sources.find(({ life }) => life === 'b1')!.ending).toMatchObject({ drainMs: 1234 });
+});
+
+test.each([
+  ['asked to', {}, { stopFirst: true }],
+  ['defined so', { stopFirst: true }, {}],
+])('a reload that is %s stops the old server first', async (_when, more, options) => {
+  const definition = define('b', more);
   const harness = await startManager(define('a'), definition, define('c'));
   const stop = hold();
   harness.setBehavior('b', { stop: stop.passed });
-  const reloading = harness.manager.reload('b');
+  const reloading = harness.manager.reload('b', options);
   await settled();
   expect(harness.lives()).toEqual(['a1', 'b2', 'c1']);
   expect(harness.tools()).toEqual(['a__tool', 'c__tool']);
   expect(harness.takeEvents()).toEqual(['b1 stops']);
   stop.release();
-  const reloaded = await reloading;
-  expect(reloaded.definition).toBe(definition);
-  expect(reloaded).toMatchObject({ state: { kind: 'running' }, tools: ['b__tool'] });
+  expect(await reloading).toMatchObject({ state: { kind: 'running' }, tools: ['b__tool'] });
   expect(harness.takeEvents()).toEqual(['b1 is gone', 'b2 starts']);
-  expect(harness.sources.at(-1)!.definition).toBe(definition);
-  expect(harness.sources.find(({ life }) => life === 'b1')!.ending).toMatchObject({ drainMs: 1234 });
 });
 
-test('a reload that fails keeps the definition and the place; the next one may succeed', async () => {
+test('a reload that fails keeps the old server and says so; the next one may succeed', async () => {
+  const harness = await startManager(define('a'), define('b'));
+  harness.setBehavior('a', { fails: new Error('it would not start') });
+  for (let round = 1; round <= 2; round++) {
+    await expect(harness.manager.reload('a')).rejects.toMatchObject({
+      code: 'START_FAILED',
+      message: "Server 'a' was not reloaded, and its old process keeps running. it would not start",
+      hint: expect.stringContaining('"stop_first": true') as string,
+    });
+    expect(harness.lives()).toEqual(['a1', 'b1']);
+    expect(harness.manager.list()[0]).toMatchObject({
+      state: { kind: 'running' },
+      tools: ['a__tool'],
+      problem: { message: expect.stringContaining('it would not start') as string },
+    });
+  }
+  harness.setBehavior('a', {});
+  expect(await harness.manager.reload('a')).toMatchObject({ tools: ['a__tool'], problem: undefined });
+});
+
+test('one that ends without room for a second process is stopped first', async () => {
+  const harness = await startManager(define('a'));
+  harness.setBehavior('a', { fails: new SwitchboardError('TOO_MANY_PROCESSES', 'No room.'), failures: 1 });
+  expect(await harness.manager.reload('a')).toMatchObject({ state: { kind: 'running' } });
+  expect(harness.lives()).toEqual(['a3']);
+  expect(harness.takeEvents().slice(-2)).toEqual(['a1 is gone', 'a3 starts']);
+});
+
+test('a reload that fails after the old server was stopped keeps the definition and the place; the next one may succeed', async () => {
   const definition = define('a', { env: { SECRET: 'kept' } });
   const harness = await startManager(definition, define('b'));
   const fails = new Error('it would not start');
   harness.setBehavior('a', { fails });
   for (let round = 1; round <= 2; round++) {
-    expect(await refusal(() => harness.manager.reload('a'))).toBe(fails);
+    expect(await refusal(() => harness.manager.reload('a', { stopFirst: true }))).toBe(fails);
     expect(harness.names()).toEqual(['a', 'b']);
     expect(harness.manager.definition('a')).toBe(definition);
     expect(harness.manager.list()[0]).toMatchObject({ state: { kind: 'crashed', error: fails }, tools: [] });

@@ -1,27 +1,31 @@
-import { SwitchboardError } from '../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { unknownServer } from '../shared/unknown-server.ts';
-import { compareServers, type ConfiguredServer } from '../config/index.ts';
+import { compareServers, type ConfiguredServer, type UnusableServer } from '../config/index.ts';
 import type { CatalogEntry, Gateway, OverallExposure, Source, SourceState } from '../gateway/index.ts';
 
 export interface ServerManagerOptions {
   readonly gateway: Gateway;
   readonly log: Logger;
-  /**
-   * Makes the entry of a server, which must not start before `after`. `restart` restarts it even if other clients use it
-   * as well.
-   */
-  readonly build: (
-    definition: ConfiguredServer,
-    after: Promise<unknown> | undefined,
-    restart?: boolean,
-  ) => CatalogEntry;
+  /** Makes the entry of a server. */
+  readonly build: (definition: ConfiguredServer, how: BuildOptions) => CatalogEntry;
   /** The entry for an existing source that is to be exposed in another way. */
   readonly withPresentation: (definition: ConfiguredServer, source: Source) => CatalogEntry;
   /** The servers that are there already, as they were defined. */
   readonly definitions: readonly ConfiguredServer[];
   /** How long running calls of a server that is taken out may still finish, in milliseconds. Default 2000. */
   readonly drainMs?: number;
+  /** Called when a server could not be replaced. */
+  readonly onProblem?: () => void;
+}
+
+export interface BuildOptions {
+  /** The server does not start before this. */
+  readonly after?: Promise<unknown> | undefined;
+  /** Restart it even if other clients use it as well. Default false. */
+  readonly restart?: boolean;
+  /** Where other clients use it as well: stop the old one before the new one starts. Default false. */
+  readonly stopFirst?: boolean;
 }
 
 /** A server as the management tools report it. */
@@ -30,7 +34,7 @@ export interface ManagedServer {
   readonly state: SourceState;
   /** The names of its tools as clients know them. */
   readonly tools: readonly string[];
-  /** Why it runs and shows nothing, where that is so. */
+  /** Why it runs and shows nothing, or not as it is defined now, where that is so. */
   readonly problem: Error | undefined;
 }
 
@@ -38,12 +42,37 @@ export interface ManagedServer {
 export interface AppliedChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** With a new process. */
+  /** With a new process, which may still be starting beside the old one. */
   readonly restarted: readonly string[];
   /** Exposed in another way, by the same process. */
   readonly reshown: readonly string[];
   readonly kept: readonly string[];
+  /** Those of them that keep their old process because the new one did not start, once that is known. */
+  readonly failed: Promise<readonly string[]>;
 }
+
+/** A server that starts beside the one that it replaces. */
+interface Replacement {
+  readonly definition: ConfiguredServer;
+  readonly entry: CatalogEntry;
+}
+
+interface Reconciled {
+  readonly what: 'added' | 'kept' | 'reshown' | 'restarted';
+  readonly entry: CatalogEntry;
+}
+
+interface ReplaceOptions {
+  /** Why the old one ends, as a sentence. */
+  readonly reason: string;
+  readonly stopFirst?: boolean;
+  /** Whether it is replaced for all clients. Default false. */
+  readonly restart?: boolean;
+}
+
+const CANNOT_RUN_TWICE = 'If it cannot run twice at the same time, for example because of a fixed port,';
+const RELOAD_HINT = `${CANNOT_RUN_TWICE} pass "stop_first": true to reload_server.`;
+const CHANGE_HINT = `Correct its entry and reload the configuration. ${CANNOT_RUN_TWICE} set "stopFirst": true in its entry.`;
 
 /**
  * Adds, removes and reloads servers while calls are running. Operations on one server run in order; different servers do
@@ -62,17 +91,25 @@ export class ServerManager {
   readonly #adding = new Map<string, Promise<unknown>>();
   /** Those of them whose caller was answered before they were done. */
   readonly #leftStarting = new Set<string>();
+  /** The servers that are starting by a new definition, beside the one of the same name. */
+  readonly #starting = new Map<string, Replacement>();
+  /** New definitions of servers that run, to be started beside them. */
+  readonly #changed = new Map<string, ConfiguredServer>();
+  /** Why a server is not as it is defined now, or was not reloaded. */
+  readonly #problems = new Map<string, SwitchboardError>();
+  readonly #onProblem: () => void;
   /** Resolves when the replaced or removed sources of a name have ended. */
   readonly #closing = new Map<string, Promise<unknown>>();
   /** The last queued operation on each server. */
   readonly #queues = new Map<string, Promise<unknown>>();
 
-  constructor({ gateway, log, build, withPresentation, definitions, drainMs = 2000 }: ServerManagerOptions) {
+  constructor({ gateway, log, build, withPresentation, definitions, ...options }: ServerManagerOptions) {
     this.#gateway = gateway;
     this.#log = log;
     this.#build = build;
     this.#withPresentation = withPresentation;
-    this.#drainMs = drainMs;
+    this.#drainMs = options.drainMs ?? 2000;
+    this.#onProblem = options.onProblem ?? (() => undefined);
     this.#definitions = new Map(definitions.map((each) => [each.name, each]));
   }
 
@@ -90,6 +127,11 @@ export class ServerManager {
     const found = this.#definitions.get(name);
     if (found) return found;
     throw unknownServer(name, [...this.#definitions.keys()]);
+  }
+
+  /** Why a server runs and shows nothing, or not as it is defined now. */
+  problemOf(source: Source): Error | undefined {
+    return this.#problems.get(source.name) ?? this.#gateway.problemOf(source);
   }
 
   /** Throws where the name is taken. */
@@ -165,10 +207,11 @@ export class ServerManager {
     this.#addedAtRuntime.delete(name);
   }
 
-  /** Takes a server out at once; resolves when its process is gone. */
+  /** Takes a server out at once; resolves when its process is gone, and one that it has replaced. */
   remove(name: string): Promise<void> {
     this.definition(name);
     if (this.#leftStarting.has(name)) this.cancelAdd(name);
+    this.#cancelReplacement(name);
     return this.#serialize([name], async () => {
       const entry = this.#entry(name);
       // The add that was under way has cleaned up after itself.
@@ -178,28 +221,36 @@ export class ServerManager {
       this.#gateway.announceTools();
       this.#log.info('removed', { server: name });
       await this.#end(entry, `Server '${name}' was removed.`);
+      await this.#closing.get(name);
     });
   }
 
-  /** Stops a server and starts it again from the same definition. Where that fails it stays, crashed, and can be tried again. */
-  reload(name: string): Promise<ManagedServer> {
+  /**
+   * Starts a server again from the same definition. While it runs, the new process takes the place of the old one once it
+   * has started; if it does not start, the old one stays. One that does not run, or is to be stopped first, stays if the
+   * start fails, crashed, and can be tried again.
+   */
+  reload(name: string, { stopFirst = false } = {}): Promise<ManagedServer> {
     this.definition(name);
     return this.#serialize([name], async () => {
+      const definition = this.definition(name);
       const old = this.#entry(name);
-      const { entry, replaces } = this.#buildReplacement(this.definition(name), true);
-      this.#gateway.swap(
-        this.#entries().map((each) => (each === old ? entry : each)),
-        { quiet: true },
-      );
-      if (old) replaces(old, `Server '${name}' is being reloaded.`);
+      if (old === undefined) throw new Error(`The server ${name} has no entry.`);
+      const reason = `Server '${name}' is being reloaded.`;
+      let entry = old;
       try {
+        entry = await this.#replace(old, definition, { reason, stopFirst, restart: true });
         await this.#gateway.listNow(entry.source);
       } catch (error) {
+        if (entry === old) {
+          const what = `Server '${name}' was not reloaded, and its old process keeps running.`;
+          throw this.#noteProblem(name, what, error, RELOAD_HINT);
+        }
         // One that runs and cannot be listed is of no more use than one that does not start.
         await entry.source.fail(error instanceof Error ? error : new Error(String(error)));
         throw error;
       } finally {
-        this.#gateway.announceTools();
+        if (entry !== old) this.#gateway.announceTools();
       }
       this.#log.info('reloaded', { server: name, tools: this.#tools(name).length });
       return this.#report(entry);
@@ -208,57 +259,82 @@ export class ServerManager {
 
   /**
    * Makes the servers those of a configuration that was read again, in its order and all at once. A server that is
-   * defined as before keeps its process and its running calls; one that was added by hand stays.
+   * defined as before keeps its process and its running calls; one that was added by hand stays. One that runs and is
+   * defined in another way goes on as it was until its new process has started.
    */
-  apply(
+  async apply(
     definitions: readonly ConfiguredServer[],
     overall: readonly OverallExposure[],
   ): Promise<AppliedChanges> {
-    const wanted = new Set(definitions.map((each) => each.name));
+    const wanted = new Map(definitions.map((each) => [each.name, each]));
     const known = [...this.#definitions.keys()].filter((name) => !this.#addedAtRuntime.has(name));
-    return this.#serialize([...new Set([...known, ...wanted])], () => {
-      const applied = { added: [], removed: [], restarted: [], reshown: [], kept: [] } as Record<
-        keyof AppliedChanges,
-        string[]
-      >;
-      // Runs after the new catalog is in place, and not at all if that fails.
-      const then: (() => void)[] = [];
-      const entries = definitions.map((definition) => {
-        const { what, entry } = this.#reconcile(definition, then);
-        applied[what].push(definition.name);
-        return entry;
-      });
-      for (const entry of this.#entries()) {
-        const { name } = entry.source;
-        if (wanted.has(name)) continue;
-        if (this.#addedAtRuntime.has(name)) entries.push(entry);
-        else {
-          const reason = `Server '${name}' was removed from the configuration.`;
-          then.push(() => void this.#end(entry, reason));
-          applied.removed.push(name);
-        }
-      }
-      this.#gateway.swap(entries, { overall });
-      for (const name of applied.removed) this.#forget(name);
-      for (const definition of definitions) {
-        this.#definitions.set(definition.name, definition);
-        this.#addedAtRuntime.delete(definition.name);
-      }
-      for (const step of then) step();
-      return Promise.resolve(applied);
+    const names = new Set([...known, ...wanted.keys()]);
+    for (const name of this.#starting.keys()) {
+      // A slow one must not hold up the others.
+      if (this.#isStartingAs(wanted.get(name))) names.delete(name);
+      else this.#cancelReplacement(name);
+    }
+    const applied = await this.#serialize([...names], () =>
+      Promise.resolve(this.#applyNow(definitions, overall)),
+    );
+    const { restarted } = applied;
+    const failed = restarted.map((name) => this.#serialize([name], () => this.#replaceChanged(name)));
+    return { ...applied, failed: Promise.all(failed).then((names) => names.flat()) };
+  }
+
+  #applyNow(
+    definitions: readonly ConfiguredServer[],
+    overall: readonly OverallExposure[],
+  ): Omit<AppliedChanges, 'failed'> {
+    const applied = { added: [], removed: [], restarted: [], reshown: [], kept: [] } as Record<
+      Reconciled['what'] | 'removed',
+      string[]
+    >;
+    const names = new Set(definitions.map((each) => each.name));
+    // Runs after the new catalog is in place, and not at all if that fails.
+    const then: (() => void)[] = [];
+    const entries = definitions.map((definition) => {
+      const { what, entry } = this.#reconcile(definition, then);
+      applied[what].push(definition.name);
+      return entry;
     });
+    for (const entry of this.#entries()) {
+      const { name } = entry.source;
+      if (names.has(name)) continue;
+      if (this.#addedAtRuntime.has(name)) entries.push(entry);
+      else {
+        const reason = `Server '${name}' was removed from the configuration.`;
+        then.push(() => void this.#end(entry, reason));
+        applied.removed.push(name);
+      }
+    }
+    this.#gateway.swap(entries, { overall });
+    for (const name of applied.removed) this.#forget(name);
+    for (const definition of definitions) {
+      this.#addedAtRuntime.delete(definition.name);
+      this.#problems.delete(definition.name);
+      this.#changed.delete(definition.name);
+      this.#definitions.set(definition.name, definition);
+    }
+    for (const step of then) step();
+    return applied;
   }
 
   /** The entry for a definition that was read again: the one there is, the same source shown in another way, or a new one. */
-  #reconcile(
-    definition: ConfiguredServer,
-    then: (() => void)[],
-  ): { what: 'added' | 'kept' | 'reshown' | 'restarted'; entry: CatalogEntry } {
+  #reconcile(definition: ConfiguredServer, then: (() => void)[]): Reconciled {
     const { name, timeouts } = definition;
     const known = this.#definitions.get(name);
     const old = this.#entry(name);
     if (known === undefined || old === undefined)
       return { what: 'added', entry: this.#buildEntry(definition) };
+    if (definition.kind === 'unusable' && definition.notAllowed !== true && known.kind !== 'unusable') {
+      then.push(() => this.#keepOld(known, definition));
+      return { what: 'kept', entry: old };
+    }
+    if (this.#isStartingAs(definition)) {
+      then.push(() => this.#definitions.set(name, known));
+      return { what: 'kept', entry: old };
+    }
     switch (compareServers(known, definition)) {
       case 'same':
         return { what: 'kept', entry: old };
@@ -266,33 +342,147 @@ export class ServerManager {
         then.push(() => old.source.setIdleTimeout(timeouts.idleMs));
         return { what: 'reshown', entry: this.#withPresentation(definition, old.source) };
       case 'process': {
-        const { entry, replaces } = this.#buildReplacement(definition);
-        then.push(() => replaces(old, `Server '${name}' was changed in the configuration.`));
+        if (startsBeside(old, definition)) {
+          then.push(() => {
+            this.#definitions.set(name, known);
+            this.#changed.set(name, definition);
+          });
+          return { what: 'restarted', entry: old };
+        }
+        const { entry, replaces } = this.#buildReplacement(old, definition);
+        then.push(() => replaces(changedReason(name)));
         return { what: 'restarted', entry };
       }
     }
   }
 
+  /** A server whose new definition is not valid goes on as it was. */
+  #keepOld(known: ConfiguredServer, { name, reason, nextStep }: UnusableServer): void {
+    this.#definitions.set(name, known);
+    this.#log.warn('keeping the old definition: the new one is not valid', { server: name });
+    const error = new SwitchboardError('SERVER_UNUSABLE', `It is not valid: ${reason}.`, { hint: nextStep });
+    this.#noteProblem(name, `Server '${name}' keeps its old definition.`, error);
+  }
+
+  /** Starts a server by its new definition, which takes the place of the running one. Resolves with its name if it keeps that. */
+  async #replaceChanged(name: string): Promise<string[]> {
+    const old = this.#entry(name);
+    const definition = this.#changed.get(name);
+    this.#changed.delete(name);
+    if (old === undefined || definition === undefined) return [];
+    try {
+      await this.#replace(old, definition, { reason: changedReason(name) });
+      return [];
+    } catch (error) {
+      // A newer configuration or a removal has ended it.
+      if (error instanceof SwitchboardError && error.code === 'STOPPING') return [name];
+      const what = `Server '${name}' does not start by its new definition and keeps the old one.`;
+      const problem = this.#noteProblem(name, what, error, CHANGE_HINT);
+      this.#log.warn('keeping the old definition: the new one does not start', {
+        server: name,
+        reason: messageOf(problem.cause),
+      });
+      return [name];
+    }
+  }
+
+  /**
+   * Replaces the process of a server. Where it runs, it goes on until the new one has started, and stays if that fails;
+   * otherwise, or if it is to be stopped first, the new one starts when it is gone.
+   */
+  async #replace(
+    old: CatalogEntry,
+    definition: ConfiguredServer,
+    { reason, stopFirst = false, restart = false }: ReplaceOptions,
+  ): Promise<CatalogEntry> {
+    const { name } = definition;
+    const replaced = (entry: CatalogEntry): CatalogEntry => {
+      this.#definitions.set(name, definition);
+      this.#problems.delete(name);
+      return entry;
+    };
+    if (!stopFirst && startsBeside(old, definition)) {
+      try {
+        const entry = await this.#startBeside(old, definition, restart);
+        void this.#end(old, reason);
+        return replaced(entry);
+      } catch (error) {
+        if (!isForLackOfRoom(error)) throw error;
+      }
+    }
+    const { entry, replaces } = this.#buildReplacement(old, definition, restart);
+    this.#gateway.swap(
+      this.#entries().map((each) => (each === old ? entry : each)),
+      // Who reloads it also lists it, and announces both together.
+      { quiet: restart },
+    );
+    replaces(reason);
+    return replaced(entry);
+  }
+
+  async #startBeside(
+    old: CatalogEntry,
+    definition: ConfiguredServer,
+    restart: boolean,
+  ): Promise<CatalogEntry> {
+    const { name } = definition;
+    const entry = this.#build(definition, { after: this.#closing.get(name), restart });
+    if (!restart) this.#starting.set(name, { definition, entry });
+    try {
+      await this.#gateway.replace(old, entry);
+    } catch (error) {
+      void this.#end(entry, 'It is not needed.');
+      throw error;
+    } finally {
+      this.#starting.delete(name);
+    }
+    return entry;
+  }
+
+  /** Whether a server starts by this very definition, beside the one that it replaces. */
+  #isStartingAs(definition: ConfiguredServer | undefined): boolean {
+    if (definition === undefined) return false;
+    const starting = this.#starting.get(definition.name);
+    return starting !== undefined && compareServers(starting.definition, definition) === 'same';
+  }
+
+  #cancelReplacement(name: string): void {
+    void this.#starting.get(name)?.entry.source.close({ reason: 'It is no longer needed.' });
+  }
+
+  /** Remembers and returns why a server was not replaced. */
+  #noteProblem(name: string, what: string, cause: unknown, advice?: string): SwitchboardError {
+    const known = cause instanceof SwitchboardError ? cause : undefined;
+    const why = known?.message ?? messageOf(cause);
+    const hint = [known?.hint, advice].filter((each) => each !== undefined).join(' ');
+    const problem = new SwitchboardError(known?.code ?? 'START_FAILED', `${what} ${why}`, { hint, cause });
+    this.#problems.set(name, problem);
+    this.#onProblem();
+    return problem;
+  }
+
   /** An entry for a server that is still there, and the way to end that one; the new process starts when it is gone. */
   #buildReplacement(
+    old: CatalogEntry,
     definition: ConfiguredServer,
     restart = false,
-  ): {
-    entry: CatalogEntry;
-    replaces: (old: CatalogEntry, reason: string) => void;
-  } {
+  ): { entry: CatalogEntry; replaces: (reason: string) => void } {
     let gone = (): void => undefined;
     const after = new Promise<void>((resolve) => {
       gone = resolve;
     });
     const before = this.#closing.get(definition.name);
-    const entry = this.#build(definition, Promise.allSettled([before, after]), restart);
-    return { entry, replaces: (old, reason) => void this.#end(old, reason).finally(gone) };
+    const entry = this.#build(definition, {
+      after: Promise.allSettled([before, after]),
+      restart,
+      stopFirst: old.source.state.kind === 'running',
+    });
+    return { entry, replaces: (reason) => void this.#end(old, reason).finally(gone) };
   }
 
   /** An entry whose process starts when those that had its name are gone: two might want the same port or file. */
   #buildEntry(definition: ConfiguredServer): CatalogEntry {
-    return this.#build(definition, this.#closing.get(definition.name));
+    return this.#build(definition, { after: this.#closing.get(definition.name) });
   }
 
   /** Ends a server that is shown no more; its running calls get a moment to finish. */
@@ -309,6 +499,8 @@ export class ServerManager {
   #forget(name: string): void {
     this.#definitions.delete(name);
     this.#addedAtRuntime.delete(name);
+    this.#problems.delete(name);
+    this.#changed.delete(name);
   }
 
   /** Runs an operation on these servers after the earlier ones on any of them. */
@@ -347,7 +539,7 @@ export class ServerManager {
       definition,
       state: source.state,
       tools: this.#tools(source.name),
-      problem: this.#gateway.problemOf(source),
+      problem: this.problemOf(source),
     };
   }
 }
@@ -355,4 +547,19 @@ export class ServerManager {
 /** Turns a throw into a rejection. */
 async function asPromise<T>(run: () => Promise<T>): Promise<T> {
   return run();
+}
+
+/** Whether a running server goes on until its successor has started. */
+function startsBeside({ source }: CatalogEntry, next: ConfiguredServer): boolean {
+  if (source.state.kind !== 'running' || next.kind === 'unusable') return false;
+  return !(next.kind === 'stdio' && next.stopFirst === true);
+}
+
+/** Whether so many processes run that another one must end first. */
+function isForLackOfRoom(error: unknown): boolean {
+  return error instanceof SwitchboardError && error.code === 'TOO_MANY_PROCESSES';
+}
+
+function changedReason(name: string): string {
+  return `Server '${name}' was changed in the configuration.`;
 }

@@ -1,4 +1,5 @@
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import { explained } from '../shared/system-error.ts';
 import { isObject } from '../shared/is-object.ts';
 import { didYouMean } from '../shared/nearest.ts';
 import { withTimeout } from '../shared/with-timeout.ts';
@@ -98,10 +99,11 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
       call.runBy({ cancelled: () => manager.cancelAdd(name) });
       await persist?.check(name);
       if (isGivenUp(call)) throw givenUp(name);
+      const since = performance.now();
       const adding = manager.add(definition);
       const added = await withTimeout(adding, callerMs, () => {
         const starting = manager.leaveStarting(name);
-        if (starting === undefined) throw stillStarting(name, callerMs);
+        if (starting === undefined) throw stillStarting(name, since);
         return starting;
       });
       if (isGivenUp(call)) {
@@ -150,9 +152,19 @@ function reloadServer({ manager, alwaysOn, callerMs }: ManagementToolsOptions): 
     name: 'reload_server',
     title: 'Reload a server',
     description:
-      'Stop a server and start it again with the same command, or reconnect to it, for example after a rebuild or a crash.',
+      'Start a server again with the same command, or reconnect to it, for example after a rebuild or a crash. The old ' +
+      'process stops when the new one has started; if it does not start, the old one stays.',
     annotations: { destructiveHint: true, openWorldHint: true, idempotentHint: true, readOnlyHint: false },
-    inputSchema: NAME_ONLY,
+    inputSchema: {
+      ...NAME_ONLY,
+      properties: {
+        ...NAME_PROPERTY,
+        stop_first: {
+          type: 'boolean',
+          description: 'Stop the old process first, for a server that cannot run twice. Default false.',
+        },
+      },
+    },
     outputSchema: {
       type: 'object',
       properties: { server: serverSchema(alwaysOn) },
@@ -160,8 +172,12 @@ function reloadServer({ manager, alwaysOn, callerMs }: ManagementToolsOptions): 
     },
     run: async (args) => {
       const name = text(args, 'name');
-      const reloaded = await withTimeout(manager.reload(name), callerMs, () => {
-        throw stillStarting(name, callerMs);
+      const { stop_first: stopFirst = false } = args;
+      if (typeof stopFirst !== 'boolean')
+        throw new SwitchboardError('ARGS_INVALID', 'stop_first must be true or false.');
+      const since = performance.now();
+      const reloaded = await withTimeout(manager.reload(name, { stopFirst }), callerMs, () => {
+        throw stillStarting(name, since);
       });
       return {
         said: `Reloaded ${name}. ${toolsOf(reloaded)}`,
@@ -222,7 +238,8 @@ function tool({ run, ...definition }: ToolSpec): PresentedTool {
             structuredContent: structured,
           });
         })
-        .catch((error: unknown) => {
+        .catch((thrown: unknown) => {
+          const error = explained(thrown);
           call.fail(
             error instanceof SwitchboardError
               ? error
@@ -252,9 +269,11 @@ async function written(writing: Promise<void>, done: string): Promise<void> {
   }
 }
 
+const NAME_PROPERTY: JsonObject = { name: { type: 'string', description: 'The name of the server.' } };
+
 const NAME_ONLY: JsonObject = {
   type: 'object',
-  properties: { name: { type: 'string', description: 'The name of the server.' } },
+  properties: NAME_PROPERTY,
   required: ['name'],
 };
 
@@ -274,7 +293,10 @@ function serverSchema(alwaysOn: boolean): JsonObject {
       tools: { type: 'array', items: { type: 'string' } },
       pid: { type: 'integer', description: '0 if it is not running.' },
       uptime_seconds: { type: 'integer' },
-      error: { type: 'string', description: 'Why it crashed, cannot be listed or is not available.' },
+      error: {
+        type: 'string',
+        description: 'Why it crashed, cannot be listed, was not replaced or is not available.',
+      },
     },
     required: ['name', 'command', 'args', 'status', 'tools', 'pid', 'uptime_seconds'],
   };
@@ -293,7 +315,7 @@ function report({ definition, state, tools, problem }: ManagedServer, alwaysOn: 
     ...(state.kind === 'crashed' || state.kind === 'unusable'
       ? { error: messageOf(state.error) }
       : problem
-        ? { error: problem.message }
+        ? { error: messageOf(problem) }
         : {}),
   };
 }
@@ -358,12 +380,12 @@ function toolsOf({ tools, state }: ManagedServer): string {
   return tools.length === 0 ? 'It has no tools.' : `Its tools: ${tools.join(', ')}.`;
 }
 
-function stillStarting(name: string, callerMs: number): SwitchboardError {
-  return new SwitchboardError(
-    'STILL_STARTING',
-    `Server '${name}' is still starting after ${callerMs / 1000} s.`,
-    { hint: 'It continues to start: list_servers shows when it is running.' },
-  );
+/** The timer may be late: the time that has really passed is told. */
+function stillStarting(name: string, since: number): SwitchboardError {
+  const seconds = ((performance.now() - since) / 1000).toFixed(1);
+  return new SwitchboardError('STILL_STARTING', `Server '${name}' is still starting after ${seconds} s.`, {
+    hint: 'It continues to start: list_servers shows when it is running.',
+  });
 }
 
 /** May have changed since it was last asked. */

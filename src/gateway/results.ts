@@ -1,0 +1,44 @@
+import type { Edit, Message } from '../wire/index.ts';
+import type { Call } from './call.ts';
+import type { Session } from './session.ts';
+
+/** How long the results of a tool may be, and who sees to it. */
+export interface ResultLimits {
+  readonly results: Results;
+  /** A response of up to so many bytes passes without a look at it. */
+  readonly passBytes: number;
+  /** Longest text of a result, in tokens. Undefined: any. */
+  readonly maxTokens: number | undefined;
+  /** Whether JSON texts lose the white space between their tokens. */
+  readonly minify: boolean;
+}
+
+/** How a client reads the rest of a result: as a resource, or also by the action `read` of a suite or by `call_tool`. */
+export type ResultReader = 'resource' | 'action' | 'tool';
+
+/** Makes results fit their limits. What it cuts out is kept for the client that the result was for, and for nobody else. */
+export interface Results {
+  /** The edits that make a response fit; none where it fits. Never rejects: what cannot be kept is not cut. */
+  fit(answer: Message, call: Call, limits: ResultLimits, reader: ResultReader): Promise<readonly Edit[]>;
+  /** Whether this is the URI of a result that is kept for this client. */
+  has(session: Session, uri: string): boolean;
+  /** Whether this may have been the URI of one. */
+  isOurs(uri: string): boolean;
+  /** Answers `resources/read` for such a URI. */
+  readResource(call: Call, uri: string): void;
+  /** Answers the action `read` of a suite, or `call_tool`; the parameters are among the arguments of the call. */
+  readByAction(call: Call, tool: string, reader: ResultReader): void;
+  /** The client has left: what was kept for it goes. */
+  forget(session: Session): void;
+}
+
+/** The template of the URIs, as in `resources/templates/list`. */
+export const RESULT_TEMPLATE = JSON.stringify({
+  uriTemplate: 'switchboard-result://{id}{?lines,chars,pattern,path}',
+  name: 'result',
+  title: 'The whole of a long tool result',
+  description:
+    'Results that were too long for one answer, by the id that the answer names. lines=100-200 or chars=1-5000 (both count ' +
+    'from 1), pattern=REGEX (lines that match) or path=$.items[*].name (of JSON).',
+  mimeType: 'text/plain',
+});

@@ -1,0 +1,21 @@
+import { SwitchboardError } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
+
+/** A server's own JSON-RPC error, as it gave it. */
+export class ServerError extends SwitchboardError {
+  readonly rpcCode: number;
+  readonly data: unknown;
+
+  constructor(message: string, rpcCode: number, data: unknown) {
+    super('SERVER_ERROR', message);
+    this.rpcCode = rpcCode;
+    this.data = data;
+  }
+}
+
+/** The error of an answer, in whatever form the server gave it. */
+export function serverError(error: unknown): ServerError {
+  if (!isObject(error)) return new ServerError(String(error), 0, undefined);
+  const message = typeof error.message === 'string' ? error.message : JSON.stringify(error);
+  return new ServerError(message, typeof error.code === 'number' ? error.code : 0, error.data);
+}
