@@ -12,7 +12,8 @@ import type { UpstreamServer } from './server.ts';
 
 /** What the upstream side needs of the program around it. */
 export interface UpstreamContext {
-  readonly children: ChildProcesses;
+  /** Loads what starts processes. */
+  readonly children: () => Promise<ChildProcesses>;
   readonly log: Logger;
   /** What to do about a server that does not start, as a sentence. */
   readonly startHint: string;
@@ -42,6 +43,7 @@ export interface UpstreamContext {
 export interface ServerSetup {
   readonly server: UpstreamServer;
   readonly context: UpstreamContext;
+  readonly children: ChildProcesses;
   readonly deadlines: Deadlines;
   readonly learned: LearnedFacts;
 }

@@ -5,6 +5,7 @@ import type { Message } from '../wire/index.ts';
 /** What a server's error answer says, in its own words or as JSON. */
 export function errorText(answer: Message): string {
   const error = answer.value(Server.error);
+  if (error === undefined) return 'an error that is too long to be shown';
   return isObject(error) && typeof error.message === 'string' ? error.message : JSON.stringify(error);
 }
 

@@ -2,5 +2,5 @@ export type { UpstreamContext } from './context.ts';
 export { laterLogin, loadAuth } from './login.ts';
 export { createServerCache, serverCacheKey } from './lists/server-cache.ts';
 export type { ProcessTarget, RemoteTarget, UpstreamServer } from './server.ts';
-export { createServerSource } from './source.ts';
+export { ServerSource, loadConnection } from './source.ts';
 export { headersIn } from './modern/tool-headers.ts';

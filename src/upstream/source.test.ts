@@ -1,11 +1,14 @@
+import { queryObjects } from 'node:v8';
 import { afterAll, expect, test } from 'vitest';
 import { LocalClient, type SourceListener } from '../gateway/index.ts';
 import { createChildProcesses } from '../process/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { silentLogger } from '../shared/log.ts';
-import { createServerSource } from './source.ts';
+import { ServerSource } from './source.ts';
+import { until } from '../../test/helpers/until.ts';
 import { testUpstreamContext } from '../../test/helpers/upstream-context.ts';
+import { ServerRun } from './run/server-run.ts';
 import type { ProcessTarget, UpstreamServer } from './server.ts';
 
 const children = createChildProcesses({ log: silentLogger });
@@ -33,7 +36,7 @@ function source(
     limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 100 },
     ...more,
   };
-  return createServerSource(server, testUpstreamContext(children, context), new Deadlines());
+  return new ServerSource(server, testUpstreamContext(children, context), new Deadlines());
 }
 
 /** A listener that does nothing. */
@@ -70,6 +73,26 @@ test('a close while it starts leaves no process', async () => {
   expect(children.size).toBe(before);
 });
 
+test('a close before its code is loaded leaves no process, and tells why', async () => {
+  const before = children.size;
+  const echo = source(['echo.mjs']);
+  const listing = echo.list('tools').catch((error: unknown) => error);
+  const call = new LocalClient()
+    .request(echo, 'tools/call', { name: 'echo', arguments: {} })
+    .catch((error: unknown) => error);
+  await echo.close({ reason: 'It was removed.' });
+  expect(await listing).toMatchObject({ code: 'STOPPING', message: expect.stringContaining('removed') });
+  expect(await call).toMatchObject({ message: expect.stringContaining('It was removed.') });
+  expect(children.size).toBe(before);
+});
+
+test('a call fails where the code for processes cannot be loaded', async () => {
+  const echo = source(['echo.mjs'], {}, {}, { children: () => Promise.reject(new Error('No such file')) });
+  const call = new LocalClient().request(echo, 'tools/call', { name: 'echo', arguments: {} });
+  await expect(call).rejects.toThrow("Server 'tested' could not be started: No such file");
+  await echo.close();
+});
+
 test('a server that cannot start is crashed, with its reason', async () => {
   const gone = source(['no-such-thing.js']);
   await expect(gone.list('tools')).rejects.toThrow(/Cannot find module/);
@@ -101,4 +124,19 @@ test('a server that is listened to and may not be started is tried again with pa
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
   expect(tries).toBeLessThan(10);
   await echo.close();
+});
+
+test('of a server that crashes again and again, nothing is kept of the runs before the last', async () => {
+  const before = queryObjects(ServerRun) as number;
+  const crashing = source(['crash.mjs']);
+  for (let crash = 0; crash < 9; crash++) {
+    await crashing.start();
+    await new LocalClient().request(crashing, 'tools/call', { name: 'crash' }).catch(() => undefined);
+    while (crashing.state.kind !== 'crashed') await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await crashing.start();
+  // The one that runs, and the last one: its error says where it came from.
+  // A run is let go of when the last event of its process has been handled, which may be after its crash is known.
+  await until(() => (queryObjects(ServerRun) as number) <= before + 2, { what: 'earlier runs to go' });
+  await crashing.close();
 });

@@ -1,53 +1,204 @@
 import type { Deadlines } from '../shared/deadline.ts';
+import type { SwitchboardError } from '../shared/errors.ts';
 import {
   EMPTY_LISTING,
+  type Call,
   type ClientLink,
+  type CloseOptions,
   type Listing,
   type Source,
+  type SourceInfo,
   type SourceListener,
   type SourceState,
 } from '../gateway/index.ts';
 import {
-  CATALOG_KINDS,
   LIST_KINDS,
   MODERN_VERSION,
   type CatalogKind,
+  type JsonObject,
   type ListKind,
 } from '../protocol/index.ts';
-import { RpcCode } from '../wire/index.ts';
-import { Connection, type ConnectionEvent } from './connection/connection.ts';
+import { RpcCode, type Edit, type Message } from '../wire/index.ts';
+import type { Connection, ConnectionEvent } from './connection/connection.ts';
 import { asStartError } from './connection/start-errors.ts';
 import type { UpstreamContext } from './context.ts';
-import { listAll } from './lists/list.ts';
 import type { UpstreamServer } from './server.ts';
-import { ToolHeaders } from './modern/tool-headers.ts';
+import type { ToolHeaders } from './modern/tool-headers.ts';
 
 /** How long a list is used at least, in milliseconds, whatever its server says. */
 const RELIST_EVERY = 250;
 
 /** An upstream server as a source: its lists are kept until it says that they changed. */
-export function createServerSource(
-  server: UpstreamServer,
-  context: UpstreamContext,
-  deadlines: Deadlines,
-): Source {
-  let lists: ReadonlyMap<CatalogKind, KeptList> | undefined;
-  let connection: Connection | undefined;
-  let listener: SourceListener | undefined;
-  let closing: Promise<void> | undefined;
-  let headers: ToolHeaders | undefined;
-  const listOf = (kind: CatalogKind): KeptList => {
-    lists ??= new Map(CATALOG_KINDS.map((each) => [each, new KeptList()]));
-    return lists.get(kind)!;
-  };
-  const heard = (event: ConnectionEvent): ClientLink | undefined => {
+export class ServerSource implements Source {
+  readonly #server: UpstreamServer;
+  readonly #context: UpstreamContext;
+  readonly #deadlines: Deadlines;
+  #lists: Map<CatalogKind, KeptList> | undefined;
+  /** Made when it is needed: of many configured servers most are never used, and a host waits for all of them. */
+  #connection: Connection | undefined;
+  #connecting: Promise<Connection> | undefined;
+  #headers: ToolHeaders | undefined;
+  #idleMs: number | 'never';
+  #listener: SourceListener | undefined;
+  #ending: CloseOptions | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(server: UpstreamServer, context: UpstreamContext, deadlines: Deadlines) {
+    this.#server = server;
+    this.#context = context;
+    this.#deadlines = deadlines;
+    this.#idleMs = server.timeouts.idleMs;
+  }
+
+  get name(): string {
+    return this.#server.name;
+  }
+
+  get state(): SourceState {
+    return this.#connection?.state ?? (this.#closing ? STOPPED : IDLE);
+  }
+
+  get problem(): SwitchboardError | undefined {
+    return this.#connection?.problem;
+  }
+
+  about(): SourceInfo | undefined {
+    return this.#connection ? this.#connection.about : this.#context.cache.about;
+  }
+
+  list(kind: ListKind): Promise<Listing> {
+    return kind === 'tasks' ? this.#fetch(kind) : this.#listOf(kind).get(() => this.#fetch(kind));
+  }
+
+  known(kind: CatalogKind): Listing | undefined {
+    return this.#lists?.get(kind)?.known;
+  }
+
+  remembered(kind: CatalogKind): Listing | undefined {
+    return this.#context.cache.list(kind);
+  }
+
+  request(edits: Edit[], call: Call): void {
+    if (this.#connection) this.#connection.calls.relay(edits, call);
+    else void this.#relayLater(edits, call);
+  }
+
+  async start(): Promise<void> {
+    const connection = await this.#connect();
+    await connection.started();
+  }
+
+  async ask(method: string, params?: JsonObject): Promise<Message> {
+    const connection = await this.#connect();
+    return connection.ask(method, params);
+  }
+
+  notify(notification: Message): void {
+    this.#connection?.run?.notify(notification);
+  }
+
+  listen(listener: SourceListener): void {
+    this.#listener = listener;
+  }
+
+  setIdleTimeout(idleMs: number | 'never'): void {
+    this.#idleMs = idleMs;
+    this.#connection?.keepFor(idleMs);
+  }
+
+  async stop(): Promise<void> {
+    await this.#connection?.stop();
+  }
+
+  async fail(error: Error): Promise<void> {
+    await this.#connection?.run?.fail(asStartError(error, this.name));
+  }
+
+  close(ending: CloseOptions = {}): Promise<void> {
+    this.#ending ??= ending;
+    this.#closing ??= this.#connection?.close(ending) ?? Promise.resolve();
+    return this.#closing;
+  }
+
+  #connect(): Promise<Connection> {
+    this.#connecting ??= this.#open();
+    return this.#connecting;
+  }
+
+  async #open(): Promise<Connection> {
+    const [parts, children] = await Promise.all([loadConnection(), this.#context.children()]);
+    const headers = new parts.ToolHeaders();
+    const connection = new parts.Connection(
+      {
+        server: this.#server,
+        context: this.#context,
+        children,
+        deadlines: this.#deadlines,
+        learned: { headers },
+      },
+      {
+        tell: (event) => this.#heard(event),
+        inUse: () => this.#listener?.inUse() ?? false,
+        relist: () => this.#relist(),
+      },
+    );
+    connection.keepFor(this.#idleMs);
+    if (this.#ending) void connection.close(this.#ending);
+    this.#headers = headers;
+    this.#connection = connection;
+    return connection;
+  }
+
+  async #relayLater(edits: Edit[], call: Call): Promise<void> {
+    try {
+      const { calls } = await this.#connect();
+      if (call.open) calls.relay(edits, call);
+    } catch (error) {
+      call.fail(asStartError(error, this.name));
+    }
+  }
+
+  async #fetch(kind: ListKind): Promise<Listing> {
+    const { cache, listed, log } = this.#context;
+    const connection = await this.#connect();
+    // Nothing is asked of a server that says it has none; tools are asked for all the same, for servers forget to say.
+    if (kind !== 'tools') {
+      const { agreed } = await connection.started();
+      if (agreed.info.capabilities[LIST_KINDS[kind].capability] === undefined) return EMPTY_LISTING;
+    }
+    const { listAll } = await loadConnection();
+    const screen =
+      kind === 'tools' && this.#server.target.kind === 'remote'
+        ? (name: string, tool: string) => this.#screen(name, tool)
+        : undefined;
+    const listing = await listAll(connection, kind, { server: this.name, log, screen });
+    log.info('listed', { server: this.name, [kind]: listing.components.length });
+    if (kind !== 'tasks') cache.learnList(kind, listing);
+    listed(this.name, kind, listing);
+    return listing;
+  }
+
+  /** What a modern server wants in headers has to be known before its tools can be used. */
+  #screen(name: string, tool: string): string | undefined {
+    const isModern = this.#connection?.about?.protocolVersion === MODERN_VERSION;
+    return isModern ? this.#headers?.learn(name, tool) : undefined;
+  }
+
+  async #relist(): Promise<void> {
+    this.#listOf('tools').forget();
+    await this.list('tools');
+    this.#listener?.changed('tools');
+  }
+
+  #heard(event: ConnectionEvent): ClientLink | undefined {
+    const listener = this.#listener;
     switch (event.kind) {
       case 'stopped':
-        for (const list of lists?.values() ?? []) list.forget();
+        for (const list of this.#lists?.values() ?? []) list.forget();
         listener?.stopped();
         break;
       case 'changed':
-        listOf(event.list).outdated(() => listener?.changed(event.list));
+        this.#listOf(event.list).outdated(() => this.#listener?.changed(event.list));
         break;
       case 'notified':
         return listener?.notified(event.notification, event.callers);
@@ -60,67 +211,18 @@ export function createServerSource(
         listener?.[event.kind]();
     }
     return undefined;
-  };
-  const relist = async (): Promise<void> => {
-    listOf('tools').forget();
-    await source.list('tools');
-    listener?.changed('tools');
-  };
-  // Made when it is needed: of many configured servers most are never used, and a host waits for all of them.
-  const connect = (): Connection => {
-    if (connection) return connection;
-    headers = new ToolHeaders();
-    const setup = { server, context, deadlines, learned: { headers } };
-    connection = new Connection(setup, { tell: heard, inUse: () => listener?.inUse() ?? false, relist });
-    if (closing) void connection.close();
-    return connection;
-  };
+  }
 
-  /** What a modern server wants in headers has to be known before its tools can be used. */
-  const screen = (name: string, tool: string): string | undefined =>
-    connection?.about?.protocolVersion === MODERN_VERSION ? headers?.learn(name, tool) : undefined;
-
-  const fetch = async (kind: ListKind): Promise<Listing> => {
-    // Nothing is asked of a server that says it has none; tools are asked for all the same, for servers forget to say.
-    if (kind !== 'tools') {
-      const { agreement } = await connect().started();
-      if (agreement!.info.capabilities[LIST_KINDS[kind].capability] === undefined) return EMPTY_LISTING;
-    }
-    const screened = kind === 'tools' && server.target.kind === 'remote' ? screen : undefined;
-    const listing = await listAll(connect(), kind, server.name, context.log, screened);
-    context.log.info('listed', { server: server.name, [kind]: listing.components.length });
-    if (kind !== 'tasks') context.cache.learnList(kind, listing);
-    context.listed(server.name, kind, listing);
-    return listing;
-  };
-
-  const source: Source = {
-    name: server.name,
-    get state() {
-      return connection?.state ?? (closing ? STOPPED : IDLE);
-    },
-    get problem() {
-      return connection?.problem;
-    },
-    about: () => (connection ? connection.about : context.cache.about),
-    list: (kind) => (kind === 'tasks' ? fetch(kind) : listOf(kind).get(() => fetch(kind))),
-    known: (kind) => lists?.get(kind)!.known,
-    remembered: (kind) => context.cache.list(kind),
-    request: (edits, call) => (connection ?? connect()).calls.relay(edits, call),
-    start: async () => {
-      await connect().started();
-    },
-    ask: (method, params) => connect().ask(method, params),
-    notify: (notification) => connection?.run?.notify(notification),
-    listen: (given) => {
-      listener = given;
-    },
-    setIdleTimeout: (idleMs) => connect().keepFor(idleMs),
-    fail: async (error) => connection?.run?.fail(asStartError(error, server.name)),
-    close: (ending) => (closing ??= connection?.close(ending) ?? Promise.resolve()),
-  };
-  return source;
+  #listOf(kind: CatalogKind): KeptList {
+    this.#lists ??= new Map();
+    let list = this.#lists.get(kind);
+    if (list === undefined) this.#lists.set(kind, (list = new KeptList()));
+    return list;
+  }
 }
+
+/** Loads what a server needs once it is used. */
+export const loadConnection = () => import('./connection/index.ts');
 
 const IDLE: SourceState = { kind: 'idle' };
 const STOPPED: SourceState = { kind: 'stopped' };

@@ -35,6 +35,16 @@ test.each([
   ['64:ff9b::7f00:1', 'loopback'],
   ['2002:7f00:1::', 'loopback'],
   ['::127.0.0.1', 'loopback'],
+  ['::ffff:0:127.0.0.1', 'loopback'],
+  ['64:ff9b::10.0.0.1', 'private'],
+  ['64:ff9b::169.254.169.254', 'link-local'],
+  ['64:ff9b::8.8.8.8', 'public'],
+  ['64:ff9b:1::8.8.8.8', 'private'],
+  ['64:ff9b:1:ffff::1', 'private'],
+  ['64:ff9b:2::1', 'public'],
+  ['2001::1', 'nowhere'],
+  ['2001:0:4136:e378:8000:63bf:3fff:fdd2', 'nowhere'],
+  ['2001:1::1', 'public'],
   ['::5', 'loopback'],
   ['169.254.169.254', 'link-local'],
   ['::ffff:169.254.169.254', 'link-local'],
@@ -69,6 +79,11 @@ test.each([
   'https://[fd00::1]/x',
   'https://localhost/x',
   'https://localhost./x',
+  'https://login.localhost/x',
+  'https://a.b.localhost./x',
+  'https://half.example.com/x',
+  'https://[64:ff9b:1::1]/x',
+  'https://[2001:0:4136:e378::1]/x',
   'https://sneaky.example.com/x',
   'https://sneaky6.example.com/x',
   'https://sso.corp/x',
@@ -91,10 +106,52 @@ test('a public server may lead it to another public one, and to itself', async (
   await guarding.checkEndpoint(new URL('https://not-there.example.com/x'));
 });
 
-test('of the addresses of a name only those are used that may be', async () => {
+test('a name with one address that may not be used is not used at all', async () => {
   const guarding = guard('https://mcp.example.com/mcp');
-  expect(await guarding.resolve('half.example.com')).toEqual([{ address: '203.0.113.9', family: 4 }]);
+  await expect(guarding.resolve('half.example.com')).rejects.toEqual(refused);
   await expect(guarding.resolve('sneaky.example.com')).rejects.toEqual(refused);
+  await expect(guarding.resolve('login.localhost.')).rejects.toEqual(refused);
+  expect(await guarding.resolve('login.example.com')).toEqual([{ address: '203.0.113.8', family: 4 }]);
+});
+
+test('the typed server itself must stay where it was', async () => {
+  const names: Record<string, string[]> = { 'mcp.example.com': ['203.0.113.7'] };
+  const guarding = createAddressGuard(new URL('https://mcp.example.com/mcp'), (host) =>
+    resolver(names)(host),
+  );
+  expect(await guarding.resolve('mcp.example.com')).toHaveLength(1);
+  names['mcp.example.com'] = ['203.0.113.8', '203.0.113.9'];
+  expect(await guarding.resolve('mcp.example.com')).toHaveLength(2);
+  for (const changed of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1']) {
+    names['mcp.example.com'] = ['203.0.113.7', changed];
+    await expect(guarding.resolve('mcp.example.com')).rejects.toEqual(refused);
+    await expect(guarding.checkDocument(new URL('https://mcp.example.com/x'))).rejects.toEqual(refused);
+  }
+});
+
+test('a typed server may be anywhere, but only in one network', async () => {
+  for (const [addresses, count] of [
+    [['10.0.0.1', 'fd00::1'], 2],
+    [['127.0.0.1', '::1'], 2],
+    [['203.0.113.7', '10.0.0.1'], 0],
+    [['203.0.113.7', '127.0.0.1'], 0],
+  ] as const) {
+    const guarding = createAddressGuard(
+      new URL('https://mcp.example.com/mcp'),
+      resolver({ 'mcp.example.com': addresses }),
+    );
+    const found = await guarding.resolve('mcp.example.com').catch((error: unknown) => error);
+    if (count > 0) expect(found).toHaveLength(count);
+    else expect(found).toEqual(refused);
+  }
+});
+
+test('a typed server that is not found at first is judged when it is found', async () => {
+  const names: Record<string, string[]> = {};
+  const guarding = createAddressGuard(new URL('https://mcp.corp/mcp'), (host) => resolver(names)(host));
+  await guarding.checkDocument(new URL('https://mcp.corp/x'));
+  names['mcp.corp'] = ['10.1.2.3'];
+  expect(await guarding.resolve('mcp.corp')).toHaveLength(1);
 });
 
 test('from this machine, typed as such, everything on it and near it may be reached, also without https', async () => {

@@ -13,7 +13,10 @@ export interface AddressGuard {
   checkDocument(url: URL): Promise<void>;
   /** Throws ADDRESS_REFUSED unless secrets may be sent there: https, or this very machine where that was typed. */
   checkEndpoint(url: URL): Promise<void>;
-  /** Resolves a name for a connection and checks the addresses at the moment of use, since a name may change them. */
+  /**
+   * Resolves a name for a connection and checks all addresses at the moment of use, since a name may change them. Those
+   * of the typed server must be in one network, and stay there.
+   */
   resolve(hostname: string): Promise<readonly LookupAddress[]>;
 }
 
@@ -33,17 +36,28 @@ const REACHABLE: Readonly<Record<Reach, readonly Reach[]>> = {
 
 export function createAddressGuard(typed: URL, resolve: Resolve = lookupAll): AddressGuard {
   const typedHost = hostOf(typed);
-  let reach: Promise<Reach> | undefined;
-  const allowed = async (): Promise<readonly Reach[]> =>
-    REACHABLE[await (reach ??= typedReach(typedHost, resolve))];
+  let first: Promise<readonly Reach[]> | undefined;
+  /** Where the typed server was at first. */
+  const typedReaches = (): Promise<readonly Reach[]> =>
+    (first ??= reachesOf(typedHost, resolve).catch(() => {
+      first = undefined;
+      return [];
+    }));
+  const isAllowed = async (host: string, reach: Reach): Promise<boolean> => {
+    const own = await typedReaches();
+    if (REACHABLE[networkOf(typedHost, own)].includes(reach)) return true;
+    return host === typedHost && own.length > 0 && own.every((each) => each === reach);
+  };
   const guarded = async (hostname: string): Promise<readonly LookupAddress[]> => {
+    const host = withoutDot(hostname);
+    // Browsers take such a name to this machine, whatever a resolver says.
+    if (isLoopback(host) && !(await isAllowed(host, 'loopback'))) throw elsewhere(host);
     const addresses = await resolve(hostname);
-    if (hostname === typedHost) return addresses;
-    const usable = await allowed();
-    const good = addresses.filter(({ address }) => usable.includes(reachOf(address)));
-    if (good.length === 0)
-      throw refused(hostname, 'resolves to a different network than the configured address');
-    return good;
+    // All of them: the one that is used may be any.
+    for (const { address } of addresses) {
+      if (!(await isAllowed(host, reachOf(address)))) throw elsewhere(host);
+    }
+    return addresses;
   };
   const isSecure = (url: URL): boolean =>
     url.protocol === 'https:' ||
@@ -58,7 +72,7 @@ export function createAddressGuard(typed: URL, resolve: Resolve = lookupAll): Ad
         // A name that does not resolve is reported by the connection attempt.
         if (error instanceof SwitchboardError) throw error;
       });
-    } else if (host !== typedHost && !(await allowed()).includes(reachOf(host)))
+    } else if (!(await isAllowed(host, reachOf(host))))
       throw refused(url.host, 'is on a different network than the configured address');
   };
   return {
@@ -79,18 +93,31 @@ function refused(where: string, why: string): SwitchboardError {
   });
 }
 
+function elsewhere(host: string): SwitchboardError {
+  return refused(host, 'resolves to a different network than the configured address');
+}
+
+/** How far away a host is, by each of its addresses. */
+async function reachesOf(host: string, resolve: Resolve): Promise<readonly Reach[]> {
+  if (isIP(host) !== 0) return [reachOf(host)];
+  if (isLoopback(host)) return ['loopback'];
+  return (await resolve(host)).map(({ address }) => reachOf(address));
+}
+
 /** Only what was literally typed counts as this machine: the owner of a name could point it anywhere. */
-async function typedReach(host: string, resolve: Resolve): Promise<Reach> {
-  if (isIP(host) !== 0) return reachOf(host);
-  if (isLoopback(host)) return 'loopback';
-  const addresses = await resolve(host).catch(() => []);
-  const inside = addresses.length > 0 && addresses.every(({ address }) => reachOf(address) === 'private');
-  return inside ? 'private' : 'public';
+function networkOf(host: string, reaches: readonly Reach[]): Reach {
+  const [reach = 'public'] = reaches;
+  if (isIP(host) !== 0 || isLoopback(host)) return reach;
+  return reach === 'private' && reaches.every((each) => each === 'private') ? 'private' : 'public';
 }
 
 /** Without the brackets of IPv6 and the dot that may end a name. */
 function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  return withoutDot(hostname.replace(/^\[(.*)\]$/, '$1'));
+}
+
+function withoutDot(hostname: string): string {
+  return hostname.replace(/\.$/, '');
 }
 
 /** Whether this names our own machine, whatever a resolver says. */
@@ -125,9 +152,12 @@ const NETWORKS: readonly (readonly [Reach, BlockList])[] = [
       ['198.18.0.0', 15],
       ['fc00::', 7],
       ['fec0::', 10],
+      // IPv4 addresses as a network of its own choice translates them (NAT64).
+      ['64:ff9b:1::', 48],
     ),
   ],
-  ['nowhere', networks(['224.0.0.0', 4], ['240.0.0.0', 4], ['ff00::', 8])],
+  // Teredo tunnels lead to an IPv4 address that is not readable from theirs.
+  ['nowhere', networks(['224.0.0.0', 4], ['240.0.0.0', 4], ['ff00::', 8], ['2001::', 32])],
 ];
 
 function networks(...subnets: readonly (readonly [network: string, prefix: number])[]): BlockList {
@@ -142,13 +172,17 @@ function networks(...subnets: readonly (readonly [network: string, prefix: numbe
   return list;
 }
 
-/** An IPv4 address inside an IPv6 address: mapped, its old form, translated (NAT64), tunnelled (6to4); and after how many bits. */
+/**
+ * An IPv4 address inside an IPv6 address: mapped, its old form, translated (SIIT, NAT64), tunnelled (6to4); and after
+ * how many bits.
+ */
 function insideIPv6(address: string): readonly (readonly [form: string, before: number])[] {
   const hex = Buffer.from(address.split('.').map(Number)).toString('hex');
   const groups = `${hex.slice(0, 4)}:${hex.slice(4)}`;
   return [
     [`::ffff:${groups}`, 96],
     [`::${groups}`, 96],
+    [`::ffff:0:${groups}`, 96],
     [`64:ff9b::${groups}`, 96],
     [`2002:${groups}::`, 16],
   ];

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   exchangeAuthorization,
   startAuthorization,
@@ -8,6 +7,8 @@ import {
 import { openBrowser } from '../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
+import { untilAborted } from '../../shared/until-aborted.ts';
+import { withTimeout } from '../../shared/with-timeout.ts';
 import { openCallback, type Callback, type CallbackAnswer } from './callback.ts';
 import { chooseClient } from './client.ts';
 import {
@@ -59,7 +60,8 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
     const found = withWanted(await discoverIssuer(around, options.headers), stored);
     checkProof(server, found);
     callback = await openCallback({ port: oauth.callbackPort, preferred: portOf(stored?.client), state });
-    const client = await chooseClient(around, found, oauth, stored, callback.redirectUri);
+    const { redirectUri } = callback;
+    const client = await chooseClient({ around, found, oauth, stored, redirectUri });
     const attempt: Attempt = { options, around, found, client, callback, state };
     const { answer, verifier } = await askPerson(attempt, store);
     try {
@@ -152,21 +154,14 @@ async function askPerson(
 }
 
 /** Rejects when the person takes too long or stops it. */
-async function returned(
+function returned(
   { server, signal, timeoutMs = TIMEOUT_MS }: AuthorizeOptions,
   callback: Callback,
 ): Promise<CallbackAnswer> {
-  const back = new AbortController();
-  const over = AbortSignal.any([signal, back.signal]);
-  const late = sleep(timeoutMs, undefined, { signal: over }).then(() => {
+  return withTimeout(untilAborted(callback.answer, signal), timeoutMs, () => {
     const message = `The login to ${JSON.stringify(server)} timed out after ${Math.round(timeoutMs / 1000)} s.`;
     throw new SwitchboardError('AUTH_TIMEOUT', message, { hint: 'Run the command again.' });
   });
-  try {
-    return await Promise.race([callback.answer, late]);
-  } finally {
-    back.abort();
-  }
 }
 
 /** Makes tokens of what the browser brought back. */

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { escapeHtml } from '../../shared/escape-html.ts';
 import { nodeErrorCode } from '../../shared/node-error-code.ts';
 import { withTimeout } from '../../shared/with-timeout.ts';
 
@@ -134,12 +135,8 @@ function page({ ok, text }: LoginOutcome): string {
   h1 { font-size: 1.5rem; color: ${ok ? '#17692b' : '#a11b1b'} }
 </style>
 <h1>${title}</h1>
-<p>${escaped(text)}</p>
+<p>${escapeHtml(text)}</p>
 <p>You can close this page.</p>
 </html>
 `;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }

@@ -8,24 +8,29 @@ import { isSameIssuer, type Discovered, type DiscoveryContext } from './discover
 import { reasonOf } from './oauth.ts';
 
 /** Our client at an issuer: the configured one, else the client metadata document, else a registered one. */
-export async function chooseClient(
-  around: DiscoveryContext,
-  found: Discovered,
-  oauth: OAuthOptions,
-  stored: Credentials | undefined,
-  redirectUri: string,
-): Promise<KnownClient> {
+export async function chooseClient(options: ClientChoice): Promise<KnownClient> {
+  const { around, found, oauth, stored, redirectUri } = options;
   const { clientId, clientMetadataUrl } = oauth;
   if (clientId !== undefined) return { kind: 'configured', id: clientId, redirectUri };
   const takesDocuments = found.metadata?.client_id_metadata_document_supported === true;
   if (clientMetadataUrl !== undefined && takesDocuments)
     return { kind: 'document', id: clientMetadataUrl, redirectUri };
-  const before = stored?.client;
-  if (before?.kind === 'registered' && isSameIssuer(stored!.issuer, found.issuer)) {
+  if (stored?.client?.kind === 'registered' && isSameIssuer(stored.issuer, found.issuer)) {
+    const before = stored.client;
     const over = before.secretExpiresAt !== undefined && before.secretExpiresAt <= Date.now();
     if (before.redirectUri === redirectUri && !over && before.doubtful !== true) return before;
   }
   return register(around, found, redirectUri, oauth.scope ?? found.scope);
+}
+
+interface ClientChoice {
+  readonly around: DiscoveryContext;
+  readonly found: Discovered;
+  readonly oauth: OAuthOptions;
+  /** What is known from an earlier login. */
+  readonly stored: Credentials | undefined;
+  /** Where the issuer sends the browser back to. */
+  readonly redirectUri: string;
 }
 
 async function register(

@@ -96,7 +96,7 @@ export function isMadeFor({ clientId }: OAuthOptions, { client }: Credentials): 
 export function joinScopes(...scopes: (string | undefined)[]): string {
   const all = scopes.flatMap((scope) => scope?.split(' ') ?? []).filter((right) => right !== '');
   const text = [...new Set(all)].join(' ');
-  return text.length <= MAX_SCOPE_CHARS ? text : scopes.at(-1)!;
+  return text.length <= MAX_SCOPE_CHARS ? text : (scopes.findLast((scope) => scope !== undefined) ?? '');
 }
 
 /** What a person may be asked to agree to. */

@@ -110,3 +110,19 @@ test('an address is checked again when connecting: a name may resolve differentl
   );
   expect(asked).toBeGreaterThan(2);
 });
+
+test('so is that of the typed server itself', async () => {
+  let reached = false;
+  const url = await serve((_, response) => {
+    reached = true;
+    response.end();
+  });
+  let asked = 0;
+  const changing = (): Promise<{ address: string; family: number }[]> =>
+    Promise.resolve([{ address: ++asked <= 2 ? '203.0.113.7' : '127.0.0.1', family: 4 }]);
+  const typed = `http://mcp.example.com:${url.port}/mcp`;
+  const fetch = createGuardedFetch(createAddressGuard(new URL(typed), changing));
+  await expect(fetch(typed)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
+  expect(asked).toBeGreaterThan(2);
+  expect(reached).toBe(false);
+});

@@ -1,5 +1,7 @@
 import {
   chmodSync,
+  chownSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -100,14 +102,31 @@ test.each([
   expect(one.read()).toMatchObject(credentials());
 });
 
-test.runIf(posix)('a file that others could read is closed to them, with a warning', () => {
+test.runIf(posix).each([
+  ['that others can read', () => chmodSync(file, 0o644), 'other users can read'],
+  ['with a second name', () => linkSync(file, join(directory, 'other-name')), 'hard link'],
+  ['in a directory that others can write to', () => chmodSync(folder, 0o770), 'other users can write'],
+  ['below one', () => chmodSync(directory, 0o777), 'other users can write'],
+  ['of another user', () => chownSync(file, 12_345, 12_345), 'another user'],
+])('a file %s is not used, with a warning', (_what, open, why) => {
   store().write(credentials());
-  chmodSync(file, 0o644);
+  try {
+    open();
+  } catch {
+    // Only root can give a file away.
+    return;
+  }
   const one = store();
-  expect(one.read()).toMatchObject(credentials());
-  expect(one.read()).toMatchObject(credentials());
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(lines).toEqual([expect.stringContaining('readable by other users')]);
+  expect(one.read()).toBeUndefined();
+  expect(one.read()).toBeUndefined();
+  expect(lines).toEqual([expect.stringContaining(why)]);
+});
+
+test.runIf(posix)('nothing is written to a directory that others can write to', () => {
+  mkdirSync(folder, { mode: 0o700 });
+  chmodSync(folder, 0o777);
+  expect(() => store().write(credentials())).toThrow('other users can write to its directory');
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 test.runIf(posix)('a directory that others could read is closed to them', () => {

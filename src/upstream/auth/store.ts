@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { withLock, type LockOptions } from '../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/is-object.ts';
+import { withLock, type LockOptions } from '../../shared/lock.ts';
 import { nodeErrorCode } from '../../shared/node-error-code.ts';
-import { withRegularFile } from '../../shared/regular-file.ts';
+import { directoryProblem, fileProblem } from '../../shared/private-file.ts';
+import { withRegularFile, type OpenFile } from '../../shared/regular-file.ts';
+import { sha256 } from '../../shared/sha256.ts';
 import { writeFileAtomic } from '../../shared/write-file.ts';
 import { asCredentials, type Credentials, type LoginOptions } from './credentials.ts';
 
@@ -35,16 +36,14 @@ export function createStore({ server, url, directory, log }: Omit<LoginOptions, 
   const warn = (message: string, reason?: string): void =>
     log.warn(message, { server, file, ...(reason === undefined ? {} : { reason }) });
 
-  const textIn = (descriptor: number, stats: fs.Stats): string => {
-    if (!isOurs(stats)) throw new Error('it belongs to another user');
-    if (isOpenToOthers(stats)) {
-      warn('the stored login was readable by other users; only its owner can read it now');
-      fs.fchmodSync(descriptor, 0o600);
-    }
-    return stats.size > MAX_BYTES ? '' : fs.readFileSync(descriptor, 'utf8');
+  const textIn = (opened: OpenFile): string => {
+    const why = fileProblem(file, opened);
+    if (why !== undefined) throw new Error(why);
+    return opened.stats.size > MAX_BYTES ? '' : opened.read(MAX_BYTES).toString('utf8');
   };
   const load = (): Credentials | undefined => {
     try {
+      refuseOpen();
       const credentials = parse(withRegularFile(file, textIn));
       if (credentials === undefined) {
         setAside(file);
@@ -61,8 +60,14 @@ export function createStore({ server, url, directory, log }: Omit<LoginOptions, 
     }
   };
 
+  /** Where others can put files, they can put a login of theirs. */
+  const refuseOpen = (): void => {
+    const why = directoryProblem(directory) ?? directoryProblem(folder);
+    if (why !== undefined) throw new Error(why);
+  };
   const prepare = (): void => {
     try {
+      refuseOpen();
       fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
       const found = fs.lstatSync(folder);
       if (!found.isDirectory()) throw new Error('it is not a directory');
@@ -74,7 +79,7 @@ export function createStore({ server, url, directory, log }: Omit<LoginOptions, 
 
   return {
     locked: async (work, options) =>
-      withLock(`login ${join(fs.realpathSync(folder), key)}`, work, {
+      withLock(`login ${join(fs.realpathSync.native(folder), key)}`, work, {
         what: `the login to ${server}`,
         timeoutMs: LOCK_TIMEOUT_MS,
         ...options,
@@ -111,10 +116,7 @@ export function createStore({ server, url, directory, log }: Omit<LoginOptions, 
 
 /** A login belongs to a server under its name and address; neither becomes part of a path. */
 export function keyOf(server: string, url: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([server, url]))
-    .digest('hex')
-    .slice(0, 32);
+  return sha256(JSON.stringify([server, url])).slice(0, 32);
 }
 
 function cannotStore(path: string, cause: unknown): SwitchboardError {
@@ -151,11 +153,6 @@ function versionOf(file: string): string | undefined {
 
 function isOpenToOthers({ mode }: fs.Stats): boolean {
   return process.platform !== 'win32' && (mode & 0o077) !== 0;
-}
-
-function isOurs({ uid }: fs.Stats): boolean {
-  const us = process.geteuid?.();
-  return us === undefined || uid === us;
 }
 
 /** Kept, since a person may want to look at it; never where the next one would be written. */

@@ -63,11 +63,12 @@ export class CallQueue {
   /** The call whose turn it is, taken out; undefined when none waits. */
   next(): WaitingCall | undefined {
     for (const [session, line] of this.#lines) {
-      const [waiting] = line;
-      this.leave(waiting!);
-      // Behind the others, if there is more.
-      if (this.#lines.delete(session)) this.#lines.set(session, line);
-      return waiting;
+      for (const waiting of line) {
+        this.leave(waiting);
+        // Behind the others, if there is more.
+        if (this.#lines.delete(session)) this.#lines.set(session, line);
+        return waiting;
+      }
     }
     return undefined;
   }
@@ -82,8 +83,8 @@ export class CallQueue {
   /** Its turn came, its client gave up, or its time is over. */
   leave(waiting: WaitingCall): void {
     const { session, request } = waiting.call;
-    const line = this.#lines.get(session)!;
-    line.delete(waiting);
+    const line = this.#lines.get(session);
+    if (line?.delete(waiting) !== true) return;
     if (line.size === 0) this.#lines.delete(session);
     this.#options.deadlines.remove(waiting);
     this.#size--;
@@ -99,7 +100,7 @@ export class CallQueue {
       call.fail(
         new SwitchboardError(
           'CALL_TIMEOUT',
-          `${call.subject()} was not sent within ${timeoutMs} ms: server '${this.#options.server}' is not accepting calls.`,
+          `${call.subject()} was not sent within ${Math.round(timeoutMs)} ms: server '${this.#options.server}' is not accepting calls.`,
           { hint: 'It is busy or hangs; check its log.' },
         ),
       );

@@ -1,11 +1,12 @@
 import type { Deadline } from '../../shared/deadline.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import type { ClientLink, CloseOptions, SourceInfo, SourceState } from '../../gateway/index.ts';
-import { createBackoff, type Backoff } from '../../process/index.ts';
+import { createBackoff, type Backoff } from '../../shared/backoff.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 import type { ServerSetup } from '../context.ts';
-import { maskOf, returnHint, type RunEvent, type ServerRun } from '../run/server-run.ts';
+import { maskOf } from '../mask.ts';
+import { returnHint, type RunEvent, type ServerRun } from '../run/server-run.ts';
 import { ServerCalls } from './server-calls.ts';
 import { ServerStart } from './server-start.ts';
 import { asStartError, StartPostponed } from './start-errors.ts';
@@ -170,15 +171,23 @@ export class Connection {
   #start(before: IdleState | CrashedState): Promise<ServerRun> {
     const obstacle = this.#obstacle(before);
     if (obstacle) return Promise.reject(obstacle);
-    const start = new ServerStart(this.#setup, {
-      listener: (event, run) => this.#heard(event, run),
-      urgent: () => this.calls.kept,
-      admitted: () => this.#admitted(),
-    });
+    const start = this.#newStart();
     const leaving = before.kind === 'idle' ? before.leaving : undefined;
     const running = Promise.resolve(leaving).then(() => this.#bringUp(before, start));
     this.#state = { kind: 'waiting', before, start, running };
     return running;
+  }
+
+  /**
+   * In a method of its own, because functions made in one place keep everything that any of them uses: a run would keep
+   * the error of the crash before it, which keeps the run before that, and so on.
+   */
+  #newStart(): ServerStart {
+    return new ServerStart(this.#setup, {
+      listener: (event, run) => this.#heard(event, run),
+      urgent: () => this.calls.kept,
+      admitted: () => this.#admitted(),
+    });
   }
 
   /** Why it cannot be started soon. */
@@ -232,7 +241,7 @@ export class Connection {
   }
 
   #running(run: ServerRun): void {
-    this.#setup.learned.about = run.agreement!.info;
+    this.#setup.learned.about = run.agreed.info;
     this.problem = undefined;
     const { pid } = run.transport;
     const state: RunningState = { kind: 'running', run, pid, since: Date.now(), idleTimer: undefined };
@@ -321,18 +330,25 @@ export class Connection {
     run.used = false;
     state.idleTimer = setTimeout(() => {
       if (run.used || run.busy || this.calls.waiting || this.#options.inUse()) this.#watchIdle(state);
-      else this.#retire(run);
+      else void this.#retire(run, 'stopping an idle server');
     }, this.#idleMs).unref();
   }
 
-  #retire(run: ServerRun): void {
+  /** Stops it, if it runs; the next one who needs it starts it. */
+  async stop(): Promise<void> {
+    const state = this.#state;
+    if (state.kind === 'running') await this.#retire(state.run, 'stopping');
+  }
+
+  #retire(run: ServerRun, why: string): Promise<void> {
     const { log } = this.#setup.context;
-    log.info('stopping an idle server', { server: this.#name });
+    log.info(why, { server: this.#name });
     const leaving = run.stop().catch((error: unknown) => {
       log.error('could not stop', { server: this.#name, reason: messageOf(error) });
     });
     this.#become({ kind: 'idle', leaving, notBefore: 0 });
     this.#options.tell({ kind: 'stopped' });
+    return leaving;
   }
 
   #become(state: ConnectionState): void {

@@ -73,9 +73,10 @@ export class ServerCalls implements CallSender {
   sendKept(): void {
     const { run } = this.#connection;
     if (run === undefined || this.#queue.size === 0) return;
-    while (this.#queue.size > 0 && run.hasRoom) {
-      const { call, edits } = this.#queue.next()!;
-      this.#send(run, call, edits);
+    while (run.hasRoom) {
+      const next = this.#queue.next();
+      if (next === undefined) return;
+      this.#send(run, next.call, next.edits);
     }
     if (this.#queue.size === 0 || run.isFull || this.#awaited === run) return;
     this.#awaited = run;
@@ -130,14 +131,20 @@ export class ServerCalls implements CallSender {
     // A modern client sends everything itself.
     const carried = isModern(call) ? undefined : this.#inputLoops.carried(call);
     const ready = modern.prepare(call, edits, carried);
-    if (ready !== undefined) new PendingCall(call, edits, run, this, carried?.latest).send(ready);
+    if (ready === undefined) return;
+    const pending = new PendingCall(call, edits, run, this);
+    if (carried !== undefined) pending.endBy(carried.latest);
+    pending.send(ready);
   }
 
   #keep(call: Call, edits: Edit[]): void {
     const { run, stopped } = this.#connection;
     const { server, context } = this.#setup;
     if (stopped) call.fail(stopped);
-    else if (this.#queue.add(call, edits, run ? server.timeouts.rpcMs : context.callerMs) && !run)
+    else if (
+      this.#queue.add(call, edits, run ? server.timeouts.rpcMs : context.callerMs - call.waitedMs) &&
+      !run
+    )
       this.startForKept();
   }
 

@@ -5,7 +5,7 @@ import { Deadlines } from '../../shared/deadline.ts';
 import { createLogger, silentLogger } from '../../shared/log.ts';
 import { NO_CACHE, testUpstreamContext } from '../../../test/helpers/upstream-context.ts';
 import type { Framing } from '../../wire/index.ts';
-import { createServerSource } from '../source.ts';
+import { ServerSource } from '../source.ts';
 
 interface Options {
   /** How long it may take to start, in milliseconds. */
@@ -21,7 +21,7 @@ function started(server: string, args: readonly string[], options: Options = {})
   const children = createChildProcesses({ log: silentLogger });
   const log: string[] = [];
   const learned: { framing?: Framing }[] = [];
-  const source = createServerSource(
+  const source = new ServerSource(
     {
       name: 'tested',
       target: {

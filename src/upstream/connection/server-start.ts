@@ -107,10 +107,10 @@ export class ServerStart {
   async #startInClientEra(start: () => Promise<ServerRun>): Promise<ServerRun> {
     const { context, server } = this.#setup;
     const wanted = context.era();
-    const suits = ({ agreement }: ServerRun): boolean => wanted === undefined || agreement!.era === wanted;
+    const suits = ({ agreed }: ServerRun): boolean => wanted === undefined || agreed.era === wanted;
     let run = await this.#startAlsoWithoutDiscover(start);
     // It was given up on in that era while it was still starting, and has responded since.
-    if (!suits(run) && run.agreement!.support[wanted!] === true) {
+    if (wanted !== undefined && !suits(run) && run.agreed.support[wanted] === true) {
       await run.stop();
       run = await start();
     }

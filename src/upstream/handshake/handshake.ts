@@ -1,18 +1,20 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/is-object.ts';
 import { quoted } from '../../shared/printable.ts';
+import { inLaterTurn } from '../../shared/turns.ts';
 import type { SourceInfo } from '../../gateway/index.ts';
 import {
   BATCHING_VERSION,
+  HANDSHAKE_SHAPE,
+  HandshakeAnswer,
   isLegacyVersion,
   LATEST_LEGACY_VERSION,
-  Meta,
   MODERN_VERSION,
   ModernCode,
   Server,
   type JsonObject,
 } from '../../protocol/index.ts';
-import type { Message, Peer, Unanswered } from '../../wire/index.ts';
+import { MAX_PARSED, type Message, type Peer, type Unanswered } from '../../wire/index.ts';
 import { errorCode, errorText, versionsSupported } from '../error-answer.ts';
 import { paramsWithMeta } from './request-meta.ts';
 
@@ -92,7 +94,11 @@ function send(
       else resolve(outcome);
     };
     id = peer.request(method, params, {
-      answered: (answer) => settle(read(answer)),
+      answered: (answer) => {
+        // It was just checked; reading a long one once more is for another turn.
+        if (answer.length > MAX_PARSED) inLaterTurn(() => settle(read(answer)));
+        else settle(read(answer));
+      },
       unanswered: (reason, error) => settle(unheard(server, method, reason, error)),
     });
   });
@@ -138,39 +144,44 @@ function readInitialize(answer: Message, { server, mask }: HandshakeOptions): Ou
       return unknownVersions(server, supported);
     return { kind: 'refused', error, sure: unsupported };
   }
-  const result = answer.value(Server.result);
-  const version = isObject(result) ? result.protocolVersion : undefined;
-  if (!isObject(result) || !isLegacyVersion(version)) {
+  const read = answer.as(HANDSHAKE_SHAPE);
+  const version = read?.value(HandshakeAnswer.protocolVersion);
+  if (read === undefined || !isLegacyVersion(version)) {
     const error = unknownVersions(server, version === undefined ? [] : [version]);
     // It may have named the version that does not begin like this.
     return { kind: 'refused', error, sure: version === MODERN_VERSION };
   }
-  return { kind: 'agreed', info: infoIn(result, version, result.serverInfo) };
+  return { kind: 'agreed', info: infoIn(read, version, HandshakeAnswer.serverInfo) };
 }
 
 function readDiscovery(answer: Message, options: HandshakeOptions): Outcome {
   const { server } = options;
   if (answer.has(Server.error)) return readRefusal(answer, options);
-  const result = answer.value(Server.result);
-  if (!isObject(result) || !Array.isArray(result.supportedVersions)) {
+  const read = answer.as(HANDSHAKE_SHAPE);
+  const versions = read?.value(HandshakeAnswer.supportedVersions);
+  if (read === undefined || !Array.isArray(versions)) {
     const message = `Server '${server}' sent an invalid response to server/discover.`;
     return { kind: 'refused', error: new SwitchboardError('START_FAILED', message) };
   }
-  const versions = result.supportedVersions as unknown[];
   if (!versions.includes(MODERN_VERSION)) return otherVersions(versions, server);
-  const meta = isObject(result._meta) ? result._meta : {};
-  return { kind: 'agreed', info: infoIn(result, MODERN_VERSION, meta[Meta.serverInfo]) };
+  return { kind: 'agreed', info: infoIn(read, MODERN_VERSION, HandshakeAnswer.modernServerInfo) };
 }
 
-function infoIn(result: JsonObject, protocolVersion: string, serverInfo: unknown): SourceInfo {
-  const { capabilities, instructions } = result;
+/** What is too long to be parsed counts as not said. */
+function infoIn(answer: Message, protocolVersion: string, serverInfoSlot: number): SourceInfo {
+  const serverInfo = answer.value(serverInfoSlot);
+  const capabilities = answer.value(HandshakeAnswer.capabilities);
+  const instructions = answer.value(HandshakeAnswer.instructions);
   return {
     protocolVersion,
     serverInfo: isObject(serverInfo) ? serverInfo : {},
     capabilities: isObject(capabilities) ? capabilities : {},
-    instructions: typeof instructions === 'string' ? instructions : undefined,
+    instructions: typeof instructions === 'string' ? instructions.slice(0, MAX_INSTRUCTIONS) : undefined,
   };
 }
+
+/** The most that is kept of a server's instructions, in UTF-16 units. */
+const MAX_INSTRUCTIONS = 100_000;
 
 /** Only errors that the modern era has brought show a modern server; older ones answer with any code there is. */
 function readRefusal(answer: Message, { server, mask }: HandshakeOptions): Outcome {

@@ -54,8 +54,8 @@ export async function negotiate(negotiation: Negotiation): Promise<Agreement> {
     return sure ? discovery.result : unlessSilent(discovery.result, negotiation);
   };
   try {
-    for (let at = 0; at < tries.length; at++) {
-      const era = tries[at]!;
+    // Those that are added meanwhile are tried, too.
+    for (const [at, era] of tries.entries()) {
       const result = await (era === 'legacy' ? initialize() : discover());
       if (result.kind === 'agreed') {
         // What it did not agree to before this, it does not support.
@@ -70,7 +70,7 @@ export async function negotiate(negotiation: Negotiation): Promise<Agreement> {
       // Most servers know only the handshake, so what they say to that tells most.
       if (era === 'legacy' || failure === undefined) failure = result.error;
     }
-    throw failure!;
+    throw failure ?? new Error('There is no era to try');
   } finally {
     for (const discovery of discoveries) discovery.forget();
   }

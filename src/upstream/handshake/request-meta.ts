@@ -80,7 +80,7 @@ export function withoutEnvelope(request: Message, edits: readonly Edit[]): Edit[
   const all = [...edits];
   if (!request.has(Client.version)) return all;
   const [start, end] = [request.start(Client.meta), request.end(Client.meta)];
-  const others = jsonMembers(request.text(Client.meta)!)
+  const others = jsonMembers(request.requiredText(Client.meta))
     .filter(({ key }) => key !== 'progressToken' && !ENVELOPE_KEYS.has(key))
     .map(({ keyText, valueText }) => `${keyText}:${valueText}`);
   const token = request.start(Client.progressToken);

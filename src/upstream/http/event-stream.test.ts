@@ -8,6 +8,7 @@ function read(chunks: readonly (string | Buffer)[], limit = 1 << 20) {
   const stream = new EventStreamParser(limit, {
     event: (type, data) => events.push([type, Buffer.concat(data).toString()]),
     oversize: (head, tail) => oversize.push({ head: head.toString(), tail: tail.toString() }),
+    waste: () => undefined,
   });
   for (const chunk of chunks) stream.push(Buffer.from(chunk as string));
   return {
@@ -110,4 +111,46 @@ describe('event stream', () => {
     const { events } = read(chunks, 17 << 20);
     expect(events[0]![1]).toHaveLength((16 << 20) + 2);
   });
+});
+
+describe('waste', () => {
+  const wastedBy = (line: string, lines = 100_000): number => {
+    let wasted = 0;
+    const stream = new EventStreamParser(1 << 20, {
+      event: () => undefined,
+      oversize: () => undefined,
+      waste: (bytes) => (wasted += bytes),
+    });
+    const bytes = Buffer.from(line.repeat(lines));
+    for (let at = 0; at < bytes.length; at += 65_536) stream.push(bytes.subarray(at, at + 65_536));
+    return wasted;
+  };
+
+  test.each([':\n', '\n', 'id: 1\n\n', 'data:\n', 'data\n', 'retry: 1\n', 'event: x\n\n'])(
+    'endless lines %j count for more than their length',
+    (line) => expect(wastedBy(line)).toBeGreaterThan(1_000_000),
+  );
+
+  test('a line or an event without end counts, too', () => {
+    expect(wastedBy('x', 10_000_000)).toBeGreaterThan(0);
+    expect(wastedBy(`data: ${'x'.repeat(1000)}\n`, 10_000)).toBeGreaterThan(100_000);
+  });
+
+  test('events with data count for nothing, however they are written', () => {
+    expect(wastedBy('event: message\nid: 7\ndata: {"jsonrpc":"2.0"}\n\n')).toBe(0);
+    expect(wastedBy(': keep-alive\n\ndata: {\ndata: }\n\n')).toBe(0);
+  });
+});
+
+test('a chunk can be read a few lines at a time', () => {
+  const chunk = Buffer.from('data: a\r\n\r\ndata: b\r\rdata: c\n\nda');
+  const found: string[] = [];
+  const stream = new EventStreamParser(100, {
+    event: (_, data) => found.push(Buffer.concat(data).toString()),
+    oversize: () => undefined,
+    waste: () => undefined,
+  });
+  for (let at = 0; at < chunk.length;) at = stream.push(chunk, at, 1);
+  stream.push(Buffer.from('ta: d\n\n'));
+  expect(found).toEqual(['a', 'b', 'c', 'd']);
 });

@@ -1,8 +1,12 @@
+import { LEAST_LINE } from '../flood.ts';
+
 export interface EventStreamParserEvents {
   /** An event with data; `type` is `message` if the server named none. */
   event(type: string, data: Buffer[]): void;
   /** An event over the size limit was skipped: its first and last bytes. */
   oversize(head: Buffer, tail: Buffer): void;
+  /** Something was read that is no part of a message, and costs as much as so many bytes of one. */
+  waste(bytes: number): void;
 }
 
 const LF = 0x0a;
@@ -15,6 +19,12 @@ const NOTHING = Buffer.alloc(0);
 /** The most that is read of a name, id or comment, in bytes. */
 const FIELD_BYTES = 8 * 1024;
 const FRAGMENT_BYTES = 4 * 1024;
+/** What a line of data counts for at least, in bytes. JSON over several lines has mostly longer ones. */
+const LEAST_DATA_LINE = 16;
+/** An event over the limit may go on for long before it counts as endless; so many bytes of it count as one. */
+const OVERRUN = 20;
+/** How much has to be wasted before it is reported, in bytes. */
+const WASTE_STEP = 4096;
 /** Enough to recognize a byte order mark and the name of a data line. */
 const NAME_BYTES = BOM.length + DATA_COLON.length + 1;
 
@@ -35,6 +45,10 @@ export class EventStreamParser {
   #line: Buffer = NOTHING;
   /** The current line is a data line; its value goes straight to the data of the event. */
   #inData = false;
+  /** Bytes of data in the current line. */
+  #lineData = 0;
+  /** What is not reported yet. */
+  #wasted = 0;
   #firstLine = true;
   /** The last line ended in a carriage return: a line feed that follows belongs to it. */
   #afterReturn = false;
@@ -53,22 +67,23 @@ export class EventStreamParser {
     this.#events = events;
   }
 
-  push(chunk: Buffer): void {
-    let at = 0;
+  /** Reads a chunk from an offset on, at most so many lines. Returns how far it got. */
+  push(chunk: Buffer, from = 0, lines = Infinity): number {
+    let at = from;
     if (this.#afterReturn && chunk.length > 0) {
       this.#afterReturn = false;
-      if (chunk[0] === LF) at = 1;
+      if (chunk[at] === LF) at++;
     }
     // Searched once per chunk, not per line: most streams contain only one of the two.
     let feed = chunk.indexOf(LF, at);
     let ret = chunk.indexOf(CR, at);
-    while (at < chunk.length) {
+    for (let line = 0; at < chunk.length && line < lines; line++) {
       if (feed >= 0 && feed < at) feed = chunk.indexOf(LF, at);
       if (ret >= 0 && ret < at) ret = chunk.indexOf(CR, at);
       const end = feed < 0 ? ret : ret < 0 ? feed : Math.min(feed, ret);
       if (end < 0) {
         this.#add(chunk.subarray(at));
-        return;
+        return chunk.length;
       }
       this.#add(chunk.subarray(at, end));
       this.#endLine();
@@ -77,6 +92,7 @@ export class EventStreamParser {
       if (at === chunk.length) this.#afterReturn = true;
       else if (chunk[at] === LF) at++;
     }
+    return at;
   }
 
   /** Adds bytes to the current line. Of a line that is not data, only the beginning is kept. */
@@ -92,18 +108,23 @@ export class EventStreamParser {
       this.#addData(line.subarray(value));
     } else if (known < FIELD_BYTES)
       this.#line = Buffer.concat([this.#line, piece.subarray(0, FIELD_BYTES - known)]);
+    else this.#waste(piece.length);
   }
 
   #endLine(): void {
     if (!this.#inData) {
       const value = this.#valueStart();
-      if (value === undefined) this.#field(this.#line.toString());
-      else {
+      if (value === undefined) {
+        this.#waste(Math.max(this.#line.length, LEAST_LINE));
+        this.#field(this.#line.toString());
+      } else {
         this.#beginData();
         this.#addData(this.#line.subarray(value));
       }
     }
+    if (this.#inData && this.#lineData < LEAST_DATA_LINE) this.#waste(LEAST_DATA_LINE - this.#lineData);
     this.#line = NOTHING;
+    this.#lineData = 0;
     this.#inData = this.#firstLine = false;
   }
 
@@ -140,10 +161,12 @@ export class EventStreamParser {
   }
 
   #addData(piece: Buffer): void {
+    this.#lineData += piece.length;
     if (this.#oversize === undefined && this.#data.length + piece.length <= this.#limit) {
       this.#data.add(piece);
       return;
     }
+    if (this.#oversize !== undefined) this.#waste(piece.length / OVERRUN);
     const more = Buffer.concat([...this.#data.take(), piece]);
     const { head, tail } = this.#oversize ?? { head: NOTHING, tail: NOTHING };
     this.#oversize = {
@@ -155,6 +178,13 @@ export class EventStreamParser {
     };
   }
 
+  #waste(bytes: number): void {
+    this.#wasted += bytes;
+    if (this.#wasted < WASTE_STEP) return;
+    this.#events.waste(this.#wasted);
+    this.#wasted = 0;
+  }
+
   #dispatch(): void {
     if (this.#anyField) this.count++;
     if (this.#id !== undefined) this.lastEventId = this.#id === '' ? undefined : this.#id;
@@ -162,6 +192,8 @@ export class EventStreamParser {
     const oversize = this.#oversize;
     const hasData = this.#data.length > 0;
     const data = this.#data.take();
+    // A few short lines belong to every event.
+    if (hasData) this.#wasted = 0;
     this.#dataLines = 0;
     this.#type = '';
     this.#id = this.#oversize = undefined;

@@ -46,13 +46,13 @@ export function httpStartFailed(endpoint: RemoteEndpoint, cause: unknown): Switc
   const hint = isCertificate(code)
     ? 'Check the certificate of that server; set NODE_EXTRA_CA_CERTS to a file with your own certificate authorities.'
     : (CAUSES[code]?.hint ?? 'Check that it is running and that its url is right.');
-  return failure(endpoint, 'START_FAILED', serverUnreachable(endpoint, cause), hint, cause);
+  return unreachable(endpoint, 'START_FAILED', hint, cause);
 }
 
 /** The same for a later request while others are being processed: only this one fails. */
 export function notConnected(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
   const hint = 'The request was not sent; try again.';
-  return failure(endpoint, 'SERVER_LOST', serverUnreachable(endpoint, cause), hint, cause);
+  return unreachable(endpoint, 'SERVER_LOST', hint, cause);
 }
 
 /** The server was reached but could not be used; `how` completes the sentence. */
@@ -165,6 +165,12 @@ export function badRedirect(
   return failure(endpoint, 'SERVER_ANSWERED_BADLY', how, hint);
 }
 
+/** The server redirects too often: probably in a circle. */
+export function tooManyRedirects(endpoint: RemoteEndpoint, status: number, most: number): SwitchboardError {
+  const how = `redirects more than ${most} times (HTTP ${status})`;
+  return failure(endpoint, 'SERVER_ANSWERED_BADLY', how, 'Check its url in the configuration.');
+}
+
 /** A configured header that HTTP cannot carry. Names the header, never shows its value. */
 export function unsendable(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
   const name = /\["([\w-]+)"\]/.exec(String((cause as Error | undefined)?.message))?.[1];
@@ -181,9 +187,18 @@ function failure(
   code: ErrorCode,
   how: string,
   hint: string | undefined,
-  cause?: unknown,
 ): SwitchboardError {
-  return new SwitchboardError(code, `Server '${server}' ${how}.`, { hint, cause });
+  return new SwitchboardError(code, `Server '${server}' ${how}.`, { hint });
+}
+
+function unreachable(
+  endpoint: RemoteEndpoint,
+  code: ErrorCode,
+  hint: string,
+  cause: unknown,
+): SwitchboardError {
+  const message = `Server '${endpoint.server}' ${serverUnreachable(endpoint, cause)}.`;
+  return new SwitchboardError(code, message, { hint, cause });
 }
 
 function checkAddress({ shown }: RemoteEndpoint): string {
@@ -213,7 +228,7 @@ function textOfPage(page: string): string {
     .replace(/<(script|style)\b.*?(?:<\/\1\s*>|$)/gis, ' ')
     .replace(/<!--.*?(?:-->|$)/gs, ' ')
     .replace(/<[^>]*(?:>|$)/g, ' ')
-    .replace(/&(nbsp|amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name]!);
+    .replace(/&(nbsp|amp|lt|gt|quot|#39);/g, (entity, name: string) => ENTITIES[name] ?? entity);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

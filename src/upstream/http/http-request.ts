@@ -3,7 +3,7 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SwitchboardError } from '../../shared/errors.ts';
-import { badRedirect, loginNeeded, unsendable } from './failures.ts';
+import { badRedirect, loginNeeded, tooManyRedirects, unsendable } from './failures.ts';
 import type { Outgoing } from './remote-messages.ts';
 import type { RemoteEndpoint } from './remote-endpoint.ts';
 
@@ -43,7 +43,7 @@ const SEND_TIMEOUT_MS = 30_000;
 const ALWAYS_SENT_BYTES = 16 * 1024;
 /** How long a server may take to read what the network holds for it, in milliseconds. */
 const READ_TIMEOUT_MS = 200;
-const MAX_REDIRECTS = 3;
+const MAX_REDIRECTS = 5;
 /** The redirects that keep the method; a GET is one in any case. */
 const FOLLOWED = { POST: [307, 308], DELETE: [307, 308], GET: [301, 302, 303, 307, 308] };
 /** Pauses before each further attempt to connect, in milliseconds. */
@@ -172,7 +172,7 @@ export class HttpRequest {
       request.on('response', (response) => {
         // The response may break when it is no longer read.
         response.on('error', () => undefined);
-        resolve({ kind: 'answered', response, status: response.statusCode! });
+        resolve({ kind: 'answered', response, status: response.statusCode ?? 0 });
       });
       request.on('error', failed);
       request.on('close', () => failed({ code: 'ECONNRESET' }));
@@ -197,11 +197,10 @@ export class HttpRequest {
     const { method, url } = this.#options;
     discard(response);
     const target = locationOf(response, this.#url);
-    const follows =
-      FOLLOWED[method].includes(status) &&
-      target?.origin === this.#url.origin &&
-      ++this.#redirects <= MAX_REDIRECTS;
+    const follows = FOLLOWED[method].includes(status) && target?.origin === this.#url.origin;
     if (!follows) return { kind: 'refused', error: badRedirect(endpoint, status, target) };
+    if (++this.#redirects > MAX_REDIRECTS)
+      return { kind: 'refused', error: tooManyRedirects(endpoint, status, MAX_REDIRECTS) };
     this.#url = target;
     // Later requests skip the redirect if the server has called it permanent.
     this.#permanent &&= status === 308;
@@ -272,7 +271,8 @@ export function destroyAfter(response: IncomingMessage, ms: number): void {
 
 /** The media type of a response, without parameters, in lower case; empty if it names none. */
 export function typeOf(response: IncomingMessage): string {
-  return (response.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+  const [type = ''] = response.headers['content-type']?.split(';') ?? [];
+  return type.trim().toLowerCase();
 }
 
 export function isEventStream(response: IncomingMessage): boolean {

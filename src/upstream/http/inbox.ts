@@ -3,11 +3,13 @@ import { SERVER_SHAPE } from '../../protocol/index.ts';
 import {
   Envelope,
   fromChunks,
-  jsonItems,
   Message,
+  readBatch,
   readMessage,
+  TurnReader,
   type MessageReceiver,
 } from '../../wire/index.ts';
+import { Flood, LEAST_LINE } from '../flood.ts';
 import type { SendFailure } from '../transport.ts';
 import { ByteCollector, EventStreamParser } from './event-stream.ts';
 import { destroyAfter } from './http-request.ts';
@@ -18,6 +20,8 @@ export interface MessageEvents {
   invalid(id: number): void;
   /** An event over the size limit: its first and last bytes. */
   oversize(head: Buffer, tail: Buffer): void;
+  /** The server sends too much that is no message; nothing more of the stream is read. */
+  flooded(): void;
   /** An event of another type than `message`. Default: ignored. */
   other?(type: string, data: Buffer[]): void;
 }
@@ -35,6 +39,15 @@ export interface ErrorBody {
   readonly messages: readonly Message[];
 }
 
+interface Pausable {
+  pause(): void;
+  resume(): void;
+}
+
+/** Lines of an event stream that are read before something else gets a turn. */
+const LINES_AT_ONCE = 256;
+/** How often the same problem is logged, in milliseconds. */
+const WARN_INTERVAL = 10_000;
 /** The most that is read of the body of an error response, in bytes. */
 const ERROR_BODY_BYTES = 256 * 1024;
 const ERROR_BODY_TIMEOUT_MS = 2000;
@@ -44,10 +57,11 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 export class Inbox {
   readonly #messageBytes: number;
   readonly #warn: (message: string) => void;
-  readonly #bodies = new Set<IncomingMessage>();
+  readonly #bodies = new Set<Pausable>();
   #receiver: MessageReceiver | undefined;
   #readsRareMembers = false;
   #paused = false;
+  #warnedAt = -Infinity;
 
   /** `messageBytes`: the largest message that is accepted. */
   constructor(messageBytes: number, warn: (message: string) => void) {
@@ -98,10 +112,14 @@ export class Inbox {
     const read = this.#scan(bare);
     if (read instanceof Message) return isJsonRpc(read) ? [read] : read.integer(Envelope.id);
     if (read.why !== 'not-an-object') return ownId(read.id);
-    const text = Buffer.concat(bare).toString().trim();
-    const items = text.startsWith('[') ? jsonItems(text).map((item) => this.#scan([Buffer.from(item)])) : [];
-    const valid = items.length > 0 && items.every((item) => item instanceof Message && isJsonRpc(item));
-    return valid ? (items as Message[]) : 0;
+    const items = readBatch(Buffer.concat(bare).toString()) ?? [];
+    const messages: Message[] = [];
+    for (const item of items) {
+      const each = this.#scan([Buffer.from(item)]);
+      if (!(each instanceof Message) || !isJsonRpc(each)) return 0;
+      messages.push(each);
+    }
+    return messages.length > 0 ? messages : 0;
   }
 
   /**
@@ -113,23 +131,48 @@ export class Inbox {
     events: MessageEvents,
     lastEventId?: string,
   ): Promise<{ parser: EventStreamParser; complete: boolean }> {
+    const flood = new Flood();
+    let isFlooded = false;
+    const waste = (bytes: number): void => {
+      if (isFlooded || !flood.add(bytes)) return;
+      isFlooded = true;
+      this.#warn('sent too much that is not a message');
+      events.flooded();
+      response.destroy();
+    };
     const parser = new EventStreamParser(this.#messageBytes, {
       event: (type, data) => {
         if (type !== 'message') {
           events.other?.(type, data);
+          waste(LEAST_LINE);
           return;
         }
         const read = this.parse(data);
         if (typeof read === 'number') {
-          this.#warn('sent an event that is not a message');
+          this.#warnInvalid();
           events.invalid(read);
+          waste(data.reduce((sum, piece) => sum + piece.length, LEAST_LINE));
         } else for (const message of read) events.message(message);
       },
       oversize: (head, tail) => events.oversize(head, tail),
+      waste,
     });
     parser.lastEventId = lastEventId;
-    this.#pausable(response);
-    return { parser, complete: await readBody(response, (chunk) => parser.push(chunk)) };
+    const reader = new TurnReader(response, (chunk, from) =>
+      isFlooded ? chunk.length : parser.push(chunk, from, LINES_AT_ONCE),
+    );
+    this.#pausable(response, reader);
+    const complete = await ended(response);
+    await new Promise<void>((resolve) => reader.whenRead(resolve));
+    return { parser, complete };
+  }
+
+  /** One that sends many is not logged for each. */
+  #warnInvalid(): void {
+    const now = performance.now();
+    if (now - this.#warnedAt < WARN_INTERVAL) return;
+    this.#warnedAt = now;
+    this.#warn('sent an event that is not a message');
   }
 
   /** Reads a body that is one message. */
@@ -146,10 +189,10 @@ export class Inbox {
     return { text: Buffer.concat(pieces).toString(), messages: typeof read === 'number' ? [] : read };
   }
 
-  #pausable(response: IncomingMessage): void {
-    if (!response.closed) this.#bodies.add(response);
-    response.on('close', () => this.#bodies.delete(response));
-    if (this.#paused) response.pause();
+  #pausable(response: IncomingMessage, reader: Pausable = response): void {
+    if (!response.closed) this.#bodies.add(reader);
+    response.on('close', () => this.#bodies.delete(reader));
+    if (this.#paused) reader.pause();
   }
 
   #scan(pieces: readonly Buffer[]): ReturnType<typeof readMessage> {
@@ -158,9 +201,8 @@ export class Inbox {
 }
 
 /** Resolves at the end of a body; false if it broke off. */
-function readBody(response: IncomingMessage, data: (chunk: Buffer) => void): Promise<boolean> {
+function ended(response: IncomingMessage): Promise<boolean> {
   return new Promise((resolve) => {
-    response.on('data', data);
     response.on('end', () => resolve(response.complete));
     // After an error as well, for which HttpRequest has a listener.
     response.on('close', () => resolve(false));
@@ -171,10 +213,11 @@ function readBody(response: IncomingMessage, data: (chunk: Buffer) => void): Pro
 /** Reads a whole body; stops at the limit, in bytes. */
 async function readUpTo(limit: number, response: IncomingMessage): Promise<WholeBody> {
   const collected = new ByteCollector();
-  const complete = await readBody(response, (chunk) => {
+  response.on('data', (chunk: Buffer) => {
     if (collected.length <= limit) collected.add(chunk);
     if (collected.length > limit) response.destroy();
   });
+  const complete = await ended(response);
   const kind = collected.length > limit ? 'too-large' : complete ? 'complete' : 'broken';
   return { kind, pieces: collected.take() };
 }

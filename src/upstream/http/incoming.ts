@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/is-object.ts';
+import { HANDSHAKE_SHAPE, HandshakeAnswer } from '../../protocol/index.ts';
 import { Envelope, withMembers, type Message } from '../../wire/index.ts';
 import type { ErrorBody, Inbox } from './inbox.ts';
 
@@ -9,8 +9,7 @@ export function answeredId(message: Message): number {
 
 /** The protocol version in the response to `initialize`, if it fits a header. */
 export function agreedVersion(answer: Message): string | undefined {
-  const result = answer.lead(Envelope.result) === 0x7b ? answer.value(Envelope.result) : undefined;
-  const version = isObject(result) ? result.protocolVersion : undefined;
+  const version = answer.as(HANDSHAKE_SHAPE)?.value(HandshakeAnswer.protocolVersion);
   return typeof version === 'string' && /^[\x21-\x7e]{1,64}$/.test(version) ? version : undefined;
 }
 

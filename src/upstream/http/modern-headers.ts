@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/is-object.ts';
+import { ownMember } from '../../shared/own-member.ts';
 import { Client, MODERN_VERSION } from '../../protocol/index.ts';
 import { editedString } from '../../wire/index.ts';
 import type { ToolHeaders } from '../modern/tool-headers.ts';
@@ -17,9 +17,9 @@ export function modernHeaders(message: Outgoing, tools: ToolHeaders | undefined)
   headers['mcp-name'] = inHeader(name);
   const wanted = message.method === 'tools/call' ? (tools?.of(name) ?? []) : [];
   if (wanted.length === 0) return headers;
-  const args = memberOf(paramsOf(message), 'arguments');
+  const args = ownMember(paramsOf(message), 'arguments');
   for (const { header, path } of wanted) {
-    const value = textOf(path.reduce(memberOf, args));
+    const value = textOf(path.reduce(ownMember, args));
     if (value !== undefined) headers[`mcp-param-${header.toLowerCase()}`] = inHeader(value);
   }
   return headers;
@@ -40,23 +40,19 @@ function nameIn(message: Outgoing, method: string): string | undefined {
   if (key === undefined) return undefined;
   const { relayed } = message;
   if (relayed !== undefined) return editedString(relayed.request, Client[key], relayed.edits);
-  const name = memberOf(paramsOf(message), key);
+  const name = ownMember(paramsOf(message), key);
   return typeof name === 'string' ? name : undefined;
 }
 
 /** Parses the whole body: only for requests of our own, and for tools with parameters in headers. */
 function paramsOf({ pieces }: Outgoing): unknown {
-  return memberOf(JSON.parse(Buffer.concat(pieces).toString()), 'params');
+  return ownMember(JSON.parse(Buffer.concat(pieces).toString()), 'params');
 }
 
 /** A string as a header can carry it: unchanged, or in Base64 between markers if it would not arrive unchanged. */
 export function inHeader(value: string): string {
   const plain = /^[\x20-\x7e]*$/.test(value) && value.trim() === value && !/^=\?base64\?.*\?=$/.test(value);
   return plain ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`;
-}
-
-function memberOf(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 /** Only primitive values fit a header; null counts as absent. */

@@ -143,6 +143,7 @@ export class PendingPost {
           events.invalid(id);
         },
         oversize: () => this.settle({ kind: 'too-large' }),
+        flooded: () => this.#badAnswer('too much that is not a message'),
         resumes: (end, stream) => !this.#settled && this.#resumes(end, stream),
       },
       this.request,

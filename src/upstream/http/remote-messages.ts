@@ -129,17 +129,19 @@ export class RemoteMessages implements MessageTransport {
   }
 
   #sendWaiting(): void {
-    while (this.#waiting.length > 0 && !this.#held && this.#sending <= SENDING_BYTES) {
-      const message = this.#waiting.shift()!;
+    while (!this.#held && this.#sending <= SENDING_BYTES) {
+      const message = this.#waiting.shift();
+      if (message === undefined) return;
       this.#sending += message.length;
       this.#send(message);
     }
   }
 
   #withdraw(id: number): boolean {
-    const at = this.#waiting.findIndex((message) => message.id === id);
-    if (at < 0) return false;
-    this.#left(this.#waiting.splice(at, 1)[0]!.length);
+    const message = this.#waiting.find((waiting) => waiting.id === id);
+    if (message === undefined) return false;
+    this.#waiting.splice(this.#waiting.indexOf(message), 1);
+    this.#left(message.length);
     return true;
   }
 

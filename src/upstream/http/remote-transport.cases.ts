@@ -244,6 +244,15 @@ export async function openInitialized(
 
 export const result = (id: number, value: unknown = {}): object => ({ jsonrpc: '2.0', id, result: value });
 
+/** A message as an event of a stream. */
+export const data = (message: unknown): string => `data: ${JSON.stringify(message)}\n\n`;
+
+export const note = (text: string): object => ({
+  jsonrpc: '2.0',
+  method: 'notifications/message',
+  params: { level: 'info', data: text },
+});
+
 export const cancelled = (requestId: number): object => ({
   jsonrpc: '2.0',
   method: 'notifications/cancelled',

@@ -83,8 +83,8 @@ export class RemoteTransport implements Transport {
 
   #send(message: Outgoing): void {
     // A handshake of another protocol version after HTTP+SSE failed, which does not have that version.
-    if (message.method === 'server/discover' && this.#http instanceof Sse && !this.#over)
-      this.#http = new Streamable(this.#context!);
+    if (message.method === 'server/discover' && this.#http instanceof Sse && !this.#over && this.#context)
+      this.#http = new Streamable(this.#context);
     const http = this.#http;
     if (http instanceof SwitchboardError || !http.open) {
       message.sent();
@@ -106,7 +106,7 @@ export class RemoteTransport implements Transport {
 
   #contextOf(endpoint: RemoteEndpoint): HttpTransportContext {
     const { log, target, learned, headers } = this.#options;
-    return {
+    const context: HttpTransportContext = {
       endpoint,
       inbox: this.#inbox,
       log,
@@ -127,20 +127,21 @@ export class RemoteTransport implements Transport {
           this.#supported = true;
           if (target.transport === 'auto') learned.transport = this.#http instanceof Sse ? 'sse' : 'http';
         },
-        unsupported: (initialize, response) => this.#tryOther(endpoint, initialize, response),
+        unsupported: (initialize, response) => this.#tryOther(context, initialize, response),
       },
     };
+    return context;
   }
 
   /** The response to `initialize` shows that the server does not speak Streamable HTTP. */
-  #tryOther(endpoint: RemoteEndpoint, initialize: Outgoing, response: ErrorResponse): void {
+  #tryOther(context: HttpTransportContext, initialize: Outgoing, response: ErrorResponse): void {
     if (this.#over) return;
     if (this.#options.target.transport !== 'auto') {
-      const error = badStatus(endpoint, response.status, response.text);
+      const error = badStatus(context.endpoint, response.status, response.text);
       this.#inbox.abandon(initialize.id, { kind: 'failed', error });
       return;
     }
-    this.#http = new Sse(this.#context!, response);
+    this.#http = new Sse(context, response);
     void this.#http.send(initialize);
   }
 }

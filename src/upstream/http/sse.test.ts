@@ -12,9 +12,8 @@ import {
   turnedAway,
   until,
   type Handler,
+  result,
 } from './remote-transport.cases.ts';
-
-const result = (id: number, value: unknown = {}): object => ({ jsonrpc: '2.0', id, result: value });
 
 /** A server of 2024: one stream, and an address for messages. */
 async function serveOld(
@@ -285,4 +284,15 @@ describe('where the transport is left open', () => {
     expect(learned).toEqual({});
     await openInitializedSse(server.url, 'auto', learned);
   });
+});
+
+test('endless event lines that are no messages end the connection, and the calls that wait', async () => {
+  const server = await serveOld((message, say, response) => {
+    response.writeHead(202).end();
+    if (message.id === 2) server.stream().write(': x\n'.repeat(4 * 1024 * 1024));
+    else if (message.id !== undefined) say(result(message.id));
+  });
+  const rig = await openInitializedSse(server.url);
+  rig.write(call(2));
+  expect(await rig.sentence(2)).toContain('sent too much on its event stream that is not a message');
 });

@@ -76,6 +76,11 @@ export class Sse extends HttpTransport {
     await this.context.inbox.readEvents(response, {
       ...this.streamEvents,
       oversize: (head, tail) => this.#oversize(head, tail),
+      flooded: () => {
+        const how = 'sent too much on its event stream that is not a message';
+        if (this.#ready) this.lose(how);
+        else this.#fail(notReady(this.context.endpoint, how));
+      },
       other: (type, data) => {
         if (type === 'endpoint') this.#found(Buffer.concat(data).toString().trim());
       },

@@ -15,15 +15,10 @@ import {
   sessionful,
   until,
   withoutStream,
+  data,
+  note,
+  result,
 } from './remote-transport.cases.ts';
-
-const result = (id: number, value: unknown = {}): object => ({ jsonrpc: '2.0', id, result: value });
-const data = (message: unknown): string => `data: ${JSON.stringify(message)}\n\n`;
-const note = (text: string): object => ({
-  jsonrpc: '2.0',
-  method: 'notifications/message',
-  params: { level: 'info', data: text },
-});
 
 describe('what is sent', () => {
   test('each message is the body of a POST, to the byte', async () => {
@@ -169,6 +164,24 @@ describe('what is sent', () => {
     const posts = server.seen.filter((seen) => seen.method === 'POST');
     expect(posts.map((seen) => seen.path)).toEqual(expected);
     expect(posts[1]!.body).toBe(JSON.stringify(initialize));
+  });
+
+  test.each([
+    [5, 'is followed'],
+    [6, 'is an error'],
+  ])('a chain of %i redirects %s', async (most, outcome) => {
+    const server = await serve(
+      withoutStream((seen, response) => {
+        const hop = Number(seen.path.slice('/mcp'.length));
+        if (seen.message.id !== 2 || hop === most) json(response, result(seen.message.id));
+        else response.writeHead(307, { Location: `/mcp${hop + 1}` }).end();
+      }),
+    );
+    const rig = await openInitialized(server.url);
+    rig.write(call(2));
+    if (outcome === 'is followed') await rig.answer(2);
+    else expect(await rig.sentence(2)).toContain('redirects more than 5 times (HTTP 307)');
+    expect(server.seen.filter((seen) => seen.message?.id === 2)).toHaveLength(6);
   });
 
   test('output that the server does not read waits, and goes on when it does', async () => {
@@ -365,6 +378,29 @@ describe('what comes back', () => {
     expect(JSON.parse(rig.lines.at(-1)!)).toEqual(result(2));
   });
 
+  test.each([':\n', '\n', 'data:\n', 'data: x\n\n', 'id: 1\n\n', 'x'])(
+    'endless lines %j fail the request they answer, and are not read on',
+    async (line) => {
+      const block = Buffer.from(line.repeat(65_536 / line.length));
+      const server = await serve(
+        withoutStream((_, response) => {
+          events(response);
+          const pour = (): void => {
+            while (!response.destroyed && response.write(block));
+          };
+          response.on('drain', pour);
+          pour();
+        }),
+      );
+      const rig = await openInitialized(server.url);
+      rig.write(call(2));
+      await until(() => rig.failures.length > 0);
+      const { failure } = rig.failures[0]!;
+      expect(failure).toMatchObject({ kind: 'failed', error: { code: 'SERVER_ANSWERED_BADLY' } });
+      await until(() => server.seen.at(-1)!.cutOff());
+    },
+  );
+
   test('a stream that stays open behind the answer is dropped', async () => {
     const server = await serve(
       withoutStream((seen, response) => events(response, data(result(seen.message.id)))),
@@ -446,82 +482,6 @@ describe('the stream of the server', () => {
     await until(() => rig.ends.length === 1);
     expect(rig.ends).toEqual([{ kind: 'session-lost' }]);
     expect(rig.transport.open).toBe(false);
-  });
-});
-
-describe('an answer whose stream ends early', () => {
-  test('is taken up where it broke off', async () => {
-    const server = await serve(
-      sessionful((seen, response) => {
-        const last = seen.headers['last-event-id'];
-        if (seen.method === 'GET' && last === undefined) response.writeHead(405).end();
-        else if (seen.method === 'POST') {
-          events(response, 'retry: 100\nid: a1\ndata:\n\n');
-          response.end();
-        } else if (last === 'a1') {
-          events(response, `id: a2\n${data(note('half'))}`);
-          setImmediate(() => response.destroy());
-        } else {
-          events(response);
-          response.end(`id: a3\n${data(result(2, { last }))}`);
-        }
-      }),
-    );
-    const rig = await openInitialized(server.url);
-    rig.write(call(2));
-    expect((await rig.answer(2)).result).toEqual({ last: 'a2' });
-    expect(rig.failures).toEqual([]);
-    expect(server.seen.filter((seen) => seen.message?.id === 2)).toHaveLength(1);
-  });
-
-  test('fails where the server does not take it up again', async () => {
-    const server = await serve(
-      withoutStream((_, response) => {
-        events(response, 'retry: 100\nid: a1\ndata:\n\n');
-        response.end();
-      }),
-    );
-    const rig = await openInitialized(server.url);
-    rig.write(call(2));
-    expect(await rig.sentence(2)).toMatch(
-      /^SERVER_LOST: Server 'far' dropped its event stream, .*HTTP 405\. .*may have been processed/,
-    );
-  });
-
-  test('fails where the stream had no ids, and is not sent again', async () => {
-    const server = await serve(
-      withoutStream((_, response) => {
-        events(response, data(note('x')));
-        response.end();
-      }),
-    );
-    const rig = await openInitialized(server.url);
-    rig.write(call(2));
-    expect(await rig.sentence(2)).toMatch(
-      /^SERVER_LOST: Server 'far' ended its event stream without a response\. .*may have been/,
-    );
-    expect(server.seen.filter((seen) => seen.message?.id === 2)).toHaveLength(1);
-    expect(rig.failures).toHaveLength(1);
-    expect(rig.transport.open).toBe(true);
-  });
-
-  test('is no longer looked for once it is cancelled', async () => {
-    const server = await serve(
-      sessionful((seen, response) => {
-        if (seen.method === 'GET') response.writeHead(seen.headers['last-event-id'] ? 503 : 405).end();
-        else if (seen.message.id === 2) {
-          events(response, 'retry: 100\nid: a1\ndata:\n\n');
-          response.end();
-        } else response.writeHead(202).end();
-      }),
-    );
-    const rig = await openInitialized(server.url);
-    rig.write(call(2));
-    await until(() => server.seen.some((seen) => seen.headers['last-event-id'] === 'a1'));
-    rig.write(cancelled(2));
-    await until(() => server.seen.some((seen) => seen.message?.method === 'notifications/cancelled'));
-    await rig.transport.stop();
-    expect(rig.failures).toEqual([]);
   });
 });
 

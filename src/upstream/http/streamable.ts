@@ -74,7 +74,11 @@ export class Streamable extends HttpTransport {
   #readEvents(response: IncomingMessage): void {
     destroyAfter(response, NOTIFICATION_TIMEOUT_MS);
     const oversize = (): void => void response.destroy();
-    void this.context.inbox.readEvents(response, { ...this.streamEvents, oversize });
+    void this.context.inbox.readEvents(response, {
+      ...this.streamEvents,
+      oversize,
+      flooded: () => undefined,
+    });
   }
 
   #openGetStream(): void {
@@ -83,6 +87,7 @@ export class Streamable extends HttpTransport {
     this.#getStream = new ResumableStream(this.context, {
       ...this.streamEvents,
       oversize: () => log.warn('dropped a message over the limit', { server: endpoint.server }),
+      flooded: () => this.#getStream?.drop(),
       resumes: (end) => this.#resumesGetStream(end),
     });
     void this.#getStream.open();

@@ -6,6 +6,8 @@ import { wellFormed } from './well-formed.ts';
 /** Bounds on what one list may hold. */
 export const MAX_COMPONENTS = 1000;
 export const MAX_ENTRIES = 10 * MAX_COMPONENTS;
+/** The longest item, in UTF-16 units. Each is parsed and searched in one go, some of them for every call. */
+const MAX_ITEM = 256 * 1024;
 /** Items with something wrong that are logged, for each list. */
 const MAX_LOGGED = 10;
 
@@ -24,24 +26,39 @@ export class Collector {
   readonly #unusable = new Map<string, string>();
   readonly #repaired = new Map<string, readonly string[]>();
   #skipped = 0;
+  #tooLong = 0;
 
   constructor(kind: ListKind, screen?: Screen) {
     this.#kind = kind;
     this.#screen = screen;
   }
 
-  /** Takes the JSON texts of items, up to the bounds. */
-  add(items: readonly string[]): void {
-    for (const item of items.slice(0, MAX_ENTRIES)) {
-      if (this.components.length === MAX_COMPONENTS) return;
-      const component = this.#read(item);
-      const unusable = component && this.#screen?.(component.key, component.text);
-      if (unusable !== undefined) this.#unusable.set(component!.key, unusable);
-      else if (component !== undefined && !this.byKey.has(component.key)) {
-        this.byKey.set(component.key, component);
-        this.components.push(component);
-      } else this.#skipped++;
+  /** Takes the JSON text of an item, unless there are enough. */
+  add(item: string): void {
+    if (this.components.length === MAX_COMPONENTS) return;
+    if (item.length > MAX_ITEM) {
+      this.#tooLong++;
+      return;
     }
+    const component = this.#read(item);
+    if (component === undefined) {
+      this.#skipped++;
+      return;
+    }
+    const { key } = component;
+    const unusable = this.#screen?.(key, component.text);
+    if (unusable !== undefined) this.#unusable.set(key, unusable);
+    else if (this.byKey.has(key)) this.#skipped++;
+    else {
+      this.byKey.set(key, component);
+      this.components.push(component);
+    }
+  }
+
+  /** Which items are missing because of their length; undefined where none is. */
+  get leftOut(): string | undefined {
+    if (this.#tooLong === 0) return undefined;
+    return `${this.#tooLong} of its ${LIST_KINDS[this.#kind].member} are left out, because they are longer than ${MAX_ITEM} characters.`;
   }
 
   /** Logs what was wrong with the items. */
@@ -53,6 +70,8 @@ export class Collector {
         server,
         count: this.#skipped,
       });
+    if (this.leftOut !== undefined)
+      log.warn(`incomplete list of ${member}`, { server, reason: this.leftOut });
     for (const [name, bad] of [...this.#repaired].slice(0, MAX_LOGGED))
       log.warn(`dropped invalid members`, { server, [kind]: name, members: bad.join(',') });
     for (const [name, reason] of [...this.#unusable].slice(0, MAX_LOGGED))

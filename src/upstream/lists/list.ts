@@ -1,15 +1,23 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import { quoted } from '../../shared/printable.ts';
 import type { Logger } from '../../shared/log.ts';
+import { inLaterTurn, Turns } from '../../shared/turns.ts';
 import type { Listing } from '../../gateway/index.ts';
-import { LIST_KINDS, Server, type JsonObject, type ListKind } from '../../protocol/index.ts';
-import { jsonItems, memberText, RpcCode, type Message } from '../../wire/index.ts';
+import {
+  LIST_KINDS,
+  LIST_SHAPE,
+  ListPage,
+  Server,
+  type JsonObject,
+  type ListKind,
+} from '../../protocol/index.ts';
+import { jsonItems, MAX_PARSED, RpcCode, type Message } from '../../wire/index.ts';
 import { Collector, MAX_COMPONENTS, MAX_ENTRIES, type Screen } from './collector.ts';
 import { errorCode, errorText } from '../error-answer.ts';
 
 /** Bounds on what one server may make us collect. */
 const MAX_PAGES = 100;
-const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_MS = 10_000;
 
 export interface ListRequester {
@@ -18,13 +26,19 @@ export interface ListRequester {
   mask(text: string): string;
 }
 
+export interface ListOptions {
+  /** Its name. */
+  readonly server: string;
+  readonly log: Logger;
+  /** Default: every item is used. */
+  readonly screen?: Screen | undefined;
+}
+
 /** Everything of one kind that a server has, page by page to the end, or to a bound. */
 export async function listAll(
   requester: ListRequester,
   kind: ListKind,
-  server: string,
-  log: Logger,
-  screen?: Screen,
+  { server, log, screen }: ListOptions,
 ): Promise<Listing> {
   const { method, member } = LIST_KINDS[kind];
   const collector = new Collector(kind, screen);
@@ -36,20 +50,50 @@ export async function listAll(
   let shortest: number | undefined = Infinity;
   for (let page = 1; ; page++) {
     const answer = await requester.ask(method, cursor === undefined ? undefined : { cursor });
-    bytes += answer.length;
-    const { items, next, ttlMs } = readPage(answer, kind, server, (text) => requester.mask(text));
+    // It was just checked; reading a long one once more is for another turn.
+    if (answer.length > MAX_PARSED) await new Promise<void>(inLaterTurn);
+    const { list, isCut, next, ttlMs } = readPage(answer, kind, server, {
+      mask: (text) => requester.mask(text),
+      room: MAX_BYTES - bytes,
+    });
+    bytes += list.length;
     shortest = ttlMs === undefined || shortest === undefined ? undefined : Math.min(shortest, ttlMs);
-    collector.add(items);
+    const entries = await collect(list, isCut, collector);
     const collected = { pages: page, bytes, ms: performance.now() - started };
     const reason =
-      overflow(items.length, components.length, next, member) ?? (next && whyNoMore(next, cursor, collected));
+      overflow(entries, components.length, next, member) ??
+      (isCut ? TOO_LARGE : undefined) ??
+      (next && whyNoMore(next, cursor, collected));
     if (reason === undefined && next !== undefined) {
       cursor = next;
       continue;
     }
     collector.logProblems(log, server);
     if (reason !== undefined) log.warn(`incomplete list of ${member}`, { server, reason });
-    return { components, byKey, incomplete: reason, ttlMs: shortest };
+    return { components, byKey, incomplete: reason ?? collector.leftOut, ttlMs: shortest };
+  }
+}
+
+/** Takes the items of a list, others going first now and then. Returns how many it saw. */
+async function collect(list: string, isCut: boolean, collector: Collector): Promise<number> {
+  if (list.length > MAX_PARSED) await new Promise<void>(inLaterTurn);
+  const turns = new Turns();
+  let entries = 0;
+  for (const item of isCut ? itemsBeforeCut(list) : jsonItems(list)) {
+    if (++entries > MAX_ENTRIES) break;
+    collector.add(item);
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
+  }
+  return entries;
+}
+
+/** The items of a list whose end is missing. */
+function* itemsBeforeCut(list: string): Generator<string> {
+  try {
+    yield* jsonItems(list);
+  } catch {
+    // The last one is not whole.
   }
 }
 
@@ -65,6 +109,8 @@ function overflow(
     : undefined;
 }
 
+const TOO_LARGE = `its list is larger than ${MAX_BYTES} bytes.`;
+
 function whyNoMore(
   next: string,
   cursor: string | undefined,
@@ -72,38 +118,49 @@ function whyNoMore(
 ): string | undefined {
   if (next === cursor) return 'its list repeats the same page.';
   if (collected.pages >= MAX_PAGES) return `its list has more than ${MAX_PAGES} pages.`;
-  if (collected.bytes > MAX_BYTES) return `its list is larger than ${MAX_BYTES} bytes.`;
+  if (collected.bytes >= MAX_BYTES) return TOO_LARGE;
   if (collected.ms > MAX_MS) return `its list was not complete after ${MAX_MS / 1000} s.`;
   return undefined;
 }
 
+interface ListText {
+  /** A JSON array. */
+  readonly list: string;
+  /** Whether its end is missing, because there was no room for it. */
+  readonly isCut: boolean;
+  readonly next: string | undefined;
+  readonly ttlMs?: number | undefined;
+}
+
+/** `room`: how much of the list is used, in bytes. */
 function readPage(
   answer: Message,
   kind: ListKind,
   server: string,
-  mask: (text: string) => string,
-): { items: readonly string[]; next: string | undefined; ttlMs?: number | undefined } {
+  { mask, room }: { readonly mask: (text: string) => string; readonly room: number },
+): ListText {
   const { method, member } = LIST_KINDS[kind];
   if (answer.has(Server.error)) {
     // A server without any need not know the method, whatever it declared.
-    if (errorCode(answer) === RpcCode.methodNotFound) return { items: [], next: undefined };
+    if (errorCode(answer) === RpcCode.methodNotFound) return { list: '[]', isCut: false, next: undefined };
     const said = mask(errorText(answer));
     throw new SwitchboardError(
       'LIST_FAILED',
       `Server '${server}' could not list its ${member}: ${quoted(said)}.`,
     );
   }
-  const result = answer.text(Server.result);
-  const list = result?.startsWith('{') === true ? memberText(result, member) : undefined;
-  if (result === undefined || list?.startsWith('[') !== true) {
+  const page = answer.as(LIST_SHAPE);
+  const slot = ListPage.list(kind);
+  const list = page?.text(slot, room);
+  if (page === undefined || list?.startsWith('[') !== true) {
     throw new SwitchboardError(
       'LIST_FAILED',
       `Server '${server}' did not respond to ${method} with a list of ${member}.`,
     );
   }
-  const cursor = memberText(result, 'nextCursor');
-  const next: unknown = cursor === undefined ? undefined : JSON.parse(cursor);
-  const kept = memberText(result, 'ttlMs');
+  const isCut = page.end(slot) - page.start(slot) > room;
+  const next = page.value(ListPage.nextCursor);
+  const kept = page.text(ListPage.ttlMs, 100);
   const ttlMs = kept === undefined ? undefined : Math.max(Number(kept) || 0, 0);
-  return { items: jsonItems(list), next: typeof next === 'string' && next !== '' ? next : undefined, ttlMs };
+  return { list, isCut, next: typeof next === 'string' && next !== '' ? next : undefined, ttlMs };
 }

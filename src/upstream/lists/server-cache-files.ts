@@ -36,8 +36,10 @@ export class ServerCacheFiles {
   /** Undefined where there is none that can be used. Throws where it cannot be read. */
   read(key: string): string | undefined {
     try {
-      return withRegularFile(this.#file(key), (descriptor, stats) =>
-        stats.size > MAX_RECORD_BYTES || this.#isOld(stats) ? undefined : fs.readFileSync(descriptor, 'utf8'),
+      return withRegularFile(this.#file(key), ({ stats, read }) =>
+        stats.size > MAX_RECORD_BYTES || this.#isOld(stats)
+          ? undefined
+          : read(MAX_RECORD_BYTES).toString('utf8'),
       );
     } catch (error) {
       if (nodeErrorCode(error) === 'ENOENT') return undefined;

@@ -1,4 +1,5 @@
 import { isObject } from '../../shared/is-object.ts';
+import { parseJson } from '../../shared/parse-json.ts';
 import type { Listing, SourceInfo } from '../../gateway/index.ts';
 import {
   CATALOG_KINDS,
@@ -7,8 +8,8 @@ import {
   type EraSupport,
   type JsonObject,
 } from '../../protocol/index.ts';
-import { MAX_DEPTH, type Framing } from '../../wire/index.ts';
-import { Collector } from './collector.ts';
+import { readObject, type Framing } from '../../wire/index.ts';
+import { Collector, MAX_ENTRIES } from './collector.ts';
 
 /** The largest record, in bytes. */
 export const MAX_RECORD_BYTES = 1024 * 1024;
@@ -55,10 +56,15 @@ export function printRecord({ about, framing, support, lists }: ServerRecord): s
   return [JSON.stringify(facts), ...items].join('\n');
 }
 
+/** Whether a list is short enough to be remembered. */
+export function fits(lines: Lines): boolean {
+  return lines.reduce((sum, line) => sum + line.length, 0) < MAX_RECORD_BYTES;
+}
+
 /** Undefined for a text that is no record. */
 export function parseRecord(text: string): ServerRecord | undefined {
-  const [head, ...lines] = text.split('\n');
-  const facts = parsed(head!);
+  const [head = '', ...lines] = text.split('\n');
+  const facts = parseJson(head);
   if (!isObject(facts) || facts.version !== VERSION || !isObject(facts.lists)) return undefined;
   const lists = new Map<CatalogKind, Lines>();
   let at = 0;
@@ -83,7 +89,7 @@ export function printList({ components, incomplete }: Listing): Lines | undefine
 export function parseList(lines: Lines, kind: CatalogKind): Listing | undefined {
   if (!lines.every(isSound)) return undefined;
   const collector = new Collector(kind);
-  collector.add(lines);
+  for (const line of lines.slice(0, MAX_ENTRIES)) collector.add(line);
   const { components, byKey } = collector;
   return { components, byKey, incomplete: undefined, remembered: true };
 }
@@ -92,22 +98,7 @@ export function parseList(lines: Lines, kind: CatalogKind): Listing | undefined 
 function isSound(line: string): boolean {
   // A carriage return between two tokens would end the line for some readers.
   if (line.includes('\r')) return false;
-  const value = parsed(line);
-  return value !== undefined && (line.length < 2 * MAX_DEPTH || !isDeeper(value, MAX_DEPTH));
-}
-
-function isDeeper(value: unknown, than: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return than === 0 || Object.values(value).some((each) => isDeeper(each, than - 1));
-}
-
-/** Undefined for a text that is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return line.startsWith('{') ? readObject(line) !== undefined : parseJson(line) !== undefined;
 }
 
 function isKind(kind: string): kind is CatalogKind {

@@ -1,11 +1,13 @@
-import { createHash } from 'node:crypto';
 import { messageOf } from '../../shared/errors.ts';
+import { sha256 } from '../../shared/sha256.ts';
 import type { Logger } from '../../shared/log.ts';
+import { inLaterTurn } from '../../shared/turns.ts';
 import type { Listing, SourceInfo } from '../../gateway/index.ts';
 import type { CatalogKind, EraSupport } from '../../protocol/index.ts';
 import type { Framing } from '../../wire/index.ts';
 import { ServerCacheFiles } from './server-cache-files.ts';
 import {
+  fits,
   parseList,
   parseRecord,
   printList,
@@ -107,68 +109,129 @@ export function createServerCache(directory: string, log: Logger): ServerCache {
       log.debug('could not write the server cache', { directory, reason: messageOf(error) });
     }
   };
-  const save = (): void => {
-    if (saving === undefined) return;
-    clearTimeout(saving);
-    saving = undefined;
+  /** Writes what is new of one server. Returns whether there was something. */
+  const saveNext = (): boolean => {
     for (const [key, each] of known) {
       const { learned } = each;
+      if (learned === undefined) continue;
       each.learned = undefined;
-      if (learned !== undefined) attempt(() => saveOne(key, learned));
+      attempt(() => saveOne(key, learned));
+      return true;
     }
+    return false;
+  };
+  const finishSaving = (): void => {
+    saving = undefined;
     if (!pruned) attempt(() => files.prune());
     pruned = true;
   };
+  const save = (): void => {
+    if (saving === undefined) return;
+    clearTimeout(saving);
+    while (saveNext());
+    finishSaving();
+  };
+  const saveInTurns = (): void => {
+    if (saving === undefined) return;
+    if (saveNext()) inLaterTurn(saveInTurns);
+    else finishSaving();
+  };
+
+  const access: CacheAccess = {
+    recall,
+    isEmpty() {
+      onDisk ??= files.keys();
+      return known.size === 0 && onDisk.size === 0;
+    },
+    learnedOf(entry) {
+      saving ??= setTimeout(saveInTurns, SAVE_AFTER).unref();
+      return (entry.learned ??= { lists: new Map() });
+    },
+  };
 
   return {
-    of({ key, secrets }) {
-      let own: Known | undefined;
-      const mine = (): Known => (own ??= recall(key()));
-      const learned = (): Learned => {
-        saving ??= setTimeout(save, SAVE_AFTER).unref();
-        return (mine().learned ??= { lists: new Map() });
-      };
-      const holdsSecret = (text: string): boolean =>
-        [...secrets()].some((each) => text.includes(each) || text.includes(escaped(each)));
-      return {
-        get about() {
-          return mine().about;
-        },
-        get framing() {
-          return mine().framing;
-        },
-        get support() {
-          return mine().support;
-        },
-        list: (kind) => mine().list(kind),
-        learn({ about, framing, support }) {
-          if (about !== undefined) {
-            mine().about = about;
-            learned().about = holdsSecret(JSON.stringify(about)) ? withoutWords(about) : about;
-          }
-          if (framing !== undefined) {
-            mine().framing = framing === 'newline' ? undefined : framing;
-            learned().framing = framing;
-          }
-          if (support !== undefined) {
-            mine().support = { ...mine().support, ...support };
-            learned().support = { ...learned().support, ...support };
-          }
-        },
-        learnList(kind, listing) {
-          mine().learnList(kind, listing);
-          const lines = printList(listing);
-          learned().lists.set(kind, lines === undefined || holdsSecret(lines.join('\n')) ? undefined : lines);
-        },
-      };
-    },
+    of: (server) => new CacheEntry(server, access),
     save,
   };
 }
 
 /** Tells configurations apart without keeping what they say: arguments and variables may hold secrets. */
 export function serverCacheKey(...parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+  return sha256(JSON.stringify(parts)).slice(0, 32);
+}
+
+/** What the entry of one server needs of the cache. */
+interface CacheAccess {
+  /** Whether nothing is known of any server: then no key is needed. */
+  isEmpty(): boolean;
+  recall(key: string): Known;
+  /** Where to note what is new; it is written soon. */
+  learnedOf(entry: Known): Learned;
+}
+
+class CacheEntry implements ServerCacheEntry {
+  readonly #server: CachedServer;
+  readonly #cache: CacheAccess;
+  #recalled: Known | undefined;
+
+  constructor(server: CachedServer, cache: CacheAccess) {
+    this.#server = server;
+    this.#cache = cache;
+  }
+
+  get about(): SourceInfo | undefined {
+    return this.#found?.about;
+  }
+
+  get framing(): Framing | undefined {
+    return this.#found?.framing;
+  }
+
+  get support(): EraSupport {
+    return this.#found?.support ?? {};
+  }
+
+  list(kind: CatalogKind): Listing | undefined {
+    return this.#found?.list(kind);
+  }
+
+  learn({ about, framing, support }: ServerFacts): void {
+    const known = this.#known;
+    const learned = this.#cache.learnedOf(known);
+    if (about !== undefined) {
+      known.about = about;
+      learned.about = this.#holdsSecret(JSON.stringify(about)) ? withoutWords(about) : about;
+    }
+    if (framing !== undefined) {
+      known.framing = framing === 'newline' ? undefined : framing;
+      learned.framing = framing;
+    }
+    if (support !== undefined) {
+      known.support = { ...known.support, ...support };
+      learned.support = { ...learned.support, ...support };
+    }
+  }
+
+  learnList(kind: CatalogKind, listing: Listing): void {
+    this.#known.learnList(kind, listing);
+    const lines = printList(listing);
+    const isKept = lines !== undefined && fits(lines) && !this.#holdsSecret(lines.join('\n'));
+    this.#cache.learnedOf(this.#known).lists.set(kind, isKept ? lines : undefined);
+  }
+
+  /** What is known already. */
+  get #found(): Known | undefined {
+    return this.#recalled === undefined && this.#cache.isEmpty() ? undefined : this.#known;
+  }
+
+  get #known(): Known {
+    this.#recalled ??= this.#cache.recall(this.#server.key());
+    return this.#recalled;
+  }
+
+  #holdsSecret(text: string): boolean {
+    return [...this.#server.secrets()].some((each) => text.includes(each) || text.includes(escaped(each)));
+  }
 }
 
 /** What this run has learned and not written yet. */

@@ -1,4 +1,5 @@
 import { isObject } from '../../shared/is-object.ts';
+import { Waiters } from '../../shared/waiters.ts';
 import {
   LIST_KINDS,
   Meta,
@@ -7,7 +8,7 @@ import {
   type JsonObject,
   type CatalogKind,
 } from '../../protocol/index.ts';
-import { memberText, Message, RpcCode, withMembers } from '../../wire/index.ts';
+import { Message, RpcCode, withMembers } from '../../wire/index.ts';
 import { errorCode, errorText } from '../error-answer.ts';
 import type { ModernOptions } from './modern.ts';
 
@@ -33,13 +34,13 @@ export class ChangeStream {
   readonly #uris = new Set<string>();
   /** Those that are open, oldest first; the last has all that we want to hear of now. */
   #streams: Stream[] = [];
+  readonly #confirmation = new Waiters();
   #failures = 0;
   /** True from the end of the only stream until the next one is confirmed: what changed meanwhile was not heard. */
   #missed = false;
   #timer: NodeJS.Timeout | undefined;
   #opening: NodeJS.Immediate | undefined;
   #over = false;
-  #asked: (() => void)[] = [];
 
   constructor(options: ModernOptions, stamped: (params: JsonObject) => JsonObject) {
     this.#options = options;
@@ -66,7 +67,7 @@ export class ChangeStream {
   subscribe(uri: string): Promise<void> {
     if (this.#over) return Promise.resolve();
     // Another client may have subscribed to it a moment ago.
-    if (this.#uris.has(uri)) return this.#asked.length === 0 ? Promise.resolve() : this.#settled();
+    if (this.#uris.has(uri)) return this.#confirmation.none ? Promise.resolve() : this.#settled();
     this.#uris.add(uri);
     return this.#reopened();
   }
@@ -99,7 +100,7 @@ export class ChangeStream {
     this.#over = true;
     clearTimeout(this.#timer);
     clearImmediate(this.#opening);
-    this.#tellAsked();
+    this.#confirmation.tell();
   }
 
   /** Asks for what is wanted now; for several changes at one time once. */
@@ -113,13 +114,7 @@ export class ChangeStream {
 
   /** Resolves when the newest stream is confirmed, or after a while. */
   #settled(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, CONFIRM_TIMEOUT_MS).unref();
-      this.#asked.push(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
+    return this.#confirmation.wait(CONFIRM_TIMEOUT_MS, { ref: false });
   }
 
   #open(): void {
@@ -127,7 +122,7 @@ export class ChangeStream {
     if (this.#over) return;
     if (this.#kinds.length === 0 && this.#uris.size === 0) {
       this.#dropBut(0);
-      this.#tellAsked();
+      this.#confirmation.tell();
       return;
     }
     this.#dropBut(MOST_STREAMS - 1);
@@ -152,7 +147,7 @@ export class ChangeStream {
     if (stream.confirmed && performance.now() - stream.since >= GOOD_AFTER) this.#failures = 0;
     if (this.#over || !newest) return;
     const { server, context } = this.#options.setup;
-    this.#tellAsked();
+    this.#confirmation.tell();
     context.log.debug('change notifications stopped', { server: server.name, why });
     if (why === undefined) return;
     const pause = Math.min(FIRST_PAUSE * 2 ** this.#failures++, LONGEST_PAUSE);
@@ -165,7 +160,7 @@ export class ChangeStream {
     // One that is not the last was confirmed too late to be of use; it ends with the confirmation of the last.
     if (stream !== this.#streams.at(-1)) return;
     this.#dropBut(1);
-    this.#tellAsked();
+    this.#confirmation.tell();
     if (!this.#missed) return;
     this.#missed = false;
     for (const kind of this.#kinds) this.#options.changed(kind);
@@ -178,10 +173,6 @@ export class ChangeStream {
     for (const { id } of this.#streams.splice(0, Math.max(this.#streams.length - kept, 0))) {
       if (peer.forget(id)) peer.cancel(id, 'No subscribers are left.');
     }
-  }
-
-  #tellAsked(): void {
-    for (const then of this.#asked.splice(0)) then();
   }
 }
 
@@ -210,9 +201,8 @@ function endOf(answer: Message): string | undefined {
 /** A notification without the id of the stream that it arrived on: our ids mean nothing to clients. */
 export function withoutSubscriptionId(notification: Message): Message {
   if (!notification.has(Server.subscriptionId)) return notification;
-  const text = notification.toString();
-  const params = memberText(text, 'params')!;
-  const meta = withMembers(memberText(params, '_meta')!, { [Meta.subscriptionId]: undefined });
+  const params = notification.requiredText(Server.params);
+  const meta = withMembers(notification.requiredText(Server.meta), { [Meta.subscriptionId]: undefined });
   const rest = withMembers(params, { _meta: /^\{\s*\}$/.test(meta) ? undefined : meta });
-  return Message.fromText(withMembers(text, { params: rest }), SERVER_SHAPE);
+  return Message.fromText(withMembers(notification.toString(), { params: rest }), SERVER_SHAPE);
 }

@@ -14,6 +14,7 @@ import {
   jsonMembers,
   memberText,
   Message,
+  onOneLine,
   withMembers,
   type Edit,
   type Unanswered,
@@ -197,7 +198,10 @@ class InputLoop implements Runner, Deadline {
 
   #finish(): void {
     if (!this.#close() || !this.#call.open) return;
-    const responses = this.#inputs.map(({ key }) => `${key}:${this.#responses.get(key)!}`);
+    const responses = this.#inputs.flatMap(({ key }) => {
+      const response = this.#responses.get(key);
+      return response === undefined ? [] : [`${key}:${response}`];
+    });
     this.#control.gathered(responses.length === 0 ? undefined : `{${responses.join(',')}}`);
   }
 
@@ -246,7 +250,7 @@ function inputFrom(call: Call, key: string, text: string): Input | SwitchboardEr
   const given = memberText(text, 'params');
   const params = forOlderClient(method, given?.startsWith('{') === true ? given : '{}');
   const request = Message.fromText(
-    `{"jsonrpc":"2.0","id":0,"method":${named!},"params":${onOneLine(params)}}`,
+    `{"jsonrpc":"2.0","id":0,"method":${JSON.stringify(method)},"params":${onOneLine(params)}}`,
     SERVER_SHAPE,
   );
   const lacking = notDeclared(call.session.client.capabilities, method, request);
@@ -266,7 +270,8 @@ const ASKABLE = new Set(['elicitation/create', 'sampling/createMessage', 'roots/
 
 /** What the client would have had to declare; undefined where it can be asked. */
 function notDeclared(capabilities: JsonObject, method: string, request: Message): string | undefined {
-  const needed = requiredCapability(method)!;
+  const needed = requiredCapability(method);
+  if (needed === undefined) return undefined;
   const declared = capabilities[needed];
   if (declared === undefined || declared === null || declared === false) return `the capability "${needed}"`;
   if (method !== 'elicitation/create') return undefined;
@@ -306,8 +311,3 @@ function unusable(call: Call, why: string): SwitchboardError {
 }
 
 const BUG_HINT = 'This is a bug in that server; check its log.';
-
-/** Line breaks between tokens mean nothing, and the wire to the client may end a message there. */
-function onOneLine(json: string): string {
-  return json.replace(/[\n\r]/g, ' ');
-}

@@ -19,7 +19,7 @@ import {
 } from '../../wire/index.ts';
 import type { UpstreamContext } from '../context.ts';
 import type { CallTimeouts, UpstreamServer } from '../server.ts';
-import { createServerSource } from '../source.ts';
+import { ServerSource } from '../source.ts';
 import { factsCache, testUpstreamContext } from '../../../test/helpers/upstream-context.ts';
 
 export interface Asked {
@@ -194,7 +194,7 @@ function createHarness(target: UpstreamServer['target'], options: UpstreamHarnes
     },
     limits: { messageBytes: 1 << 24, callsInFlight: 64, callsQueued: 100 },
   };
-  const source = createServerSource(
+  const source = new ServerSource(
     server,
     testUpstreamContext(children, {
       log: createLogger({ level: 'debug', program: 't', write: (line) => lines.push(line) }),

@@ -143,7 +143,7 @@ export class Modern {
   asked(request: Message): void {
     const { setup, peer } = this.#options;
     const { name: server, target } = setup.server;
-    const method = request.string(Server.method)!.slice(0, 200);
+    const method = request.requiredString(Server.method).slice(0, 200);
     if (!this.#asks)
       setup.context.log.warn('sent a request to its client, which its protocol version forbids', {
         server,
@@ -170,7 +170,7 @@ export function legacyAnswer(answer: Message, call: Call): Message {
   if (![Server.resultType, Server.ttlMs, Server.cacheScope].some((slot) => answer.has(slot))) return answer;
   if (answer.has(Server.resultType) && answer.string(Server.resultType) !== 'complete')
     return unknownResult(answer, call);
-  const result = withMembers(answer.text(Server.result)!, {
+  const result = withMembers(answer.requiredText(Server.result), {
     resultType: undefined,
     ttlMs: undefined,
     cacheScope: undefined,
@@ -180,7 +180,7 @@ export function legacyAnswer(answer: Message, call: Call): Message {
 
 /** What such a client is told of a result that it cannot know, such as a task that it did not ask for. */
 function unknownResult(answer: Message, call: Call): Message {
-  const type = answer.text(Server.resultType)!.slice(0, 100);
+  const type = answer.requiredText(Server.resultType).slice(0, 100);
   const what = type === '"task"' ? 'a task' : `a result of type ${type}`;
   const message = `${call.subject()} returned ${what}, which the client does not support: it uses an older protocol version.`;
   const id = answer.integer(Server.id);

@@ -1,4 +1,5 @@
-import type { Call, Session } from '../../gateway/index.ts';
+import { dropOldest, type Call, type Session } from '../../gateway/index.ts';
+import { isObject } from '../../shared/is-object.ts';
 import { Client, Server } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 import type { ProgressThrottle } from './pending-call.ts';
@@ -15,12 +16,16 @@ const LINGER_MS = 60_000;
 export class BackgroundWork {
   /** By our progress token for them. */
   readonly #tasks = new Map<number, Task>();
-  /** Clients that cancelled a call, and until when it may go on all the same, on the performance clock. */
+  /**
+   * Clients that cancelled a call, and until when it may go on all the same, on the performance clock. Only the last two,
+   * which are the last to be forgotten: they are enough to know whether there is one such client or several. A client
+   * without a session is another one with every call, and holds the bytes of that.
+   */
   readonly #cancelled = new Map<Session, number>();
 
   addTask(token: number, task: Task): void {
     this.#tasks.set(token, task);
-    if (this.#tasks.size > MOST_TASKS) this.#tasks.delete(this.#tasks.keys().next().value!);
+    dropOldest(this.#tasks, MOST_TASKS);
   }
 
   task(token: number): Task | undefined {
@@ -35,21 +40,17 @@ export class BackgroundWork {
   }
 
   cancelled(session: Session): void {
-    this.#forgetCancelled();
     this.#cancelled.delete(session);
     this.#cancelled.set(session, performance.now() + LINGER_MS);
+    dropOldest(this.#cancelled, 2);
   }
 
-  /** The clients that some of it may be for. */
+  /** The clients that some of it may be for; where there are several, at least two of them. */
   sessions(): Session[] {
-    this.#forgetCancelled();
-    const tasks = this.hasTasks ? [...this.#tasks.values()] : [];
-    return [...this.#cancelled.keys(), ...tasks.map((task) => task.session)];
-  }
-
-  #forgetCancelled(): void {
     const now = performance.now();
     for (const [session, until] of this.#cancelled) if (until < now) this.#cancelled.delete(session);
+    const tasks = this.hasTasks ? [...this.#tasks.values()] : [];
+    return [...this.#cancelled.keys(), ...tasks.map((task) => task.session)];
   }
 }
 
@@ -66,8 +67,8 @@ export class Task {
   readonly #throttle: ProgressThrottle | undefined;
 
   constructor({ request, session }: Call, answer: Message, throttle: ProgressThrottle | undefined) {
-    const task = (answer.value(Server.result) as { task?: { ttl?: unknown } }).task;
-    const ttl = typeof task?.ttl === 'number' && task.ttl > 0 ? task.ttl : TASK_MS;
+    const task = answer.value(Server.task);
+    const ttl = isObject(task) && typeof task.ttl === 'number' && task.ttl > 0 ? task.ttl : TASK_MS;
     this.until = Date.now() + Math.min(ttl, LONGEST_TASK_MS);
     this.session = session;
     this.#token = request.text(Client.progressToken);

@@ -1,10 +1,9 @@
 import type { Logger } from '../../shared/log.ts';
+import { Flood, LEAST_LINE } from '../flood.ts';
 
-/** So much that is no message, within so long, and the server counts as broken. */
-const FLOOD_BYTES = 10 * 1024 * 1024;
-const FLOOD_WINDOW = 10_000;
-/** Lines of noise that are logged one by one; after that only every hundredth. */
-const LOGGED_SINGLY = 5;
+/** Lines of noise that are logged at once; after that only one in so many milliseconds. */
+const LOGGED_AT_ONCE = 5;
+const LOG_INTERVAL = 10_000;
 
 /** Lines that are kept for an error. */
 const MAX_PRINTED = 3;
@@ -18,8 +17,8 @@ export class NoiseMeter {
   /** The beginnings of the first lines that were no messages. */
   readonly printed: string[] = [];
   #lines = 0;
-  #windowStart = 0;
-  #windowBytes = 0;
+  #loggedAt = 0;
+  readonly #flood = new Flood();
 
   constructor(server: string, log: Logger, mask: (text: string) => string) {
     this.#server = server;
@@ -30,26 +29,23 @@ export class NoiseMeter {
   /** True when it has become a flood. */
   hear(what: string, bytes: { readonly length: number; readonly text: () => string }): boolean {
     this.#lines++;
-    const logged = this.#lines <= LOGGED_SINGLY || this.#lines % 100 === 0;
+    const now = performance.now();
+    const logged = this.#lines <= LOGGED_AT_ONCE || now - this.#loggedAt > LOG_INTERVAL;
     const kept = this.printed.length < MAX_PRINTED;
     if (logged || kept) {
       const said = proseOf(this.#mask(bytes.text()));
       if (kept && said !== undefined && said.trim() !== '') this.printed.push(said);
-      if (logged)
+      if (logged) {
+        this.#loggedAt = now;
         this.#log.warn('not a protocol message on stdout', {
           server: this.#server,
           what,
           count: this.#lines,
           said,
         });
+      }
     }
-    const now = performance.now();
-    if (now - this.#windowStart > FLOOD_WINDOW) {
-      this.#windowStart = now;
-      this.#windowBytes = 0;
-    }
-    this.#windowBytes += bytes.length;
-    return this.#windowBytes > FLOOD_BYTES;
+    return this.#flood.add(Math.max(bytes.length, LEAST_LINE), now);
   }
 }
 

@@ -30,14 +30,13 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
   /** When it was sent, on the performance clock. */
   readonly since: number;
   /** When it is over at the latest, on the performance clock. */
-  readonly latest: number;
+  latest: number;
   /** Our own id for it, which is also its progress token towards the server. */
   #id = 0;
   #progress: ProgressThrottle | undefined;
   #away = false;
 
-  /** `latest`: where it is not the first attempt of its call. */
-  constructor(call: Call, edits: Edit[], run: ServerRun, sender: CallSender, latest?: number) {
+  constructor(call: Call, edits: Edit[], run: ServerRun, sender: CallSender) {
     this.call = call;
     this.edits = edits;
     this.#run = run;
@@ -45,8 +44,14 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     const now = performance.now();
     const { rpcMs, callMaxMs } = run.setup.server.timeouts;
     this.since = now;
-    this.latest = latest ?? now + callMaxMs;
+    this.latest = now + callMaxMs;
     this.at = Math.min(now + rpcMs, this.latest);
+  }
+
+  /** For a further attempt of its call: it is over when the first one would have been. */
+  endBy(latest: number): void {
+    this.latest = latest;
+    this.at = Math.min(this.at, latest);
   }
 
   /** `ready`: the edits with those that this server needs. */

@@ -12,18 +12,22 @@ const EXIT_DELAY_MS = 50;
 /** For a process that is not given time to exit by itself. */
 const AT_ONCE = { term: 0, kill: 2000 };
 
+export interface TransportOptions {
+  readonly setup: ServerSetup;
+  readonly framing: OutputFraming;
+  readonly mask: (text: string) => string;
+}
+
 /** Starts a process and carries messages over its stdin and stdout. `mask` hides what must not be shown. */
 export function openProcessTransport(
-  setup: ServerSetup,
   target: ProcessTarget,
-  framing: OutputFraming,
-  mask: (text: string) => string,
+  { setup, framing, mask }: TransportOptions,
   events: TransportEvents,
 ): Transport {
   const { name: server, limits } = setup.server;
-  const { children, log, stderr } = setup.context;
+  const { log, stderr } = setup.context;
   const { command, args, cwd, env, shown } = target;
-  const child = children.spawn({ name: server, command, args, cwd, env: env(), shown });
+  const child = setup.children.spawn({ name: server, command, args, cwd, env: env(), shown });
   const output = captureOutput(child.stderr, {
     name: server,
     sink: (line) => stderr(mask(line)),
@@ -56,7 +60,7 @@ export function openProcessTransport(
     // The last responses have been read: an exit is reported when the pipes are closed, or after a while if a descendant
     // holds them open.
     const how = exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
-    end({ kind: 'lost', how });
+    messages.whenRead(() => end({ kind: 'lost', how }));
   };
   /** A closed pipe usually means that the process has exited, which is about to be reported and explains more. */
   const loseUnlessExited = (how: string): void => {
@@ -65,20 +69,21 @@ export function openProcessTransport(
     }, EXIT_DELAY_MS);
   };
 
+  const messages = new StreamTransport(child.stdout, child.stdin, {
+    shape: SERVER_SHAPE,
+    framing,
+    inputFraming: target.framing === 'auto' ? undefined : target.framing,
+    replyInKind: false,
+    messageBytes: limits.messageBytes,
+    takesCopies: true,
+  });
   child.onExit(exited);
   // Noticed when the next write fails.
   child.stdin.once('close', () => loseUnlessExited('closed its stdin'));
   if (child.pid !== undefined) log.info('spawned', { server, pid: child.pid });
 
   return {
-    messages: new StreamTransport(child.stdout, child.stdin, {
-      shape: SERVER_SHAPE,
-      framing,
-      inputFraming: target.framing === 'auto' ? undefined : target.framing,
-      replyInKind: false,
-      messageBytes: limits.messageBytes,
-      takesCopies: true,
-    }),
+    messages,
     pid: child.pid,
     get open() {
       // A process that has exited but whose output is still being read accepts no more calls.

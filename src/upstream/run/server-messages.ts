@@ -15,7 +15,7 @@ export function routeRequest(run: ServerRun, message: Message): void {
       context.log.warn('sends requests without reading the responses', { server: server.name });
     run.unreadLogged = true;
   } else if (modern) modern.asked(message);
-  else if (message.string(Server.method) === 'ping') peer.answer(message.text(Server.id)!, {});
+  else if (message.string(Server.method) === 'ping') peer.answer(message.requiredText(Server.id), {});
   else serverRequests.ask(message);
 }
 
@@ -32,12 +32,14 @@ export function routeNotification(run: ServerRun, message: Message, requestId: n
 
 function routeHeard(run: ServerRun, notification: Message): void {
   const { peer, serverRequests, modern, background } = run;
-  const method = notification.string(Server.method)!;
+  const method = notification.requiredString(Server.method);
   if (method === 'notifications/progress') {
     const token = notification.integer(Server.progressToken);
     const listener = peer.pendingFor(token);
+    const task = listener === undefined ? background.task(token) : undefined;
     if (listener instanceof PendingCall) listener.progress(notification);
-    else if (listener === undefined) background.task(token)?.progress(notification);
+    else if (task !== undefined) task.progress(notification);
+    else if (listener === undefined) run.missed(token);
   } else if (method === 'notifications/cancelled') {
     const id = notification.text(Server.requestId);
     if (modern) modern.listening.cancelled(notification.integer(Server.requestId));
@@ -55,7 +57,9 @@ function routeHeard(run: ServerRun, notification: Message): void {
  * log messages. If none does, it is dropped.
  */
 function routeLog(run: ServerRun, message: Message, requestId: number | undefined): void {
-  const listener = run.peer.pendingFor(requestId ?? message.integer(Server.subscriptionId));
+  const id = requestId ?? message.integer(Server.subscriptionId);
+  const listener = run.peer.pendingFor(id);
+  if (listener === undefined) run.missed(id);
   const wanting = run
     .pendingCalls()
     .map((pending) => pending.call)

@@ -27,7 +27,7 @@ export class OpenServerRequests {
 
   ask(request: Message): void {
     const { peer, setup } = this.#run;
-    const id = request.text(Server.id)!;
+    const id = request.requiredText(Server.id);
     const method = request.string(Server.method) ?? '';
     if (this.#open.size >= MOST || this.#bytes + request.length > MOST_BYTES || this.#open.has(id)) {
       const why = this.#open.has(id)
@@ -80,7 +80,7 @@ export class OpenServerRequests {
 
   /** One of them is over, however it ended. */
   settled(relayed: RelayedRequest): void {
-    const id = relayed.request.text(Server.id)!;
+    const id = relayed.request.requiredText(Server.id);
     if (this.#open.get(id) === relayed) {
       this.#open.delete(id);
       this.#bytes -= relayed.request.length;

@@ -1,19 +1,21 @@
 import type { Deadline } from '../../shared/deadline.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { quoted } from '../../shared/printable.ts';
-import { secretMask } from '../../shared/secrets.ts';
+import { Waiters } from '../../shared/waiters.ts';
 import type { ClientLink, ServerRequest, Session } from '../../gateway/index.ts';
 import { SERVER_SHAPE, type CatalogKind, type Era, type JsonObject } from '../../protocol/index.ts';
-import { Peer, type Message, type OutputFraming } from '../../wire/index.ts';
+import { Peer, type Message, type OutputFraming, type PeerEvents } from '../../wire/index.ts';
 import type { ServerSetup } from '../context.ts';
 import { negotiate, type Agreement } from '../handshake/negotiate.ts';
 import { Modern } from '../modern/modern.ts';
+import { maskOf } from '../mask.ts';
 import type { UpstreamServer } from '../server.ts';
 import type { Transport, TransportEnd, TransportEvents } from '../transport.ts';
 import { BackgroundWork } from './background-work.ts';
 import { NoiseMeter } from './noise.ts';
 import { PendingCall } from './pending-call.ts';
 import { openTransport } from './open-transport.ts';
+import { RandomIds } from './random-ids.ts';
 import { routeNotification, routeRequest } from './server-messages.ts';
 import { OpenServerRequests } from './server-requests.ts';
 
@@ -78,16 +80,22 @@ export class ServerRun {
   end: RunEnd | undefined = undefined;
   readonly #listener: RunListener;
   readonly #noise: NoiseMeter;
+  /** Makes the ids of our requests, where a client could forge what it guesses. */
+  readonly #ids: RandomIds | undefined;
+  /** Messages about no request of ours. Some come late or twice; who sends many more may be guessing an id. */
+  #strays = 0;
   #askAgain: (() => void) | undefined;
   /** It is stopped when its last calls are finished. */
   #finishing = false;
-  #onFinished: (() => void) | undefined;
-  readonly #onOver: (() => void)[] = [];
+  /** Told when no call is under way. */
+  readonly #idle = new Waiters();
+  /** Told when it is over. */
+  readonly #overWaiters = new Waiters();
 
   static async begin(setup: ServerSetup, framing: OutputFraming, listener: RunListener): Promise<ServerRun> {
     const mask = maskOf(setup.server);
     const events: TransportEvents = { ended: (end) => run.#ended(end) };
-    const transport = await openTransport(setup, framing, mask, events);
+    const transport = await openTransport({ setup, framing, mask }, events);
     const run: ServerRun = new ServerRun(setup, transport, mask, listener);
     return run;
   }
@@ -105,7 +113,10 @@ export class ServerRun {
     this.mask = mask;
     this.#listener = listener;
     this.#noise = new NoiseMeter(server, log, mask);
-    this.peer = new Peer(transport.messages, SERVER_SHAPE, {
+    // The ids are the progress tokens, too. A client that makes a shared server print text could forge what it guesses.
+    const ids = setup.server.shared === true ? new RandomIds() : undefined;
+    this.#ids = ids;
+    const events: PeerEvents = {
       request: (message) => routeRequest(this, message),
       notification: (message, requestId) => routeNotification(this, message, requestId),
       refused: (refusal, _id, bytes) => {
@@ -115,12 +126,16 @@ export class ServerRun {
         else if (this.#noise.hear(refusal, bytes))
           this.#abort('writes too much to stdout that is not a protocol message');
       },
-      dropped: (why) => log.debug('dropped a message', { server, why }),
+      dropped: (why) => {
+        log.debug('dropped a message', { server, why });
+        this.#countStray();
+      },
       ended: (why) => {
         if (why === 'overrun') this.#abort('sent a message that does not end');
         else transport.inputEnded?.();
       },
-    });
+    };
+    this.peer = new Peer(transport.messages, SERVER_SHAPE, events, ids && (() => ids.next()));
     this.serverRequests = new OpenServerRequests(this);
   }
 
@@ -151,6 +166,12 @@ export class ServerRun {
         changed: (list) => this.tell({ kind: 'changed', list }),
       });
     return agreement;
+  }
+
+  /** What came of the handshake, once it was answered. */
+  get agreed(): Agreement {
+    if (this.agreement === undefined) throw new Error('The handshake has not been answered');
+    return this.agreement;
   }
 
   /** Sends the handshake once more, in both framings at once; not to one that has shown that it can speak. */
@@ -206,6 +227,11 @@ export class ServerRun {
     if (!this.modern && !this.readsNothing) this.peer.transport.forward(notification, []);
   }
 
+  /** A notification was for a request of ours that does not run. It often comes late, but may be a guess. */
+  missed(id: number): void {
+    if (id > 0 && this.#ids?.isRecent(id) === false) this.#countStray();
+  }
+
   /** Whether so much waits for it that nothing more is sent. */
   get readsNothing(): boolean {
     return this.peer.transport.backlog >= UNREAD_LIMIT;
@@ -244,7 +270,7 @@ export class ServerRun {
     this.used = true;
     this.answered ||= answered;
     this.#listener(ROOM, this);
-    if (this.inFlight === 0) this.#onFinished?.();
+    if (this.inFlight === 0) this.#idle.tell();
   }
 
   /** The client of a call is away, or back: as long as it is away, another call may be sent in its place. */
@@ -270,13 +296,7 @@ export class ServerRun {
   finishCalls(ms: number): Promise<void> {
     this.#finishing = true;
     if (ms <= 0 || this.inFlight === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#onFinished = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    return this.#idle.wait(ms);
   }
 
   /** Ends it on our own account; nobody is told that it was lost. `reason` is a sentence for the calls that fail. */
@@ -295,8 +315,12 @@ export class ServerRun {
 
   /** Resolves when it is over, however that came. */
   whenOver(): Promise<void> {
-    if (this.end) return Promise.resolve();
-    return new Promise((resolve) => this.#onOver.push(resolve));
+    return this.end ? Promise.resolve() : this.#overWaiters.wait();
+  }
+
+  #countStray(): void {
+    if (++this.#strays > STRAYS + this.peer.asked)
+      this.#abort('sends too many responses or progress for requests that it did not get');
   }
 
   #ended(end: TransportEnd): void {
@@ -357,21 +381,15 @@ export class ServerRun {
 
   #close(): void {
     this.modern?.listening.stop();
-    for (const listener of this.#onOver.splice(0)) listener();
+    this.#overWaiters.tell();
     this.peer.close();
   }
 }
 
+/** How many there may be beyond one for each request. The chance to hit one of 31 bits stays below 1 in 200,000. */
+const STRAYS = 10_000;
+
 const ROOM: RunEvent = { kind: 'room' };
-
-/** Hides the secrets of a server, and what looks like a token that it was sent. */
-/** Hides the secrets of a server, and what looks like a token, in a text. */
-export function maskOf({ secrets }: UpstreamServer): (text: string) => string {
-  const mask = secretMask(secrets?.() ?? []);
-  return (text) => mask(text).replace(BEARER, 'Bearer ***');
-}
-
-const BEARER = /\bBearer\s+[\w.~+/=-]{8,}/gi;
 
 /** How a server that was lost comes back. */
 export function returnHint({ name, target, comesBack }: UpstreamServer): string {

@@ -1,0 +1,8 @@
+import { maskTokens, secretMask } from '../shared/secrets.ts';
+import type { UpstreamServer } from './server.ts';
+
+/** Hides the secrets of a server, and what looks like a token, in a text. */
+export function maskOf({ secrets }: UpstreamServer): (text: string) => string {
+  const mask = secretMask(secrets?.() ?? []);
+  return (text) => maskTokens(mask(text));
+}

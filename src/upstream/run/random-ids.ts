@@ -1,0 +1,30 @@
+import { randomFillSync } from 'node:crypto';
+
+/** How many numbers are drawn at a time. */
+const DRAWN = 1024;
+
+/**
+ * Makes ids for requests that nobody can guess, not even by knowing others of them: positive integers of 31 random bits,
+ * which every server can read.
+ */
+export class RandomIds {
+  #numbers = new Uint32Array(DRAWN);
+  /** Those drawn before. */
+  #earlier = new Uint32Array(DRAWN);
+  #at = DRAWN;
+
+  next(): number {
+    if (this.#at === DRAWN) {
+      [this.#numbers, this.#earlier] = [this.#earlier, this.#numbers];
+      randomFillSync(this.#numbers);
+      for (const [at, number] of this.#numbers.entries()) this.#numbers[at] = number >>> 1;
+      this.#at = 0;
+    }
+    return (this.#numbers[this.#at++] ?? 0) || this.next();
+  }
+
+  /** Whether it is one of the last thousand ids, or may soon be one. */
+  isRecent(id: number): boolean {
+    return this.#numbers.includes(id) || this.#earlier.includes(id);
+  }
+}
