@@ -18,6 +18,8 @@ export interface ClientOptions {
 
 /** One client, connected to the gateway. */
 export interface ClientConnection {
+  /** The protocol version that was agreed on in a handshake; undefined before that, and without one. */
+  readonly version: string | undefined;
   /** The number of running requests. */
   readonly running: number;
   /** Resolves when no request is running. */
@@ -94,8 +96,12 @@ export class EraDetectingClient implements ClientConnection {
 
   notification(message: Message): void {
     if (this.#queued) this.#queued.push(message);
-    else if (this.#era === 'modern') this.#modern!.notification(message);
+    else if (this.#era === 'modern') this.#modern?.notification(message);
     else this.#legacy.notification(message);
+  }
+
+  get version(): string | undefined {
+    return this.#legacy.version;
   }
 
   get running(): number {
@@ -121,7 +127,7 @@ export class EraDetectingClient implements ClientConnection {
   }
 
   #detect(message: Message): void {
-    const method = message.string(Client.method)!;
+    const method = message.requiredString(Client.method);
     if (this.#queued) this.#queued.push(message);
     else if (method === 'initialize') {
       this.#era = 'legacy';

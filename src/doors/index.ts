@@ -1,23 +1,9 @@
-import type { HttpDoor, HttpDoorOptions } from './http/door.ts';
-import type { ModernEndpoint, ModernEndpointOptions } from './modern/endpoint.ts';
-
 export { connectClient } from './client.ts';
-export type { HttpDoor } from './http/door.ts';
+export type { HttpDoor, PageHandler } from './http/door.ts';
 export type { AccessTokens } from './http/guard.ts';
+export { loadModernEndpoint, openHttp } from './later.ts';
 export type { ModernPrincipals } from './http/modern-posts.ts';
 export type { ClientWorkspace } from './http/session.ts';
 export type { ModernEndpoint } from './modern/endpoint.ts';
 export type { ServerIdentity } from './server-identity.ts';
 export { openStdioDoor, type StdioDoor } from './stdio.ts';
-
-/** Opens the door for HTTP clients. Its code is loaded on demand: most hosts use stdio. */
-export async function openHttp(options: HttpDoorOptions): Promise<HttpDoor> {
-  const { openHttpDoor } = await import('./http/door.ts');
-  return openHttpDoor(options);
-}
-
-/** Loads what opens an endpoint for the clients of one principal that have no sessions. */
-export async function loadModernEndpoint(): Promise<(options: ModernEndpointOptions) => ModernEndpoint> {
-  const { ModernEndpoint } = await import('./modern/endpoint.ts');
-  return (options) => new ModernEndpoint(options);
-}

@@ -1,7 +1,14 @@
 import type { SwitchboardError } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
 import type { Logger } from '../shared/log.ts';
-import { Session, wireAnswer, type Call, type ClientLink, type Gateway } from '../gateway/index.ts';
+import {
+  Session,
+  wireAnswer,
+  type Call,
+  type ClientDescription,
+  type ClientLink,
+  type Gateway,
+} from '../gateway/index.ts';
 import {
   BATCHING_VERSION,
   Client,
@@ -11,8 +18,16 @@ import {
   Server,
   type JsonObject,
 } from '../protocol/index.ts';
-import { RpcCode, type AnswerListener, type Edit, type Message, type Peer } from '../wire/index.ts';
+import {
+  memberText,
+  RpcCode,
+  type AnswerListener,
+  type Edit,
+  type Message,
+  type Peer,
+} from '../wire/index.ts';
 import type { ClientOptions } from './client.ts';
+import { describeClient } from './describe-client.ts';
 import { serverCapabilities, type ServerIdentity } from './server-identity.ts';
 
 /** A listener for an answer of the client that also takes progress. */
@@ -27,11 +42,13 @@ export class LegacyClient implements ClientLink {
   readonly #gateway: Gateway;
   readonly #identity: ServerIdentity;
   readonly #log: Logger;
-  #initialized = false;
+  /** The protocol version that was agreed on; undefined until it was initialized. */
+  version: string | undefined = undefined;
   #joined = false;
   /** Set by its first request after initialize: not every client sends notifications/initialized. */
   #ready = false;
   capabilities: JsonObject = {};
+  #clientInfo: unknown;
 
   constructor(peer: Peer, { gateway, identity, log }: ClientOptions) {
     this.#peer = peer;
@@ -46,6 +63,17 @@ export class LegacyClient implements ClientLink {
     return this.#peer.transport.framing === 'content-length';
   }
 
+  get takesLinks(): boolean {
+    return this.version !== undefined && this.version >= LINKS_SINCE;
+  }
+
+  describe(): ClientDescription {
+    return {
+      ...describeClient(this.#clientInfo, this.version),
+      principal: this.#peer.transport.principal,
+    };
+  }
+
   get congested(): boolean {
     return this.#peer.congested;
   }
@@ -56,10 +84,10 @@ export class LegacyClient implements ClientLink {
 
   request(message: Message): void {
     if (this.session.isRunning(message)) {
-      this.#peer.refuseIdInUse(message.text(Client.id)!);
+      this.#peer.refuseIdInUse(message.requiredText(Client.id));
       return;
     }
-    const method = message.string(Client.method)!;
+    const method = message.requiredString(Client.method);
     const params = message.lead(Client.params);
     if (this.#ready && params === BRACE && isRoutedMethod(method)) {
       this.#gateway.handle(this.session.open(message, method));
@@ -68,12 +96,12 @@ export class LegacyClient implements ClientLink {
 
   /** All but the hot path: requests about the connection itself, and refused ones. */
   #requestSlow(message: Message, method: string, params: number): void {
-    const id = message.text(Client.id)!;
+    const id = message.requiredText(Client.id);
     if (params !== -1 && params !== BRACE && message.text(Client.params) !== 'null') {
       this.#peer.fail(id, RpcCode.invalidParams, 'Invalid params: params must be an object.');
     } else if (method === 'initialize') this.#initialize(message, id);
     else if (method === 'ping') this.#peer.answer(id, {});
-    else if (!this.#initialized && !this.#framed && this.#identity.initializeOptional !== true) {
+    else if (this.version === undefined && !this.#framed && this.#identity.initializeOptional !== true) {
       // Some framed hosts never send initialize; all others do.
       if (isRoutedMethod(method))
         this.#peer.fail(id, RpcCode.invalidRequest, `Not initialized: send initialize before ${method}.`);
@@ -99,7 +127,7 @@ export class LegacyClient implements ClientLink {
   }
 
   notification(message: Message): void {
-    const method = message.string(Client.method)!;
+    const method = message.requiredString(Client.method);
     if (method === 'notifications/cancelled') this.#cancel(message);
     else if (method === 'notifications/progress') {
       const listener = this.#peer.pendingFor(message.integer(Client.reportToken));
@@ -112,7 +140,8 @@ export class LegacyClient implements ClientLink {
     // As text: parsing would change a large number.
     const id = message.text(Client.requestId);
     if (id === undefined || !/^["\d-]/.test(id)) return;
-    const { reason } = message.value(Client.params) as JsonObject;
+    const params = message.value(Client.params);
+    const reason = isObject(params) ? params.reason : undefined;
     this.session.cancel(id, typeof reason === 'string' ? reason : undefined);
     this.#peer.leaveUnanswered(id);
   }
@@ -150,7 +179,12 @@ export class LegacyClient implements ClientLink {
   }
 
   answerText(call: Call, resultText: string): void {
-    this.#peer.answerText(call.id, resultText);
+    const inner = this.#framed ? memberText(resultText, 'structuredContent') : undefined;
+    const isObjectText = inner?.startsWith('{') === true && inner !== '{}';
+    this.#peer.answerText(
+      call.id,
+      isObjectText ? `${inner.slice(0, -1)},${resultText.slice(1)}` : resultText,
+    );
   }
 
   fail(call: Call, error: SwitchboardError): void {
@@ -174,19 +208,22 @@ export class LegacyClient implements ClientLink {
       );
       return;
     }
-    if (this.#initialized && !this.#framed) {
+    if (this.version !== undefined && !this.#framed) {
       this.#peer.fail(id, RpcCode.invalidRequest, 'Invalid request: this connection is already initialized.');
       return;
     }
-    this.#initialized = true;
-    if (isObject(params) && isObject(params.capabilities)) this.capabilities = params.capabilities;
+    this.version = isLegacyVersion(asked) ? asked : LATEST_LEGACY_VERSION;
+    if (isObject(params)) {
+      if (isObject(params.capabilities)) this.capabilities = params.capabilities;
+      this.#clientInfo = params.clientInfo;
+    }
     if (asked === BATCHING_VERSION) this.#peer.allowBatches();
     const { kinds } = this.#gateway;
     const { name, title, version } = this.#identity;
     const instructions = this.#identity.instructions();
     this.#peer.answer(id, {
       ...(this.#framed ? { name } : {}),
-      protocolVersion: isLegacyVersion(asked) ? asked : LATEST_LEGACY_VERSION,
+      protocolVersion: this.version,
       capabilities: serverCapabilities(this.#identity, kinds, kinds.size > 0 ? { tasks: TASKS } : {}),
       serverInfo: { name, title, version },
       ...(instructions === '' ? {} : { instructions }),
@@ -197,5 +234,8 @@ export class LegacyClient implements ClientLink {
 }
 
 const TASKS = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
+
+/** Versions are dates. */
+const LINKS_SINCE = '2025-06-18';
 
 const BRACE = 0x7b;

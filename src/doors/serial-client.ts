@@ -72,6 +72,10 @@ export class SerialClient implements ClientConnection {
     if (!cancels || !this.#forget(message.text(Client.requestId))) this.#client.notification(message);
   }
 
+  get version(): string | undefined {
+    return this.#client.version;
+  }
+
   /** The number of running and queued requests. */
   get running(): number {
     return this.#client.running + this.#queue.length;
@@ -91,7 +95,7 @@ export class SerialClient implements ClientConnection {
     for (const { request, begin } of queued) {
       if (request === undefined) begin();
       else {
-        const message = `${request.string(Client.method)!.slice(0, 200)} was not started: the server is stopping.`;
+        const message = `${request.requiredString(Client.method).slice(0, 200)} was not started: the server is stopping.`;
         this.#peer.fail(request.text(Client.id), RpcCode.internalError, message);
       }
     }
@@ -151,11 +155,11 @@ export class SerialClient implements ClientConnection {
   #forget(id: string | undefined): boolean {
     if (id === undefined) return false;
     const at = this.#queue.findIndex(
-      ({ request }) => request !== undefined && idKey(request.text(Client.id)!) === idKey(id),
+      ({ request }) => request !== undefined && idKey(request.requiredText(Client.id)) === idKey(id),
     );
     if (at === -1) return false;
     const [next] = this.#queue.splice(at, 1);
-    this.#bytes -= next!.request!.length;
+    this.#bytes -= next?.request?.length ?? 0;
     return true;
   }
 }

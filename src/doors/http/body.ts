@@ -10,8 +10,11 @@ import {
   faultError,
   RpcCode,
 } from '../../wire/index.ts';
+import { TURN_MS } from '../../shared/turns.ts';
 import { isJson } from './media.ts';
-import { replyError, replyErrorUnread } from './reply.ts';
+import { HTTP_REFUSALS } from './refusals.ts';
+import { isDisconnected, replyError, replyErrorUnread } from './reply.ts';
+import type { HttpTimeouts } from './timeouts.ts';
 
 /** The message of a POST, or the messages of a batch. */
 export type PostedMessage = Message | readonly Message[];
@@ -21,13 +24,17 @@ export function isBatch(posted: PostedMessage): posted is readonly Message[] {
 }
 
 /**
- * Reads the messages of POSTs. Bodies that arrive in one turn of the event loop are handled together at its end: then all
- * that is sent to a server for them leaves in one write.
+ * Reads the messages of POSTs. Small bodies that arrive in one turn of the event loop are handled together at its end: then
+ * all that is sent to a server for them leaves in one write.
  */
 export class PostReader {
   readonly #limit: number;
   readonly #failed: (response: ServerResponse, error: unknown) => void;
-  #arrived: Post[] = [];
+  /** Those that have arrived. Of the large ones, which may be sent to arrive together, each turn handles one. */
+  readonly #small: Post[] = [];
+  readonly #large: Post[] = [];
+  /** Those whose body is still being received. */
+  readonly #receiving = new Set<Post>();
 
   /** `limit` is the largest body, in bytes; `failed` is called if handling a message throws. */
   constructor(limit: number, failed: (response: ServerResponse, error: unknown) => void) {
@@ -47,31 +54,50 @@ export class PostReader {
   ): void {
     const { headers } = request;
     const encoding = headers['content-encoding'];
-    if (!isJson(headers['content-type'])) replyErrorUnread(request, response, NOT_JSON);
+    if (!isJson(headers['content-type'])) replyErrorUnread(request, response, HTTP_REFUSALS.notJson);
     else if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-      replyErrorUnread(request, response, ENCODED);
+      replyErrorUnread(request, response, HTTP_REFUSALS.encoded);
     // It is a number: node:http has refused anything else.
     else if (Number(headers['content-length'] ?? 0) > this.#limit) this.#refuseSize(request, response);
     else {
       if (headers.expect !== undefined) response.writeContinue();
-      this.#readBody(request, { pieces: [], response, whole, take });
+      this.#readBody(request, { response, whole, take });
     }
   }
 
-  #readBody(request: IncomingMessage, post: Post): void {
-    let length = 0;
+  /** Gives up those of which nothing has arrived for a while. Called every `tickMs`. */
+  giveUpStalled({ bodyStallMs, tickMs }: Pick<HttpTimeouts, 'bodyStallMs' | 'tickMs'>): void {
+    for (const post of this.#receiving) {
+      const { response, length } = post;
+      post.stalledMs = length === post.lengthBefore ? post.stalledMs + tickMs : 0;
+      post.lengthBefore = length;
+      const gone = isDisconnected(response);
+      if (!gone && post.stalledMs < bodyStallMs) continue;
+      post.stop();
+      if (!gone) replyErrorUnread(response.req, response, HTTP_REFUSALS.stalled);
+    }
+  }
+
+  #readBody(request: IncomingMessage, { response, whole, take }: PostTarget): void {
+    const stop = (): void => {
+      this.#receiving.delete(post);
+      request.off('data', onData).off('end', onEnd);
+    };
+    const post: Post = { pieces: [], response, whole, take, length: 0, lengthBefore: 0, stalledMs: 0, stop };
     const onData = (chunk: Buffer): void => {
-      length += chunk.length;
-      if (length <= this.#limit) {
+      post.length += chunk.length;
+      if (post.length <= this.#limit) {
         post.pieces.push(chunk);
         return;
       }
-      request.off('data', onData).off('end', onEnd);
-      this.#refuseSize(request, post.response);
+      stop();
+      this.#refuseSize(request, response);
     };
     const onEnd = (): void => {
-      if (this.#arrived.push(post) === 1) setImmediate(() => this.#handleArrived());
+      this.#receiving.delete(post);
+      this.#arrive(post);
     };
+    this.#receiving.add(post);
     request.on('data', onData).on('end', onEnd);
   }
 
@@ -80,37 +106,53 @@ export class PostReader {
     replyErrorUnread(request, response, { status: 413, code: RpcCode.invalidRequest, message });
   }
 
+  #arrive(post: Post): void {
+    const isFirst = this.#small.length + this.#large.length === 0;
+    (post.length > LARGE_BYTES ? this.#large : this.#small).push(post);
+    if (isFirst) setImmediate(() => this.#handleArrived());
+  }
+
   #handleArrived(): void {
-    const arrived = this.#arrived;
-    this.#arrived = [];
-    for (const { pieces, response, whole, take } of arrived) {
-      try {
-        const posted = readPosted(pieces, whole);
-        if (typeof posted === 'string') replyError(response, { status: 400, ...faultError(posted) });
-        else take(posted);
-      } catch (error) {
-        this.#failed(response, error);
-      }
+    const until = performance.now() + TURN_MS;
+    let post: Post | undefined;
+    while (performance.now() < until && (post = this.#small.shift())) this.#handle(post);
+    post = this.#large.shift();
+    if (post) this.#handle(post);
+    if (this.#small.length + this.#large.length > 0) setImmediate(() => this.#handleArrived());
+  }
+
+  #handle({ pieces, response, whole, take }: Post): void {
+    try {
+      const posted = readPosted(pieces, whole);
+      if (typeof posted === 'string') replyError(response, { status: 400, ...faultError(posted) });
+      else take(posted);
+    } catch (error) {
+      this.#failed(response, error);
     }
   }
 }
 
-/** A POST, with what has arrived of its body. */
-interface Post {
-  readonly pieces: Buffer[];
+/** Reading a longer body takes a while. */
+const LARGE_BYTES = 64 * 1024;
+
+/** What becomes of a POST. */
+interface PostTarget {
   readonly response: ServerResponse;
   readonly whole: boolean;
   readonly take: (posted: PostedMessage) => void;
 }
 
-const NOT_JSON = {
-  status: 415,
-  message: 'Unsupported media type: send the message as application/json.',
-};
-const ENCODED = {
-  status: 415,
-  message: 'Unsupported media type: send the message without a Content-Encoding.',
-};
+/** The same with what has arrived of its body. */
+interface Post extends PostTarget {
+  readonly pieces: Buffer[];
+  /** How many bytes those are, now and when stalled ones were looked for last. */
+  length: number;
+  lengthBefore: number;
+  /** How long nothing has arrived, in milliseconds. */
+  stalledMs: number;
+  /** Reads no more of it. */
+  readonly stop: () => void;
+}
 
 type BodyFault = Parameters<typeof faultError>[0];
 
@@ -119,9 +161,12 @@ function readPosted(pieces: readonly Buffer[], whole: boolean): PostedMessage | 
   const message = readOne(pieces, whole);
   if (message !== 'not-an-object') return message;
   const parts = readBatch(Buffer.concat(pieces).toString());
+  if (parts === undefined && pieces[0]?.[0] === OPEN_BRACKET) return 'batch';
   const batch = parts?.map((text) => readOne([Buffer.from(text)], false));
   return batch?.every((each) => each instanceof Message) ? batch : 'not-an-object';
 }
+
+const OPEN_BRACKET = 0x5b;
 
 /** Also checks what the core would refuse, while the response is at hand. */
 function readOne(pieces: readonly Buffer[], whole: boolean): Message | BodyFault {

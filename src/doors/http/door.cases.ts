@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/log.ts';
-import { hashToken } from '../../shared/token-hash.ts';
+import { sha256 } from '../../shared/sha256.ts';
 import { Gateway, type Call } from '../../gateway/index.ts';
 import { SERVER_SHAPE, type JsonObject } from '../../protocol/index.ts';
 import { Message } from '../../wire/index.ts';
@@ -19,7 +19,7 @@ export const TOKEN = 'a-token-for-tests-0123456789abcdef';
 export function accessTokens(...tokens: readonly string[]): ChangingTokens {
   const listeners = new Set<() => void>();
   const listOf = (all: readonly string[]): AccessToken[] =>
-    all.map((token) => ({ principal: `of ${token}`, hash: hashToken(token) }));
+    all.map((token) => ({ principal: `of ${token}`, hash: Buffer.from(sha256(token), 'hex') }));
   let current = listOf(tokens);
   let next = current;
   const refresh = (): void => {

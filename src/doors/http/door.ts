@@ -3,16 +3,19 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
+import { nodeErrorCode } from '../../shared/node-error-code.ts';
 import type { JsonObject } from '../../protocol/index.ts';
-import { RpcCode, type MessageTransport } from '../../wire/index.ts';
+import type { MessageTransport } from '../../wire/index.ts';
 import { waitAtMost } from '../wait-at-most.ts';
 import { PostReader } from './body.ts';
+import { Connections } from './connections.ts';
 import { EventStore } from './event-log.ts';
 import { Guard, type GuardOptions, type LoopGuardOptions } from './guard.ts';
 import { handlersFor, ROUTES } from './handlers.ts';
 import type { RepeatedParam } from './modern-headers.ts';
 import { ModernPosts, type ModernPrincipals } from './modern-posts.ts';
 import { RefusalLog } from './refusal-log.ts';
+import { HTTP_REFUSALS } from './refusals.ts';
 import { LINGER_MS, replyError, replyErrorUnread } from './reply.ts';
 import type { ClientWorkspace, HttpSession } from './session.ts';
 import { HttpSessions } from './sessions.ts';
@@ -39,11 +42,16 @@ export interface HttpDoorOptions {
   readonly health: () => JsonObject;
   /** The last client has left. One whose initialize failed does not count as a client. */
   readonly emptied?: () => void;
+  /** Takes requests of browsers, which have no token, and says whether it did. Default: there is no page. */
+  readonly page?: PageHandler;
   /** Detects that this gateway is its own client. Default: no detection. */
   readonly loopGuard?: LoopGuardOptions;
   /** Default: `DEFAULT_TIMEOUTS`. */
   readonly timeouts?: Partial<HttpTimeouts>;
 }
+
+/** Takes a request, unless it is not for a page. `admit` is to be called where the request shows that it may be here. */
+export type PageHandler = (request: IncomingMessage, response: ServerResponse, admit: () => void) => boolean;
 
 export interface HttpLimits {
   /** The largest body of a request, in bytes. */
@@ -67,13 +75,15 @@ export interface HttpDoor {
 }
 
 const MAX_CONNECTIONS = 2048;
+/** Of these, those that have not shown a token. */
+const MAX_STRANGERS = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Longer than the usual minute of proxies and clients, so that they close the connection first. */
 const KEEP_ALIVE_MS = 65_000;
 
 /** The door for any number of HTTP clients. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
-  const { limits, log, open, health } = options;
+  const { limits, log, open, health, page } = options;
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const guard = new Guard(options.guard);
   const { tokens } = options.guard;
@@ -85,13 +95,10 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   const failed = (response: ServerResponse, error: unknown): void => {
     log.error('an HTTP request failed', { cause: messageOf(error) });
     if (response.headersSent) response.destroy();
-    else
-      replyError(response, {
-        status: 500,
-        code: RpcCode.internalError,
-        message: 'Internal error: see the log of the gateway.',
-      });
+    else replyError(response, HTTP_REFUSALS.failed);
   };
+  const posts = new PostReader(limits.bodyBytes, failed);
+  const ticking = setInterval(() => posts.giveUpStalled(timeouts), timeouts.tickMs).unref();
   const handlers = handlersFor({
     sessions,
     modern,
@@ -102,7 +109,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       events: new EventStore(),
       left: (session: HttpSession) => sessions.remove(session),
     },
-    posts: new PostReader(limits.bodyBytes, failed),
+    posts,
     draining: () => draining,
     health,
     isRevoked: (principal) => !tokens.current.some((token) => token.principal === principal),
@@ -114,6 +121,8 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
     const route = ROUTES.get(path);
+    const admit = (): void => connections.admit(request.socket);
+    if (route === undefined && page?.(request, response, admit) === true) return;
     const checked = guard.check(request);
     if (typeof checked !== 'string') {
       // Any other path is untrusted, and may contain a token.
@@ -122,18 +131,31 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       replyErrorUnread(request, response, { ...checked, headers });
       return;
     }
-    const name = route?.get(request.method!);
+    admit();
+    const name = route?.get(request.method ?? '');
     if (name !== undefined) handlers[name](request, response, checked);
     else if (route === undefined) {
       refusals.add(404, 'unknown path', path.slice(0, LONGEST_PATH));
-      replyErrorUnread(request, response, { status: 404, message: NO_PATH });
+      replyErrorUnread(request, response, HTTP_REFUSALS.noPath);
     } else {
       const headers = { Allow: [...route.keys()].join(', ') };
-      replyErrorUnread(request, response, { status: 405, message: NO_METHOD, headers });
+      replyErrorUnread(request, response, { ...HTTP_REFUSALS.noMethod, headers });
     }
   };
 
-  const server = serverFor(timeouts, (request, response) => {
+  const connections = new Connections({
+    connections: MAX_CONNECTIONS,
+    strangers: MAX_STRANGERS,
+    strangerMs: timeouts.strangerMs,
+    tooSlow: (socket) => {
+      refusals.add(408, 'no token in time', undefined);
+      // One that does not read its refusal needs no other.
+      if (socket.bytesWritten > 0) socket.destroy();
+      else refuse(socket, TIMED_OUT);
+    },
+    evicted: () => refusals.add(503, 'too many connections without a token', undefined),
+  });
+  const server = serverFor(timeouts, connections, (request, response) => {
     // A client that disconnects during its answer must not crash the program.
     response.on('error', ignore);
     try {
@@ -171,6 +193,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     async close() {
       draining = true;
       unwatch();
+      clearInterval(ticking);
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
@@ -189,11 +212,10 @@ const ignore = (): void => undefined;
 
 /** The longest path in the log, in characters. */
 const LONGEST_PATH = 80;
-const NO_PATH = 'Not found: the gateway is at /mcp, for older clients at /sse.';
-const NO_METHOD = 'Method not allowed: see the Allow header.';
 
 function serverFor(
   timeouts: HttpTimeouts,
+  connections: Connections,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ): Server {
   /** The open responses of each connection. */
@@ -207,8 +229,10 @@ function serverFor(
     // The guard answers with a proper message.
     requireHostHeader: false,
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  // All of them are seen: the guard must not miss one. MAX_HEADER_BYTES bounds their number.
+  server.maxHeadersCount = 0;
   server.on('connection', (socket) => {
+    connections.add(socket);
     const responses = new Set<ServerResponse>();
     open.set(socket, responses);
     socket.on('close', () => {
@@ -228,29 +252,43 @@ function serverFor(
   // Requests with an Expect header pass the guard first, too.
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const answering = [...(open.get(socket) ?? [])].some(({ writableFinished }) => !writableFinished);
-    // In the middle of an answer, an error response would look like a part of it.
-    if (!socket.writable || answering) {
-      socket.destroy();
-      return;
-    }
-    socket.end(`HTTP/1.1 ${statusOf(error)}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-    // This closes our side only: without the timer, a client without a token could keep the connection open.
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-    socket.on('close', () => clearTimeout(timer));
+  server.on('clientError', (error, socket) => {
+    const answering = [...(open.get(socket) ?? [])].filter(({ writableFinished }) => !writableFinished);
+    // In the middle of an answer, or before that to an earlier request, an error response would look like a part of it.
+    if (answering.length === 0 || answering.every(isOfRequestUnderWay)) refuse(socket, statusOf(error));
+    else socket.destroy();
   });
   return server;
 }
 
-function statusOf({ code }: NodeJS.ErrnoException): string {
-  if (code === 'HPE_HEADER_OVERFLOW') return '431 Request Header Fields Too Large';
-  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
+/** Whether the next response of a connection is the one to a request that is still being received. */
+function isOfRequestUnderWay(response: ServerResponse): boolean {
+  return !response.headersSent && !response.req.complete;
 }
+
+/** Answers with a status alone, and closes the connection. */
+function refuse(socket: Duplex, status: string): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  // This closes our side only: without the timer, a client without a token could keep the connection open.
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.on('close', () => clearTimeout(timer));
+}
+
+function statusOf(error: Error): string {
+  const code = nodeErrorCode(error);
+  if (code === 'HPE_HEADER_OVERFLOW') return '431 Request Header Fields Too Large';
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? TIMED_OUT : '400 Bad Request';
+}
+
+const TIMED_OUT = '408 Request Timeout';
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
+    server.once('error', (error) => reject(explain(error, host, port)));
     server.listen(port, host, () => {
       server.removeAllListeners('error');
       resolve();
@@ -258,22 +296,21 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-function explain(error: NodeJS.ErrnoException, host: string, port: number): SwitchboardError {
+function explain(error: Error, host: string, port: number): SwitchboardError {
+  const code = nodeErrorCode(error);
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  if (error.code === 'EADDRINUSE')
+  if (code === 'EADDRINUSE')
     return new SwitchboardError('PORT_TAKEN', `Cannot listen on ${address}: port already in use.`, {
       hint: 'Stop the program that uses it, or choose another port; 0 picks any free one.',
       cause: error,
     });
   const why =
-    error.code === 'EACCES'
+    code === 'EACCES'
       ? 'permission denied'
-      : `it is not an address of this computer (${error.code ?? error.message})`;
+      : `it is not an address of this computer (${code ?? error.message})`;
   return new SwitchboardError('ADDRESS_UNUSABLE', `Cannot listen on ${address}: ${why}.`, {
     hint:
-      error.code === 'EACCES'
-        ? 'Choose a port of 1024 or above.'
-        : 'Use 127.0.0.1 for clients on this computer.',
+      code === 'EACCES' ? 'Choose a port of 1024 or above.' : 'Use 127.0.0.1 for clients on this computer.',
     cause: error,
   });
 }

@@ -139,7 +139,10 @@ export class EventStore {
   add(event: LoggedEvent): void {
     this.#events.add(event);
     this.#bytes += event.bytes.length;
-    while (this.#bytes > this.#mostBytes) this.#events.values().next().value!.log.dropOldest();
+    for (const oldest of this.#events) {
+      if (this.#bytes <= this.#mostBytes) break;
+      oldest.log.dropOldest();
+    }
   }
 
   /** A log has it no longer. */

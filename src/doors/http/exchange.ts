@@ -1,11 +1,12 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Client } from '../../protocol/index.ts';
 import { idKey, type Message, type SerializedMessage } from '../../wire/index.ts';
-import type { Linked } from '../linked-set.ts';
 import { beginEvents, type EventStream } from './event-stream.ts';
 import { JSON_TYPE } from './media.ts';
+import { HTTP_REFUSALS } from './refusals.ts';
 import { isDisconnected, replyError } from './reply.ts';
 import type { UnsentData } from './unsent-data.ts';
+import type { Linked } from '../../shared/linked-set.ts';
 
 /** Opens a stream for an answer. */
 type StreamOpener = (unsent: UnsentData) => EventStream;
@@ -19,18 +20,17 @@ export class HttpExchange {
   protected readonly response: ServerResponse;
   protected readonly unsent: UnsentData;
   protected readonly openStream: StreamOpener | undefined;
-  #stream: EventStream | undefined;
+  #stream: EventStream | undefined = undefined;
 
-  /** Without `openStream`, it is always answered with JSON. `stream`: one that is open already. */
-  constructor(
-    response: ServerResponse,
-    unsent: UnsentData,
-    openStream: StreamOpener | undefined,
-    stream?: EventStream,
-  ) {
+  /** Without `openStream`, it is always answered with JSON. */
+  constructor(response: ServerResponse, unsent: UnsentData, openStream: StreamOpener | undefined) {
     this.response = response;
     this.unsent = unsent;
     this.openStream = openStream;
+  }
+
+  /** Uses a stream that is open already. */
+  join(stream: EventStream): void {
     this.#stream = stream;
   }
 
@@ -87,10 +87,9 @@ export class SessionExchange extends HttpExchange implements Linked<SessionExcha
     response: ServerResponse,
     unsent: UnsentData,
     openStream: StreamOpener | undefined,
-    stream?: EventStream,
   ) {
-    super(response, unsent, openStream, stream);
-    this.#idText = request.text(Client.id)!;
+    super(response, unsent, openStream);
+    this.#idText = request.requiredText(Client.id);
     this.id = idKey(this.#idText);
     const token = request.text(Client.progressToken);
     this.token = token === undefined ? undefined : idKey(token);
@@ -122,8 +121,6 @@ export class SessionExchange extends HttpExchange implements Linked<SessionExcha
     const { response, stream } = this;
     if (stream) stream.end();
     else if (!isDisconnected(response))
-      replyError(response, { status: 404, id: this.#idText, message: SESSION_ENDED });
+      replyError(response, { ...HTTP_REFUSALS.sessionEnded, id: this.#idText });
   }
 }
-
-const SESSION_ENDED = 'Not found: the session has ended. Start a new one with initialize.';

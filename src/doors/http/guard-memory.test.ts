@@ -1,15 +1,9 @@
-import { createHash } from 'node:crypto';
-import type * as Crypto from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
+import { loadCrypto } from '../../shared/load-crypto.ts';
 import { accessTokens } from './door.cases.ts';
 import { Guard } from './guard.ts';
-
-vi.mock('node:crypto', async (original) => {
-  const crypto = await original<typeof Crypto>();
-  return { ...crypto, createHash: vi.fn(crypto.createHash) };
-});
 
 test('what was accepted on a connection is not digested again there, and anything else is', () => {
   const guard = new Guard({ tokens: accessTokens('right'), allowedHosts: [], allowedOrigins: [] });
@@ -20,7 +14,8 @@ test('what was accepted on a connection is not digested again there, and anythin
       headers: { host: 'localhost', authorization },
       socket,
     } as unknown as IncomingMessage);
-  const digested = (): number => vi.mocked(createHash).mock.calls.length;
+  const createHash = vi.spyOn(loadCrypto(), 'createHash');
+  const digested = (): number => createHash.mock.calls.length;
   const [one, two] = [new Socket(), new Socket()];
   expect(check(one, 'Bearer wrong')).toMatchObject({ status: 401 });
   expect(check(one, 'Bearer right')).toBe('of right');

@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { hashToken } from '../../shared/token-hash.ts';
+import { sha256 } from '../../shared/sha256.ts';
+import { GUARD_REFUSALS, MAX_HEADERS, type GuardRefusal } from './refusals.ts';
 
 /** A token that lets requests in, as `Authorization: Bearer …`. */
 export interface AccessToken {
@@ -31,14 +32,6 @@ export interface GuardOptions {
   readonly allowedOrigins: readonly string[];
 }
 
-export interface GuardRefusal {
-  readonly status: 400 | 401 | 403;
-  /** Which check failed and what allows it; never the value that failed. */
-  readonly message: string;
-  /** The same in few words, for the log. */
-  readonly why: string;
-}
-
 /**
  * Decides whether a request is let in, by its headers alone. A web page can make a browser send requests here, so a
  * foreign name for this address (DNS rebinding) and a foreign origin are refused even with the right token.
@@ -61,15 +54,16 @@ export class Guard {
   /** The principal that has sent a request, or why it is refused. */
   check(request: IncomingMessage): string | GuardRefusal {
     // An absolute target would override the Host header; only proxies get one.
-    if (!request.url?.startsWith('/')) return BAD_TARGET;
+    if (!request.url?.startsWith('/')) return GUARD_REFUSALS.badTarget;
+    if (request.rawHeaders.length > 2 * MAX_HEADERS) return GUARD_REFUSALS.tooManyHeaders;
     // With duplicates, we might check one and another component use the other.
-    if (hasDoubled(request.rawHeaders)) return DOUBLED;
+    if (hasDoubled(request.rawHeaders)) return GUARD_REFUSALS.doubled;
     const { host, origin, authorization } = request.headers;
-    if (host === undefined || !this.#admitsHost(host)) return BAD_HOST;
-    if (origin !== undefined && !this.#origins.has(origin)) return BAD_ORIGIN;
-    if (authorization === undefined) return NO_TOKEN;
-    if (!BEARER.test(authorization)) return NO_BEARER;
-    return this.#principalOf(authorization, request.socket) ?? BAD_TOKEN;
+    if (host === undefined || !this.#admitsHost(host)) return GUARD_REFUSALS.badHost;
+    if (origin !== undefined && !this.#origins.has(origin)) return GUARD_REFUSALS.badOrigin;
+    if (authorization === undefined) return GUARD_REFUSALS.noToken;
+    if (!BEARER.test(authorization)) return GUARD_REFUSALS.noBearer;
+    return this.#principalOf(authorization, request.socket) ?? GUARD_REFUSALS.badToken;
   }
 
   #admitsHost(host: string): boolean {
@@ -91,7 +85,7 @@ export class Guard {
       timingSafeEqual(accepted.header, header)
     )
       return accepted.principal;
-    const hash = hashToken(authorization.replace(BEARER, '').trim());
+    const hash = Buffer.from(sha256(authorization.replace(BEARER, '').trim()), 'hex');
     const principal = this.#find(hash) ?? this.#findAgain(hash);
     if (principal !== undefined)
       this.#accepted.set(socket, { header, principal, tokens: this.#tokens.current });
@@ -123,52 +117,6 @@ const BEARER = /^bearer /i;
 const LONGEST_HEADER = 8 * 1024;
 const ONCE = new Set(['host', 'origin', 'authorization']);
 
-const BAD_TARGET: GuardRefusal = {
-  status: 400,
-  message: 'Bad request: the request target must be a path, such as /mcp.',
-  why: 'its target is not a path',
-};
-const DOUBLED: GuardRefusal = {
-  status: 403,
-  message: 'Forbidden: duplicate Host, Origin or Authorization header.',
-  why: 'duplicate header',
-};
-const BAD_HOST: GuardRefusal = {
-  status: 403,
-  message:
-    'Forbidden: the Host header is missing or does not name this computer. ' +
-    'To allow another name, add it to http.allowedHosts.',
-  why: 'not our Host',
-};
-const BAD_ORIGIN: GuardRefusal = {
-  status: 403,
-  message:
-    'Forbidden: the Origin header is not allowed. ' +
-    'To allow a client that sends one, add it to http.allowedOrigins. ' +
-    'Web pages cannot connect: they need CORS, which this gateway does not support.',
-  why: 'not our Origin',
-};
-const WHERE_IT_IS =
-  'The token is http.token in the configuration, or the one that the gateway prints when started with --show-token, ' +
-  'or one made with `switchboard token create`.';
-const NO_TOKEN: GuardRefusal = {
-  status: 401,
-  message: `Unauthorized: the request has no token. Send "Authorization: Bearer <token>". ${WHERE_IT_IS}`,
-  why: 'no token',
-};
-const NO_BEARER: GuardRefusal = {
-  status: 401,
-  message:
-    'Unauthorized: the Authorization header does not begin with "Bearer ". ' +
-    `Send "Authorization: Bearer <token>". ${WHERE_IT_IS}`,
-  why: 'no Bearer scheme',
-};
-const BAD_TOKEN: GuardRefusal = {
-  status: 401,
-  message: `Unauthorized: wrong token. ${WHERE_IT_IS}`,
-  why: 'wrong token',
-};
-
 /** Names that always mean this computer. */
 function isLoopbackName(name: string): boolean {
   if (name === 'localhost' || name === '[::1]') return true;
@@ -179,10 +127,11 @@ function isLoopbackName(name: string): boolean {
 function hasDoubled(rawHeaders: readonly string[]): boolean {
   let seen: Set<string> | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const { length } = rawHeaders[at]!;
+    const header = rawHeaders[at] ?? '';
+    const { length } = header;
     // Most differ in length already.
     if (length !== 4 && length !== 6 && length !== 13) continue;
-    const name = rawHeaders[at]!.toLowerCase();
+    const name = header.toLowerCase();
     if (!ONCE.has(name)) continue;
     seen ??= new Set();
     if (seen.has(name)) return true;

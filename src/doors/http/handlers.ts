@@ -8,11 +8,12 @@ import {
   Meta,
   type JsonObject,
 } from '../../protocol/index.ts';
-import { faultError, idKey, RpcCode, type Message } from '../../wire/index.ts';
+import { idKey, RpcCode, type Message } from '../../wire/index.ts';
 import { isBatch, type PostedMessage, type PostReader } from './body.ts';
 import { readGatewayPath, type LoopGuardOptions } from './guard.ts';
 import { accepts, EVENTS_TYPE, JSON_TYPE } from './media.ts';
 import type { ModernPosts } from './modern-posts.ts';
+import { HTTP_REFUSALS } from './refusals.ts';
 import { replyEmpty, replyError, replyErrorUnread } from './reply.ts';
 import type { HttpSession, HttpSessionHost } from './session.ts';
 import type { HttpSessions } from './sessions.ts';
@@ -64,10 +65,10 @@ export function handlersFor({
   /** The gateway path of a new client; undefined if it was refused, with the error sent. */
   const admit = (response: ServerResponse, principal: string, id?: string): readonly string[] | undefined => {
     const gatewayPath = readGatewayPath(response.req, loopGuard);
-    if (draining()) replyError(response, { ...STOPPING, id });
-    else if (isRevoked(principal)) replyError(response, { ...REVOKED, id });
-    else if (gatewayPath === 'loop') replyError(response, { ...LOOP, id });
-    else if (!sessions.makeRoom()) replyError(response, { ...NO_ROOM, id });
+    if (draining()) replyError(response, { ...HTTP_REFUSALS.stopping, id });
+    else if (isRevoked(principal)) replyError(response, { ...HTTP_REFUSALS.revoked, id });
+    else if (gatewayPath === 'loop') replyError(response, { ...HTTP_REFUSALS.loop, id });
+    else if (!sessions.makeRoom()) replyError(response, { ...HTTP_REFUSALS.noSessionRoom, id });
     else return gatewayPath;
     return undefined;
   };
@@ -77,10 +78,10 @@ export function handlersFor({
     const id = isBatch(posted) ? undefined : requestIdOf(posted);
     if (isBatch(posted) && session.version === BATCHING_VERSION)
       return posted.some((each) => refuses(each, session, response));
-    if (isBatch(posted)) replyError(response, NO_BATCH);
+    if (isBatch(posted)) replyError(response, HTTP_REFUSALS.noBatch);
     // Running requests may still need responses and cancellations.
-    else if (draining() && id !== undefined) replyError(response, { ...STOPPING, id });
-    else if (session.full) replyError(response, { ...TOO_BUSY, id });
+    else if (draining() && id !== undefined) replyError(response, { ...HTTP_REFUSALS.stopping, id });
+    else if (session.full) replyError(response, { ...HTTP_REFUSALS.tooBusy, id });
     else return false;
     return true;
   };
@@ -92,9 +93,10 @@ export function handlersFor({
     response: ServerResponse,
   ): boolean => {
     const ids = (isBatch(posted) ? posted : [posted]).flatMap((each) => requestIdOf(each) ?? []);
-    const keys = ids.map(idKey);
-    const inUse = ids.find((id, at) => session.isRunning(id) || keys.indexOf(keys[at]!) < at);
-    if (inUse !== undefined) replyError(response, { ...ID_IN_USE, id: inUse });
+    const keys = new Set<string>();
+    const isRepeated = (id: string): boolean => keys.size === keys.add(idKey(id)).size;
+    const inUse = ids.find((id) => session.isRunning(id) || isRepeated(id));
+    if (inUse !== undefined) replyError(response, { ...HTTP_REFUSALS.idInUse, id: inUse });
     return inUse !== undefined;
   };
 
@@ -106,18 +108,19 @@ export function handlersFor({
     id: string | undefined,
   ): StreamableSession | undefined => {
     const session = id === undefined ? undefined : sessions.find(id, StreamableSession, principal);
-    if (session === undefined) replyErrorUnread(request, response, id === undefined ? NO_ID : NO_SESSION);
+    if (session === undefined)
+      replyErrorUnread(request, response, id === undefined ? HTTP_REFUSALS.noId : HTTP_REFUSALS.noSession);
     return session;
   };
 
   const begin = (message: PostedMessage, response: ServerResponse, principal: string): void => {
     if (isBatch(message)) {
-      replyError(response, NO_BATCH);
+      replyError(response, HTTP_REFUSALS.noBatch);
       return;
     }
     const id = requestIdOf(message);
     if (id === undefined || message.string(Client.method) !== 'initialize') {
-      replyError(response, { ...NO_ID, id });
+      replyError(response, { ...HTTP_REFUSALS.noId, id });
       return;
     }
     const gatewayPath = admit(response, principal, id);
@@ -138,16 +141,18 @@ export function handlersFor({
     principal: string,
   ): void => {
     const id = requestIdOf(message);
-    if (draining()) replyError(response, { ...STOPPING, code: RpcCode.internalError, id });
-    else if (isRevoked(principal)) replyError(response, { ...REVOKED, code: RpcCode.internalError, id });
-    else if (readGatewayPath(request, loopGuard) === 'loop') replyError(response, { ...LOOP, id });
+    if (draining()) replyError(response, { ...HTTP_REFUSALS.stopping, code: RpcCode.internalError, id });
+    else if (isRevoked(principal))
+      replyError(response, { ...HTTP_REFUSALS.revoked, code: RpcCode.internalError, id });
+    else if (readGatewayPath(request, loopGuard) === 'loop')
+      replyError(response, { ...HTTP_REFUSALS.loop, id });
     else modern.take(message, request, response, principal);
   };
 
   return {
     send(request, response, principal) {
       if (!accepts(request.headers.accept, JSON_TYPE, EVENTS_TYPE)) {
-        replyErrorUnread(request, response, NOT_BOTH);
+        replyErrorUnread(request, response, HTTP_REFUSALS.notBoth);
         return;
       }
       const claimsModern = namesModernVersion(request);
@@ -158,7 +163,7 @@ export function handlersFor({
         const session = id === undefined ? undefined : sessions.find(id, StreamableSession, principal);
         if (!isBatch(posted) && (claimsModern || carriesVersion(posted)))
           takeModern(posted, request, response, principal);
-        else if (id !== undefined && session === undefined) replyError(response, NO_SESSION);
+        else if (id !== undefined && session === undefined) replyError(response, HTTP_REFUSALS.noSession);
         else if (session === undefined) begin(posted, response, principal);
         else if (!refuses(posted, session, response) && !refusesId(posted, session, response))
           session.receive(posted, response);
@@ -167,7 +172,7 @@ export function handlersFor({
 
     listen(request, response, principal) {
       if (!accepts(request.headers.accept, EVENTS_TYPE)) {
-        replyErrorUnread(request, response, NOT_EVENTS);
+        replyErrorUnread(request, response, HTTP_REFUSALS.notEvents);
         return;
       }
       if (refuseVersion(request, response)) return;
@@ -189,7 +194,7 @@ export function handlersFor({
 
     openEvents(request, response, principal) {
       if (!accepts(request.headers.accept, EVENTS_TYPE)) {
-        replyErrorUnread(request, response, NOT_EVENTS);
+        replyErrorUnread(request, response, HTTP_REFUSALS.notEvents);
         return;
       }
       const gatewayPath = admit(response, principal);
@@ -202,12 +207,12 @@ export function handlersFor({
     sendMessage(request, response, principal) {
       const id = new URLSearchParams(request.url?.split('?')[1]).get('sessionId');
       if (id === null || sessions.find(id, SseSession, principal) === undefined) {
-        replyErrorUnread(request, response, id === null ? NO_SSE_ID : NO_SSE_SESSION);
+        replyErrorUnread(request, response, id === null ? HTTP_REFUSALS.noSseId : HTTP_REFUSALS.noSseSession);
         return;
       }
       posts.read(request, response, false, (posted) => {
         const session = sessions.find(id, SseSession, principal);
-        if (session === undefined) replyError(response, NO_SSE_SESSION);
+        if (session === undefined) replyError(response, HTTP_REFUSALS.noSseSession);
         else if (!refuses(posted, session, response)) {
           replyEmpty(response, 202);
           for (const each of isBatch(posted) ? posted : [posted]) {
@@ -227,72 +232,6 @@ export function handlersFor({
     },
   };
 }
-
-const RETRY = { 'Retry-After': '5' };
-
-const STOPPING = {
-  status: 503,
-  message: 'Service unavailable: the gateway is shutting down.',
-  headers: RETRY,
-};
-const REVOKED = {
-  status: 401,
-  message: 'Unauthorized: the token was revoked. Create another one with `switchboard token create`.',
-  headers: { 'WWW-Authenticate': 'Bearer' },
-};
-const LOOP = {
-  status: 508,
-  message:
-    'Loop detected: this gateway is configured as one of its own servers, perhaps through another gateway. ' +
-    'Remove the entry with its address from the configuration.',
-};
-const NO_ROOM = {
-  status: 503,
-  message:
-    'Service unavailable: the session limit (http.maxSessions) is reached. ' +
-    'End one with DELETE, or try again later.',
-  headers: RETRY,
-};
-const TOO_BUSY = {
-  status: 503,
-  message: 'Service unavailable: too many messages of this session are waiting. Try again later.',
-  headers: { 'Retry-After': '1' },
-};
-const NO_ID = {
-  status: 400,
-  code: RpcCode.invalidRequest,
-  message:
-    'Bad request: without an Mcp-Session-Id header only an initialize request is accepted, which starts a session.',
-};
-const ID_IN_USE = { status: 400, ...faultError('id-in-use') };
-const NO_BATCH = { status: 400, ...faultError('batch') };
-const NO_SESSION = {
-  status: 404,
-  message: 'Not found: the session does not exist or has ended. Start a new one with initialize.',
-};
-const NO_SSE_ID = { status: 400, message: 'Bad request: the URL has no sessionId.' };
-const NO_SSE_SESSION = {
-  status: 404,
-  message: 'Not found: the session does not exist or has ended. Start a new one with GET /sse.',
-};
-const NOT_BOTH = {
-  status: 406,
-  message: 'Not acceptable: the Accept header must allow application/json and text/event-stream.',
-};
-const NOT_EVENTS = {
-  status: 406,
-  message: 'Not acceptable: the Accept header must allow text/event-stream.',
-};
-const NO_STREAM = {
-  status: 405,
-  message: 'Method not allowed: this protocol version only allows POST.',
-  headers: { Allow: 'POST' },
-};
-const BAD_VERSION = {
-  status: 400,
-  code: RpcCode.invalidRequest,
-  message: 'Bad request: the MCP-Protocol-Version header names a version that this gateway does not support.',
-};
 
 /** The id of a request, as JSON text; undefined for any other message. */
 function requestIdOf(message: Message): string | undefined {
@@ -330,6 +269,10 @@ function sessionIdOf({ headers }: IncomingMessage): string | undefined {
 function refuseVersion(request: IncomingMessage, response: ServerResponse): boolean {
   if (!namesModernVersion(request)) return false;
   const version = request.headers['mcp-protocol-version'];
-  replyErrorUnread(request, response, isModernVersion(version) ? NO_STREAM : BAD_VERSION);
+  replyErrorUnread(
+    request,
+    response,
+    isModernVersion(version) ? HTTP_REFUSALS.noStream : HTTP_REFUSALS.badVersion,
+  );
   return true;
 }

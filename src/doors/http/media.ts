@@ -23,5 +23,6 @@ const USUAL = `${JSON_TYPE}, ${EVENTS_TYPE}`;
 /** Whether a Content-Type header says JSON, with whatever parameters. */
 export function isJson(header: string | undefined): boolean {
   if (header === JSON_TYPE) return true;
-  return header?.split(';')[0]!.trim().toLowerCase() === JSON_TYPE;
+  const [type = ''] = header?.split(';') ?? [];
+  return type.trim().toLowerCase() === JSON_TYPE;
 }

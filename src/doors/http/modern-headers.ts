@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isObject } from '../../shared/is-object.ts';
+import { ownMember } from '../../shared/own-member.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { Client, isModernVersion } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
@@ -22,7 +22,7 @@ export function headerFault(
   request: Message,
   paramHeaders: (tool: string) => readonly RepeatedParam[],
 ): string | undefined {
-  const method = request.string(Client.method)!;
+  const method = request.requiredString(Client.method);
   const version = request.string(Client.version);
   // A missing or unsupported version gets an error of its own.
   if (version === undefined) return undefined;
@@ -76,7 +76,7 @@ function paramsFault(
   if (params.length === 0) return undefined;
   const args = request.value(Client.arguments);
   for (const { header, path } of params) {
-    const fault = paramFault(headers, `Mcp-Param-${header}`, path, path.reduce(memberOf, args));
+    const fault = paramFault(headers, `Mcp-Param-${header}`, path, path.reduce(ownMember, args));
     if (fault !== undefined) return fault;
   }
   return undefined;
@@ -140,10 +140,6 @@ function unreadable(header: string): string {
 function valueOf(headers: IncomingHttpHeaders, header: string): string | undefined {
   const value = headers[header.toLowerCase()];
   return typeof value === 'string' ? value : undefined;
-}
-
-function memberOf(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 const LONGEST_SHOWN = 100;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LinkedSet, type Linked } from '../../shared/linked-set.ts';
 import type { Logger } from '../../shared/log.ts';
 import { Client, isModernVersion, ModernCode, Server } from '../../protocol/index.ts';
 import {
@@ -13,13 +14,13 @@ import {
   type Message,
   type SerializedMessage,
 } from '../../wire/index.ts';
-import { LinkedSet, type Linked } from '../linked-set.ts';
 import type { Attempt, ReplyChannel } from '../modern/attempt.ts';
 import { DISCONNECTED, unsupportedVersion, type ModernEndpoint } from '../modern/endpoint.ts';
 import type { HttpDoorOptions } from './door.ts';
 import { EventStream } from './event-stream.ts';
 import { HttpExchange } from './exchange.ts';
 import { headerFault, type RepeatedParam } from './modern-headers.ts';
+import { HTTP_REFUSALS } from './refusals.ts';
 import { isDisconnected, replyEmpty, replyError, type ErrorReply } from './reply.ts';
 import type { HttpTimeouts } from './timeouts.ts';
 import { UnsentData } from './unsent-data.ts';
@@ -55,13 +56,14 @@ export class ModernPosts {
 
   take(message: Message, request: IncomingMessage, response: ServerResponse, principal: string): void {
     const id = message.text(Client.id);
-    if (!message.has(Client.method)) replyError(response, NO_ANSWERS);
+    if (!message.has(Client.method)) replyError(response, HTTP_REFUSALS.noAnswers);
     // The era has no client notifications over HTTP: closing the exchange cancels.
     else if (id === undefined) replyEmpty(response, 202);
     else {
-      const method = message.string(Client.method)!;
+      const method = message.requiredString(Client.method);
       const endpoint = this.#principals.endpointOf(principal);
-      const refusal = this.#refusal(message, method, request, principal, endpoint);
+      const refusal =
+        this.#headerRefusal(message, request, principal) ?? this.#refusal(message, method, endpoint);
       if (refusal) replyError(response, { ...refusal, id });
       // No close event follows for a client that has left already.
       else if (!isDisconnected(response)) {
@@ -89,23 +91,21 @@ export class ModernPosts {
     this.#exchanges.remove(exchange);
   }
 
-  #refusal(
-    message: Message,
-    method: string,
-    request: IncomingMessage,
-    principal: string,
-    endpoint: ModernRequestHandler,
-  ): ErrorReply | undefined {
+  #headerRefusal(message: Message, request: IncomingMessage, principal: string): ErrorReply | undefined {
     const named = request.headers['mcp-protocol-version'];
     // If only the header names the unsupported version, the body cannot be interpreted.
     if (typeof named === 'string' && !isModernVersion(named) && !message.has(Client.version))
       return { status: 400, ...unsupportedVersion(named) };
     const fault = headerFault(request.headers, message, (tool) => this.#paramHeaders(tool, principal));
-    if (fault !== undefined)
-      return { status: 400, code: ModernCode.headerMismatch, message: `Header mismatch: ${fault}.` };
+    return fault === undefined
+      ? undefined
+      : { status: 400, code: ModernCode.headerMismatch, message: `Header mismatch: ${fault}.` };
+  }
+
+  #refusal(message: Message, method: string, endpoint: ModernRequestHandler): ErrorReply | undefined {
     const refusal = endpoint.refusal(message, method);
     if (refusal) return { status: refusal.code === RpcCode.methodNotFound ? 404 : 400, ...refusal };
-    return this.#exchanges.size < this.#limit ? undefined : NO_ROOM;
+    return this.#exchanges.size < this.#limit ? undefined : HTTP_REFUSALS.noRequestRoom;
   }
 
   #tick(): void {
@@ -121,21 +121,6 @@ export class ModernPosts {
 }
 
 const none = (): readonly RepeatedParam[] => [];
-
-const NO_ANSWERS: ErrorReply = {
-  status: 400,
-  code: RpcCode.invalidRequest,
-  message:
-    'Invalid request: only requests and notifications are accepted. Answer server requests with inputResponses.',
-  // The era has no null ids.
-  omitId: true,
-};
-const NO_ROOM: ErrorReply = {
-  status: 503,
-  code: RpcCode.internalError,
-  message: 'Service unavailable: the request limit (http.maxSessions) is reached. Try again later.',
-  headers: { 'Retry-After': '1' },
-};
 
 /** One POST of a modern client. A client that disconnects has cancelled its request. */
 class ModernExchange extends HttpExchange implements ReplyChannel, Linked<ModernExchange> {
@@ -241,7 +226,7 @@ class ModernExchange extends HttpExchange implements ReplyChannel, Linked<Modern
 const newStream = (unsent: UnsentData): EventStream => new EventStream(unsent);
 
 function errorCode(answer: Message): number {
-  const error = answer.text(Server.error)!;
+  const error = answer.requiredText(Server.error);
   return error.startsWith('{') ? Number(memberText(error, 'code')) : NaN;
 }
 

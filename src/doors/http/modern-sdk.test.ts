@@ -7,7 +7,7 @@ import { createChildProcesses } from '../../process/index.ts';
 import { CATALOG_KINDS, MODERN_VERSION, type JsonObject } from '../../protocol/index.ts';
 import { Deadlines } from '../../shared/deadline.ts';
 import { silentLogger } from '../../shared/log.ts';
-import { createServerSource } from '../../upstream/index.ts';
+import { ServerSource } from '../../upstream/index.ts';
 import { testUpstreamContext } from '../../../test/helpers/upstream-context.ts';
 import type { HttpDoor } from './door.ts';
 import { openTestDoor, TOKEN, type TestDoor } from './door.cases.ts';
@@ -27,7 +27,7 @@ async function openDoorTo(
   paramHeaders: (tool: string) => readonly RepeatedParam[] = () => [],
 ): Promise<DoorHarness> {
   const children = createChildProcesses({ log: silentLogger });
-  const source = createServerSource(
+  const source = new ServerSource(
     {
       name: 'child',
       target: {

@@ -138,7 +138,71 @@ test('and so does a body that does not', async () => {
   const { socket, closed, received } = await connect();
   socket.write(`${JSON_POST}Content-Length: 100\r\n\r\n{`);
   await closed;
-  expect(received()).not.toContain('200 OK');
+  expect(received()).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+test('a body of which nothing arrives any more is answered 408; one that arrives slowly is read', async () => {
+  const { connect } = await openTestDoor({ timeouts: { bodyStallMs: 1000, tickMs: 50 } });
+  const [stalled, slow] = [await connect(), await connect()];
+  const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+  const ask = `${JSON_POST}Content-Length: ${body.length}\r\n\r\n`;
+  stalled.socket.write(`${ask}${body.slice(0, 9)}`);
+  slow.socket.write(ask);
+  for (const byte of body) {
+    slow.socket.write(byte);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  // It lacks a session; what counts is that all of it was read.
+  await slow.sees('HTTP/1.1 400');
+  await stalled.closed;
+  expect(stalled.received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*stopped arriving/);
+});
+
+test('an early answer that still runs is not taken for one to a request that stalls behind it', async () => {
+  const { connect, startSession, nextCall } = await openTestDoor({ timeouts: { headersMs: 200 } });
+  const session = await startSession();
+  const { socket, closed, received } = await connect();
+  const body = JSON.stringify(holdCall(1));
+  socket.write(`${JSON_POST}Mcp-Session-Id: ${session}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  await nextCall();
+  socket.write('POST /mcp HTT');
+  await closed;
+  expect(received()).toBe('');
+});
+
+test('a connection that shows no token in time is closed, one that has shown one stays', async () => {
+  const { connect } = await openTestDoor({ timeouts: { strangerMs: 500 } });
+  const [silent, known] = [await connect(), await connect()];
+  const ask = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
+  known.socket.write(ask);
+  await known.sees('"status":"ok"');
+  await silent.closed;
+  expect(silent.received()).toMatch(/^HTTP\/1\.1 408 /);
+  known.socket.write(ask.replace('/healthz', '/nothing'));
+  await known.sees('HTTP/1.1 404');
+});
+
+test('a token that arrived while the gateway had no time to read it has been shown in time', async () => {
+  const { connect } = await openTestDoor({ timeouts: { strangerMs: 1000 } });
+  const { socket, sees } = await connect();
+  // The door must have taken the connection, and its time must run.
+  await new Promise(setImmediate);
+  socket.write(`GET /healthz HTTP/1.1\r\n${GOOD}\r\n`);
+  const until = performance.now() + 1200;
+  while (performance.now() < until);
+  await sees('"status":"ok"');
+});
+
+test('headers are refused where there are too many, wherever the important ones are', async () => {
+  const { connect } = await openTestDoor();
+  const many = 'a:\r\n'.repeat(2500);
+  const ask = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
+  for (const headers of [`${many}Origin: http://evil.example\r\n`, many]) {
+    const { socket, closed, received } = await connect();
+    socket.write(`${ask}${headers}\r\n`);
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 431 /);
+  }
 });
 
 test('a client that disconnects in the middle of its body is forgotten', async () => {

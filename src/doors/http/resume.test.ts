@@ -59,6 +59,7 @@ test('what was sent on a stream that is over is kept for a while only', async ()
 test('what is kept for a client goes with it', async () => {
   const store = new EventStore();
   const client = {
+    version: undefined,
     running: 0,
     idle: () => Promise.resolve(),
     failAll: () => undefined,

@@ -9,6 +9,7 @@ import { DEFAULT_TIMEOUTS } from './timeouts.ts';
 /** A session whose messages go to a receiver of the test. */
 function openSession(receive: (message: Message) => void): StreamableSession {
   const client = {
+    version: undefined,
     running: 0,
     idle: () => Promise.resolve(),
     failAll: () => undefined,

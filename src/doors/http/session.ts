@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { messageOf } from '../../shared/errors.ts';
-import { isObject } from '../../shared/is-object.ts';
 import type { Logger } from '../../shared/log.ts';
 import { Client, Server } from '../../protocol/index.ts';
 import {
@@ -49,8 +48,6 @@ export abstract class HttpSession implements MessageTransport {
   readonly principal: string;
   /** Whether initialize has succeeded; before that it does not count as a client. */
   initialized = false;
-  /** The protocol version that was agreed on; undefined before that. */
-  version: string | undefined;
   protected readonly host: HttpSessionHost;
   protected readonly unsent = new UnsentData();
   readonly #workspace: ClientWorkspace;
@@ -83,16 +80,13 @@ export abstract class HttpSession implements MessageTransport {
   /** Checks for due work, such as keep-alives. */
   protected abstract attend(now: number): void;
 
-  /** Its initialize request has succeeded, with this answer. */
-  protected begun({ pieces }: SerializedMessage): void {
-    const { result } = JSON.parse(Buffer.concat(pieces).toString()) as { result?: unknown };
-    const version = isObject(result) ? result.protocolVersion : undefined;
-    this.version = typeof version === 'string' ? version : undefined;
-    this.initialized = true;
-  }
-
   get client(): ClientConnection {
     return this.#workspace.client;
+  }
+
+  /** The protocol version that was agreed on; undefined before that. */
+  get version(): string | undefined {
+    return this.client.version;
   }
 
   /** A message of the client. */
@@ -170,7 +164,11 @@ export abstract class HttpSession implements MessageTransport {
 
   forwardAnswer(request: Message, answer: Message, edits: readonly Edit[]): void {
     if (this.#closing !== undefined) return;
-    this.deliverAnswer(request.text(Client.id)!, serialize(answer, edits, request), answer.has(Server.error));
+    this.deliverAnswer(
+      request.requiredText(Client.id),
+      serialize(answer, edits, request),
+      answer.has(Server.error),
+    );
   }
 
   sendText(json: string, about: OwnMessage): void {

@@ -22,7 +22,7 @@ export class SseSession extends HttpSession {
 
   protected override deliverAnswer(_id: string, answer: SerializedMessage, failed: boolean): void {
     // Its first successful answer is that to initialize.
-    if (!this.initialized && !failed) this.begun(answer);
+    if (!failed) this.initialized = true;
     this.#stream.send(answer);
   }
 

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { queryObjects } from 'node:v8';
+import { expect, test, vi } from 'vitest';
+import { SseSession } from './sse-session.ts';
 import { holdCall, initializeRequest, openTestDoor, type EventReader, type TestDoor } from './door.cases.ts';
 
 const READY = { jsonrpc: '2.0', method: 'notifications/initialized' };
@@ -55,6 +57,19 @@ test('its session ends with its stream', async () => {
   await left;
   expect(test.clients).toEqual({ opened: 1, closed: 1 });
   expect((await send(test, path, READY)).status).toBe(404);
+});
+
+test('nothing is kept of clients that have left', async () => {
+  const test = await openTestDoor();
+  for (let client = 0; client < 10; client++) {
+    const { events, path } = await arrive(test);
+    await send(test, path, initializeRequest());
+    await events.next();
+    events.hangUp();
+    await vi.waitUntil(() => test.door.sessions === 0);
+  }
+  // The last may still be in use.
+  expect(queryObjects(SseSession) as number).toBeLessThan(3);
 });
 
 test('what is no message is refused, and so is an unknown session', async () => {

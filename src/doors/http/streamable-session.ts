@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Client } from '../../protocol/index.ts';
 import { idKey, type Message, type SerializedMessage } from '../../wire/index.ts';
-import { LinkedSet } from '../linked-set.ts';
 import { isBatch, type PostedMessage } from './body.ts';
 import { EventLog, readCursor, type Cursor } from './event-log.ts';
 import { beginEvents, EventStream } from './event-stream.ts';
@@ -9,6 +8,7 @@ import { SessionExchange } from './exchange.ts';
 import { replyEmpty } from './reply.ts';
 import { HttpSession, type HttpSessionHost } from './session.ts';
 import { UndeliveredMessages } from './undelivered.ts';
+import { LinkedSet } from '../../shared/linked-set.ts';
 
 /** The number of the GET stream; the others carry answers to requests. */
 const LISTENING = 0;
@@ -116,7 +116,7 @@ export class StreamableSession extends HttpSession {
       exchange.answer(answer);
       void this.close();
     } else {
-      this.begun(answer);
+      this.initialized = true;
       exchange.answer(answer, { 'Mcp-Session-Id': this.id });
     }
   }
@@ -151,7 +151,8 @@ export class StreamableSession extends HttpSession {
   }
 
   #open(request: Message, response: ServerResponse, stream?: EventStream): SessionExchange {
-    const exchange = new SessionExchange(request, response, this.unsent, this.#openStream, stream);
+    const exchange = new SessionExchange(request, response, this.unsent, this.#openStream);
+    if (stream) exchange.join(stream);
     this.#posts.add(exchange);
     return exchange;
   }

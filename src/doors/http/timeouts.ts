@@ -2,10 +2,14 @@
 export type HttpTimeouts = Readonly<typeof DEFAULT_TIMEOUTS>;
 
 export const DEFAULT_TIMEOUTS = {
+  /** Until a new connection has shown a token. */
+  strangerMs: 10_000,
   /** Until a request has sent its headers. */
   headersMs: 10_000,
   /** Until a request has sent its body. */
   bodyMs: 60_000,
+  /** A body of which nothing arrives for this long is given up. */
+  bodyStallMs: 30_000,
   /** A request without an answer for this long becomes an event stream. */
   silenceMs: 5000,
   /** A stream that is silent for this long gets a comment, so that no proxy closes it. */

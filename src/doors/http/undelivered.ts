@@ -14,7 +14,7 @@ export class UndeliveredMessages {
     this.#messages.push({ message: { pieces: [Buffer.concat(pieces)], length }, related });
     this.#bytes += length;
     while (this.#messages.length > MAX_MESSAGES || this.#bytes > MAX_BYTES)
-      this.#bytes -= this.#messages.shift()!.message.length;
+      this.#bytes -= this.#messages.shift()?.message.length ?? 0;
   }
 
   /** Takes out messages, oldest first. */

@@ -81,7 +81,7 @@ export class UnsentData {
   close(ms: number): void {
     this.#closed = true;
     this.#release();
-    for (const response of this.#responses) destroyLater(response, ms);
+    for (const response of this.#responses) if (!isDisconnected(response)) destroyLater(response, ms);
   }
 
   /** Drops everything that is unsent, with its connections. */

@@ -1,6 +1,6 @@
 import { Client } from '../../protocol/index.ts';
 import type { Edit, Message } from '../../wire/index.ts';
-import type { Linked } from '../linked-set.ts';
+import type { Linked } from '../../shared/linked-set.ts';
 
 /** Where an attempt is answered: a connection with any number of requests, or an HTTP exchange with this one. */
 export interface ReplyChannel {
@@ -49,6 +49,6 @@ export class Attempt implements Linked<Attempt> {
 
   /** Of the request, as JSON text. */
   get id(): string {
-    return this.request.text(Client.id)!;
+    return this.request.requiredText(Client.id);
   }
 }

@@ -1,6 +1,7 @@
 import { isObject } from '../../shared/is-object.ts';
+import { LinkedSet } from '../../shared/linked-set.ts';
 import type { Logger } from '../../shared/log.ts';
-import { Session, type ClientLink, type Gateway } from '../../gateway/index.ts';
+import { Session, type ClientDescription, type ClientLink, type Gateway } from '../../gateway/index.ts';
 import {
   Client,
   isModernVersion,
@@ -11,7 +12,7 @@ import {
   type JsonObject,
 } from '../../protocol/index.ts';
 import { faultError, RpcCode, RunningIds, type Message } from '../../wire/index.ts';
-import { LinkedSet } from '../linked-set.ts';
+import { describeClient } from '../describe-client.ts';
 import type { ServerIdentity } from '../server-identity.ts';
 import { Attempt, type AttemptHandler, type ReplyChannel } from './attempt.ts';
 import { DiscoverRequest } from './discover.ts';
@@ -45,6 +46,8 @@ export interface ModernEndpointOptions {
    */
   readonly singleUser?: boolean;
   readonly suspended?: SuspendedRequestsOptions;
+  /** Whose token all requests come with, over HTTP. Default: none. */
+  readonly principal?: string;
 }
 
 /** The error for a request that the protocol version does not allow. */
@@ -73,6 +76,8 @@ export class ModernEndpoint {
   /** Our identity in every result, as JSON text. */
   readonly serverInfo: string;
   readonly suspended: SuspendedRequests<ModernRequest>;
+  /** Whose token all its requests come with, over HTTP. */
+  readonly principal: string | undefined;
   /** The pending inputs of the single user. */
   readonly inputs: PendingInputs | undefined;
   readonly #singleUser: boolean;
@@ -80,7 +85,9 @@ export class ModernEndpoint {
   readonly #running = new LinkedSet<Attempt>();
   /** The ids of those of the single user; over the network, the same id on two channels means two requests. */
   readonly #ids: RunningIds | undefined;
-  readonly #nullClient = nullClient();
+  readonly #nullClient = nullClient(() => describeClient(this.#clientInfo, MODERN_VERSION));
+  /** What the last request that opened it said of its client. */
+  #clientInfo: unknown;
   readonly #session = new Session(this.#nullClient);
   #joined = false;
   #onIdle: (() => void)[] = [];
@@ -93,8 +100,9 @@ export class ModernEndpoint {
   #capabilities: JsonObject | undefined;
   #lastDeclared: JsonObject | undefined;
 
-  constructor({ gateway, identity, log, singleUser = false, suspended }: ModernEndpointOptions) {
+  constructor({ gateway, identity, log, singleUser = false, suspended, principal }: ModernEndpointOptions) {
     this.gateway = gateway;
+    this.principal = principal;
     this.identity = identity;
     this.log = log;
     this.#singleUser = singleUser;
@@ -112,10 +120,10 @@ export class ModernEndpoint {
   }
 
   /** Runs a request, or refuses it. */
-  request(message: Message, channel: ReplyChannel, method = message.string(Client.method)!): void {
+  request(message: Message, channel: ReplyChannel, method = message.requiredString(Client.method)): void {
     const refusal = this.#ids?.has(message) === true ? ID_IN_USE : this.refusal(message, method);
     if (refusal === undefined) this.run(message, channel, method);
-    else channel.fail(message.text(Client.id)!, refusal.code, refusal.message, refusal.data);
+    else channel.fail(message.requiredText(Client.id), refusal.code, refusal.message, refusal.data);
   }
 
   /** The error for a request that this protocol version does not allow; undefined if it may run. */
@@ -143,9 +151,10 @@ export class ModernEndpoint {
   /** Runs a request that was not refused. */
   run(message: Message, channel: ReplyChannel, method: string): Attempt {
     const attempt = new Attempt(channel, message);
-    const capabilities = this.#clientMetaOf(message).capabilities!;
+    const { capabilities } = this.#clientMetaOf(message);
+    if (capabilities === undefined) throw new Error('A request without capabilities was not refused');
     if (method === 'server/discover') {
-      this.#join(capabilities);
+      this.#join(capabilities, message);
       const request = new DiscoverRequest(this, attempt);
       this.#begin(attempt, request);
       void request.run();
@@ -159,11 +168,12 @@ export class ModernEndpoint {
         return attempt;
       }
     }
-    this.#join(capabilities);
+    this.#join(capabilities, message);
     if (method === 'subscriptions/listen') this.#begin(attempt, new ListenRequest(this, attempt));
     else if (!this.#resume(attempt)) {
       if (level !== undefined) this.#wantLog(level);
-      const request = new ModernRequest(this, attempt, method, capabilities, level);
+      const request = new ModernRequest(this, attempt, method, capabilities);
+      request.session.logLevel = level;
       this.#begin(attempt, request);
       request.run();
     }
@@ -204,7 +214,8 @@ export class ModernEndpoint {
     const id = message.text(Client.requestId);
     const attempt = this.#running.find((each) => each.id === id);
     if (attempt === undefined) return;
-    const { reason } = message.value(Client.params) as JsonObject;
+    const params = message.value(Client.params);
+    const reason = isObject(params) ? params.reason : undefined;
     this.cancel(attempt, typeof reason === 'string' ? reason : undefined);
   }
 
@@ -294,22 +305,24 @@ export class ModernEndpoint {
     if (this.#capabilitiesText !== undefined && request.spells(Client.capabilities, this.#capabilitiesText))
       return this.#capabilities;
     if (request.lead(Client.capabilities) !== BRACE) return undefined;
-    const text = request.text(Client.capabilities)!;
-    this.#capabilitiesText = Buffer.from(text);
-    return (this.#capabilities = JSON.parse(text) as JsonObject);
+    const capabilities = request.value(Client.capabilities);
+    if (!isObject(capabilities)) return undefined;
+    this.#capabilitiesText = Buffer.from(request.requiredText(Client.capabilities));
+    return (this.#capabilities = capabilities);
   }
 
   /**
    * Joins the gateway with the first request, which starts servers whose own tools are exposed. Adds a client's
    * capabilities to those that new servers see; a client without one refuses such a request later.
    */
-  #join(capabilities: JsonObject): void {
+  #join(capabilities: JsonObject, request: Message): void {
     if (capabilities !== this.#lastDeclared) {
       this.#lastDeclared = capabilities;
       Object.assign(this.#nullClient.capabilities, capabilities);
     }
     if (this.#joined) return;
     this.#joined = true;
+    this.#clientInfo = request.value(Client.clientInfo);
     this.gateway.join(this.#session);
   }
 
@@ -341,7 +354,8 @@ function hasTasks({ extensions }: JsonObject): boolean {
 }
 
 /** Drops messages that belong to no request. */
-const nullClient = (): ClientLink => ({
+const nullClient = (describe: () => ClientDescription): ClientLink => ({
+  describe,
   modern: true,
   capabilities: {},
   congested: false,

@@ -42,7 +42,7 @@ export class ListenRequest implements AttemptHandler, ClientLink {
   constructor(endpoint: ModernEndpoint, attempt: Attempt) {
     this.#endpoint = endpoint;
     this.#attempt = attempt;
-    this.#id = attempt.request.text(Client.id)!;
+    this.#id = attempt.request.requiredText(Client.id);
     const params = attempt.request.value(Client.params);
     const wanted = isObject(params) && isObject(params.notifications) ? params.notifications : {};
     this.#lists = new Set(
@@ -181,7 +181,7 @@ function tagged(notification: Message, edits: readonly Edit[], id: string): read
     addEdit(all, { start, end: notification.end(Server.subscriptionId), with: id });
   } else if (notification.lead(Server.meta) === BRACE) {
     const at = notification.start(Server.meta) + 1;
-    const empty = /^\{\s*\}$/.test(notification.text(Server.meta)!);
+    const empty = /^\{\s*\}$/.test(notification.requiredText(Server.meta));
     addEdit(all, { start: at, end: at, with: empty ? tag : `${tag},` });
   } else {
     // It has a uri, so it has params.

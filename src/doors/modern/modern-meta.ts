@@ -1,5 +1,13 @@
 import { Meta, Server, SERVER_SHAPE, type JsonObject } from '../../protocol/index.ts';
-import { addEdit, editedText, memberText, Message, withMembers, type Edit } from '../../wire/index.ts';
+import {
+  addEdit,
+  editedText,
+  jsonMembers,
+  memberText,
+  Message,
+  withMembers,
+  type Edit,
+} from '../../wire/index.ts';
 
 /** Results that a client may cache, and that must say for how long. */
 const CACHEABLE = new Set([
@@ -86,14 +94,16 @@ export function hasResultMeta(answer: Message, method: string): boolean {
 
 /** The same for a result of our own, as JSON text. */
 export function modernResultText(result: string, method: string, serverInfo: string, ttlMs?: number): string {
-  const members = missingMembers(method, (member) => memberText(result, member) !== undefined, ttlMs);
-  const given = memberText(result, '_meta');
-  const meta = given?.startsWith('{') ? given : '{}';
-  const changed = withMembers(result, {
-    _meta: withMembers(meta, { [Meta.serverInfo]: serverInfo }),
-  });
-  // It has at least one member by now.
-  return members.length === 0 ? changed : `{${members.join(',')},${changed.slice(1)}`;
+  // It may have megabytes: its members are looked for once.
+  const given = new Map(jsonMembers(result).map(({ key, valueText }) => [key, valueText]));
+  const members = missingMembers(method, (member) => given.has(member), ttlMs);
+  const own = { [Meta.serverInfo]: serverInfo };
+  const meta = given.get('_meta');
+  let rest = result;
+  if (meta === undefined) members.push(`"_meta":${withMembers('{}', own)}`);
+  else rest = withMembers(result, { _meta: withMembers(meta.startsWith('{') ? meta : '{}', own) });
+  if (members.length === 0) return rest;
+  return `{${members.join(',')}${given.size === 0 ? '' : ','}${rest.slice(rest.indexOf('{') + 1)}`;
 }
 
 /** A result of our own making. */
@@ -102,7 +112,7 @@ export function modernResult(result: JsonObject, method: string, serverInfo: str
 }
 
 function modernError(answer: Message, edits: readonly Edit[]): EditedAnswer {
-  const said = answer.text(Server.error)!;
+  const said = answer.requiredText(Server.error);
   if (!OLD_NOT_FOUND.test(said) || memberText(said, 'code') !== '-32002') return { answer, edits };
   const start = answer.start(Server.error);
   const edit = { start, end: answer.end(Server.error), with: withMembers(said, { code: NOT_FOUND }) };
@@ -113,5 +123,5 @@ const NONE: readonly Edit[] = [];
 
 /** Whether an object has no member. */
 function isEmpty(answer: Message, slot: number): boolean {
-  return /^\{\s*\}$/.test(answer.end(slot) - answer.start(slot) > 64 ? '' : answer.text(slot)!);
+  return /^\{\s*\}$/.test(answer.end(slot) - answer.start(slot) > 64 ? '' : answer.requiredText(slot));
 }

@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SwitchboardError } from '../../shared/errors.ts';
-import { wireAnswer, type Call, type ClientLink, type Session } from '../../gateway/index.ts';
+import {
+  wireAnswer,
+  type Call,
+  type ClientDescription,
+  type ClientLink,
+  type Session,
+} from '../../gateway/index.ts';
 import {
   Client,
   kindListedBy,
@@ -19,6 +25,7 @@ import {
   type AnswerListener,
   type Edit,
 } from '../../wire/index.ts';
+import { describeClient } from '../describe-client.ts';
 import type { Attempt, AttemptHandler } from './attempt.ts';
 import type { ModernEndpoint } from './endpoint.ts';
 import { hasResultMeta, withModernMeta, modernResult, modernResultText } from './modern-meta.ts';
@@ -45,6 +52,7 @@ interface ClientAway {
 
 /** Answered or cancelled. */
 const FINISHED = { kind: 'finished' } as const;
+const NO_CAPABILITIES: JsonObject = {};
 
 /**
  * One request of a modern client, over all its attempts. When its server sends a request, the attempt is answered with
@@ -54,38 +62,39 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
   readonly modern = true;
   readonly listens = false;
   readonly principal: object;
-  readonly capabilities: JsonObject;
+  capabilities: JsonObject;
   readonly session: Session;
   readonly #endpoint: ModernEndpoint;
-  readonly #call: Call;
+  /** Undefined once it is finished: its session may be kept for longer, and the bytes of the request must not be. */
+  #call: Call | undefined;
   #state: RequestState;
   /** The inputs for its client; created for the first one unless they are shared. */
   #inputs: PendingInputs | undefined;
 
-  constructor(
-    endpoint: ModernEndpoint,
-    attempt: Attempt,
-    method: string,
-    capabilities: JsonObject,
-    logLevel: string | undefined,
-  ) {
+  constructor(endpoint: ModernEndpoint, attempt: Attempt, method: string, capabilities: JsonObject) {
     this.#endpoint = endpoint;
     this.#state = attempt;
     this.capabilities = capabilities;
     this.#inputs = endpoint.inputs;
     this.session = endpoint.sessionFor(this);
-    this.session.logLevel = logLevel;
     this.principal = this.session.principal;
     this.#call = this.session.open(attempt.request, method);
   }
 
+  describe(request: Message | undefined = this.#call?.request): ClientDescription {
+    return {
+      ...describeClient(request?.value(Client.clientInfo), request?.string(Client.version)),
+      principal: this.#endpoint.principal,
+    };
+  }
+
   /** Routes it. */
   run(): void {
-    this.#endpoint.gateway.handle(this.#call);
+    if (this.#call) this.#endpoint.gateway.handle(this.#call);
   }
 
   get bytes(): number {
-    let bytes = this.#call.request.length;
+    let bytes = this.#call?.request.length ?? 0;
     for (const { request } of this.#pendingInputs()) bytes += request.length;
     return bytes;
   }
@@ -101,7 +110,8 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
 
   /** Whether a retry is the same request: its state must not be used for another one. */
   matches(request: Message): boolean {
-    return isDeepStrictEqual(subjectOf(request), subjectOf(this.#call.request));
+    const first = this.#call?.request;
+    return first !== undefined && isDeepStrictEqual(subjectOf(request), subjectOf(first));
   }
 
   /** The client is back. Its inputs go to the server; missing ones are requested again. */
@@ -115,7 +125,7 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
         onOneLine(valueText),
       ]),
     );
-    this.#call.suspend(false);
+    this.#call?.suspend(false);
     this.#inputs?.answered(this, given);
     if (before.kind === 'away' && before.heldAnswer) this.#answer(before.heldAnswer);
     else if (this.#pendingInputs().length > 0) this.deliver();
@@ -123,9 +133,10 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
 
   /** The client has cancelled it. */
   cancel(reason: string | undefined): void {
-    this.#state = FINISHED;
+    const call = this.#call;
+    this.#finish();
     this.#inputs?.leave(this);
-    this.#call.cancel(reason);
+    call?.cancel(reason);
   }
 
   stop(): void {
@@ -160,7 +171,7 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
     const attempt = this.#state;
     // The hot path: a modern server's answer needs no additions.
     if (attempt.kind === 'attempt' && hasResultMeta(answer, method)) {
-      this.#state = FINISHED;
+      this.#finish();
       attempt.channel.forwardAnswer(answer, attempt.request, edits);
       this.#answered(attempt);
       return;
@@ -227,10 +238,16 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
     if (state.kind === 'away')
       state.heldAnswer = this.#endpoint.suspended.addBytes(state.requestState, bytes) ? answer : failLost;
     else if (state.kind === 'attempt') {
-      this.#state = FINISHED;
+      this.#finish();
       answer(state);
       this.#answered(state);
     }
+  }
+
+  #finish(): void {
+    this.#state = FINISHED;
+    this.#call = undefined;
+    this.capabilities = NO_CAPABILITIES;
   }
 
   #answered(attempt: Attempt): void {
@@ -240,7 +257,7 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
 
   get mayRequireInput(): boolean {
     const state = this.#state;
-    if (state.kind === 'finished' || !MAY_REQUIRE_INPUT.has(this.#call.method)) return false;
+    if (state.kind === 'finished' || !MAY_REQUIRE_INPUT.has(this.#call?.method ?? '')) return false;
     return state.kind === 'attempt' || state.heldAnswer === undefined;
   }
 
@@ -273,7 +290,7 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
     this.#state = { kind: 'away', requestState };
     this.#endpoint.answer(attempt, result);
     // Its server does not work on the call while the client is away.
-    this.#call.suspend(true);
+    this.#call?.suspend(true);
   }
 }
 
@@ -285,7 +302,7 @@ function failLost({ channel, id }: Attempt): void {
 
 /** A server's request as a value of `inputRequests`. */
 function asInput(request: Message): string {
-  const method = request.text(Server.method)!;
+  const method = request.requiredText(Server.method);
   const given = request.text(Server.params);
   // The modern era has no elicitationId: a client learns of completion by its retry.
   const params = given?.startsWith('{') === true ? withMembers(given, { elicitationId: undefined }) : given;
@@ -295,7 +312,8 @@ function asInput(request: Message): string {
 /** Method, name or URI, and arguments: these must be the same in a retry. */
 function subjectOf(request: Message): readonly unknown[] {
   const { method, name, uri } = Client;
-  return [...[method, name, uri].map((slot) => request.string(slot)), request.value(Client.arguments)];
+  const args = request.value(Client.arguments) ?? request.text(Client.arguments);
+  return [...[method, name, uri].map((slot) => request.string(slot)), args];
 }
 
 /** This era has given up the range that these codes are from. */

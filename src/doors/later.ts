@@ -1,0 +1,14 @@
+import type { HttpDoor, HttpDoorOptions } from './http/door.ts';
+import type { ModernEndpoint, ModernEndpointOptions } from './modern/endpoint.ts';
+
+/** Opens the door for HTTP clients. Its code is loaded on demand: most hosts use stdio. */
+export async function openHttp(options: HttpDoorOptions): Promise<HttpDoor> {
+  const { openHttpDoor } = await import('./http/door.ts');
+  return openHttpDoor(options);
+}
+
+/** Loads what opens an endpoint for the clients of one principal that have no sessions. */
+export async function loadModernEndpoint(): Promise<(options: ModernEndpointOptions) => ModernEndpoint> {
+  const { ModernEndpoint } = await import('./modern/endpoint.ts');
+  return (options) => new ModernEndpoint(options);
+}
