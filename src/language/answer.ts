@@ -1,4 +1,5 @@
 import { SwitchboardError } from '../shared/errors.ts';
+import { untilAborted } from '../shared/until-aborted.ts';
 import { filterTools, type OfferedTool } from '../gateway/index.ts';
 import { canElicit, type JsonObject } from '../protocol/index.ts';
 import { converse } from './converse.ts';
@@ -7,7 +8,6 @@ import type { InnerClient } from './inner-client.ts';
 import { chooseModel } from './models/choose.ts';
 import type { Query } from './natural-language.ts';
 import type { LanguageSourceOptions, LanguageServer } from './source.ts';
-import { untilAborted } from './until-aborted.ts';
 
 /** Passes a natural-language request to the model of a server and resolves with the tool result, also if it reports a failure. */
 export async function answerQuery(

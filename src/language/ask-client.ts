@@ -2,7 +2,7 @@ import { serverError, type Session } from '../gateway/index.ts';
 import { canElicit, requiredCapability, SERVER_SHAPE, type JsonObject } from '../protocol/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
-import { Message } from '../wire/index.ts';
+import { MAX_PARSED, Message } from '../wire/index.ts';
 import type { AskClient } from './model.ts';
 
 /** The way to ask a client something, as far as it can be asked that. */
@@ -53,6 +53,10 @@ function readAnswer(
   resolve: (result: JsonObject) => void,
   reject: (error: Error) => void,
 ): void {
+  if (answer.length > MAX_PARSED) {
+    reject(new SwitchboardError('CLIENT_ANSWER_UNUSABLE', `The client's response to ${method} is too long.`));
+    return;
+  }
   const { result, error } = JSON.parse(answer.toString()) as { result?: unknown; error?: unknown };
   if (error !== undefined) reject(serverError(error));
   else if (isObject(result)) resolve(result);

@@ -12,10 +12,10 @@ export class Budget {
   /** About what the model reads when it is asked next: the whole conversation, every time. */
   #next: number;
 
-  /** `opening`: everything the model reads before its first response. */
-  constructor(most: number, opening: string) {
+  /** `opening`: about what the model reads before its first response. */
+  constructor(most: number, opening: number) {
     this.#most = most;
-    this.#next = estimateTokens(opening);
+    this.#next = opening;
   }
 
   /** What is left for an answer, once the conversation has been read again. */

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { Component, type OfferedTool } from '../gateway/index.ts';
 import type { JsonObject } from '../protocol/index.ts';
 import { Consent, type ConsentOptions } from './consent.ts';
-import { TimeLimit } from './time-limit.ts';
+import { TimeLimit } from '../shared/time-limit.ts';
 
 const time = new TimeLimit(60_000);
 afterEach(() => time.close());

@@ -1,21 +1,16 @@
+import type { ConverseOptions } from './converse.ts';
 import { messageOf } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
 import { printableLine } from '../shared/printable.ts';
 import type { OfferedTool } from '../gateway/index.ts';
 import type { JsonObject } from '../protocol/index.ts';
-import type { AskClient } from './model.ts';
-import type { TimeLimit } from './time-limit.ts';
+import type { TimeLimit } from '../shared/time-limit.ts';
 
-export interface ConsentOptions {
-  readonly server: string;
+export interface ConsentOptions extends Pick<ConverseOptions, 'server' | 'canElicit' | 'ask' | 'tell'> {
   /** Whether everything may run without a question. */
   readonly allowDestructive: boolean;
-  /** Whether the client can be asked with a form. */
-  readonly canElicit: boolean;
-  readonly ask: AskClient;
   /** The clock that pauses while the user decides. */
   readonly time: TimeLimit;
-  readonly tell: (message: string) => void;
 }
 
 export type Permission =

@@ -1,7 +1,16 @@
-import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import type { Call, ClientLink, CloseOptions, Listing, ServerRequest, Session } from '../gateway/index.ts';
-import { SERVER_SHAPE } from '../protocol/index.ts';
-import { editedText, Message, type Edit } from '../wire/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
+import {
+  RunningCalls,
+  type Call,
+  type ClientLink,
+  type CloseOptions,
+  type Listing,
+  type ServerRequest,
+  type Session,
+} from '../gateway/index.ts';
+import type { JsonObject } from '../protocol/index.ts';
+import type { Edit } from '../wire/index.ts';
 import { answerQuery } from './answer.ts';
 import { purposeOf } from './descriptions/known.ts';
 import { InnerClient } from './inner-client.ts';
@@ -14,11 +23,10 @@ export class Conversations {
   /** The server's tools as clients see them. */
   readonly listing: Listing;
   readonly #options: LanguageSourceOptions;
-  readonly #running = new Map<Call, AbortController>();
+  readonly #running = new RunningCalls();
   /** The inner client of each outer client, by its session at the server. */
   readonly #clients = new WeakMap<Session, InnerClient>();
   #stopped: string | undefined;
-  #onIdle: (() => void) | undefined;
 
   constructor(options: LanguageSourceOptions) {
     const { server } = options;
@@ -41,18 +49,14 @@ export class Conversations {
       call.fail(this.#busy());
       return;
     }
-    const controller = new AbortController();
     const client = new InnerClient(call, this.#options.inner);
     this.#clients.set(client.session, client);
-    call.runBy({
-      cancelled: (reason = 'The client cancelled the request.') => controller.abort(new Error(reason)),
-      suspended: (away) => client.waits(away),
-    });
-    this.#running.set(call, controller);
-    void this.#run(edits, call, client, controller.signal).finally(() => {
-      this.#running.delete(call);
-      if (this.#running.size === 0) this.#onIdle?.();
-    });
+    this.#running.run(
+      call,
+      edits,
+      ({ params }, signal) => this.#answer(params, client, signal),
+      (away) => client.waits(away),
+    );
   }
 
   /** The clients behind those that the server knows. */
@@ -83,35 +87,18 @@ export class Conversations {
   }: CloseOptions = {}): Promise<CloseOptions> {
     this.#stopped = reason;
     const since = performance.now();
-    if (this.busy && drainMs > 0) await this.#idleWithin(drainMs);
-    for (const [call, controller] of this.#running) {
-      call.fail(new SwitchboardError('STOPPING', `${call.subject()} was not finished: ${reason}`));
-      controller.abort(new Error(reason));
-    }
+    await this.#running.close(
+      reason,
+      drainMs,
+      (call) => new SwitchboardError('STOPPING', `${call.subject()} was not finished: ${reason}`),
+    );
     return { reason, drainMs: Math.max(0, Math.round(drainMs - (performance.now() - since))) };
   }
 
-  #idleWithin(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#onIdle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  async #run(edits: readonly Edit[], call: Call, client: InnerClient, signal: AbortSignal): Promise<void> {
-    try {
-      const { params } = JSON.parse(editedText(call.request, edits)) as {
-        params: { name: unknown; arguments?: unknown };
-      };
-      if (params.name !== NATURAL_LANGUAGE) throw this.#unknown(params.name);
-      const result = await answerQuery(this.#options, readQuery(params.arguments), client, signal);
-      call.relay(Message.from({ jsonrpc: '2.0', id: 0, result }, SERVER_SHAPE));
-    } catch (error) {
-      call.fail(asError(error, call));
-    }
+  #answer(params: unknown, client: InnerClient, signal: AbortSignal): Promise<JsonObject> {
+    const { name, arguments: args } = isObject(params) ? params : {};
+    if (name !== NATURAL_LANGUAGE) throw this.#unknown(name);
+    return answerQuery(this.#options, readQuery(args), client, signal);
   }
 
   #busy(): SwitchboardError {
@@ -134,8 +121,3 @@ export class Conversations {
 
 /** Conversations at one time; each costs money and memory. */
 const MOST = 64;
-
-function asError(error: unknown, call: Call): SwitchboardError {
-  if (error instanceof SwitchboardError) return error;
-  return new SwitchboardError('INTERNAL', `${call.subject()} failed: ${messageOf(error)}`, { cause: error });
-}

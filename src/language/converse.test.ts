@@ -195,7 +195,7 @@ test('a model that calls an unknown tool gets suggestions and may go on', async 
   const { structured, result } = await talk(model);
   expect(result.isError).toBeUndefined();
   expect(structured.calls.map(({ outcome }) => outcome)).toEqual(['unknown tool', 'ok']);
-  expect(JSON.stringify(model.requests[1]!.turns.at(-1))).toContain('Did you mean find or add?');
+  expect(JSON.stringify(model.requests[1]!.turns.at(-1))).toContain('Did you mean find?');
 });
 
 test('a model that does it again is not asked a third time', async () => {

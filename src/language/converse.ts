@@ -1,6 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { estimateTokens } from '../shared/tokens.ts';
+import { untilAborted } from '../shared/until-aborted.ts';
 import type { LanguageDefinition } from '../config/index.ts';
 import type { OfferedTool } from '../gateway/index.ts';
 import type { JsonObject } from '../protocol/index.ts';
@@ -11,10 +12,9 @@ import type { AskClient, Model, ModelReply, ModelMessage } from './model.ts';
 import { RepeatedMistakes } from './repeated-mistakes.ts';
 import { openingWords, systemPrompt } from './prompt.ts';
 import { report } from './report.ts';
-import { cutOff, noModelAnswer, modelRefusal, tooManySteps, tooManyTokens, tooSlow } from './stops.ts';
-import { TimeLimit } from './time-limit.ts';
+import { cutOff, noModelAnswer, modelRefusal, tooManySteps, tooManyTokens, tooSlow } from './stop-errors.ts';
+import { TimeLimit } from '../shared/time-limit.ts';
 import { toolSpecs, type ToolSpecs } from './tool-specs.ts';
-import { untilAborted } from './until-aborted.ts';
 
 export interface ConverseOptions {
   readonly server: string;
@@ -50,7 +50,7 @@ export async function converse(options: ConverseOptions): Promise<JsonObject> {
   const { server, limits, signal } = options;
   const time = new TimeLimit(limits.timeoutMs);
   options.onQuestion?.((answered) => void time.hold(() => answered));
-  const conversation = new Conversation(options, time);
+  const conversation = new Conversation(options, await toolSpecs(options.tools), time);
   try {
     const answer = await conversation.run();
     return conversation.report(answer);
@@ -89,7 +89,7 @@ class Conversation {
   readonly #mistakes: RepeatedMistakes;
   #steps = 0;
 
-  constructor(options: ConverseOptions, time: TimeLimit) {
+  constructor(options: ConverseOptions, book: ToolSpecs, time: TimeLimit) {
     const { server, model, limits, canElicit, ask, run, tell, log } = options;
     this.#options = options;
     this.#signal = AbortSignal.any([options.signal, time.signal]);
@@ -97,8 +97,8 @@ class Conversation {
     const words = openingWords(options.query, options.context);
     this.#turns = [{ from: 'user', text: words }];
     this.#tools = options.tools;
-    this.#book = toolSpecs(options.tools);
-    this.#budget = new Budget(limits.maxTokens, this.#system + words + JSON.stringify(this.#book.specs));
+    this.#book = book;
+    this.#budget = new Budget(limits.maxTokens, estimateTokens(this.#system + words) + book.tokens);
     const { allowDestructive } = limits;
     const consent = new Consent({ server, allowDestructive, canElicit, ask, time, tell });
     this.#calls = new ToolCalls({ server, consent, run, tell, log, signal: this.#signal });
@@ -198,7 +198,7 @@ class Conversation {
     const tools = await untilAborted(listTools?.() ?? NO_OTHERS, this.#signal).catch(() => undefined);
     if (tools === undefined || tools === this.#tools || tools.length === 0) return;
     this.#tools = tools;
-    this.#book = toolSpecs(tools);
+    this.#book = await toolSpecs(tools);
   }
 
   /** How long the next answer may be, in tokens. Throws where there is no room for one. */
@@ -206,8 +206,7 @@ class Conversation {
     const { room } = this.#budget;
     if (room >= SHORTEST_ANSWER) return Math.min(room, LONGEST_ANSWER);
     const { server, limits } = this.#options;
-    const { specs } = this.#book;
-    const tokens = estimateTokens(JSON.stringify(specs));
+    const { specs, tokens } = this.#book;
     throw tooManyTokens(server, limits.maxTokens, { count: specs.length, tokens });
   }
 

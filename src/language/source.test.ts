@@ -6,12 +6,12 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { hashToken } from '../shared/token-hash.ts';
+import { sha256 } from '../shared/sha256.ts';
 import { createProject, nodeServer } from '../../test/helpers/temp-project.ts';
 import { until } from '../../test/helpers/until.ts';
 import { startAnthropicServer } from '../../test/models/anthropic-server.ts';
 import type { Script } from '../../test/models/script.ts';
-import { createApp, type App } from '../app.ts';
+import { createApp, type App } from '../app/index.ts';
 import { loadConfig } from '../config/index.ts';
 import { createLogger } from '../shared/log.ts';
 
@@ -466,7 +466,7 @@ describe('a server with a language model before it', () => {
     );
     const token = 'a-token-of-sixteen-or-more';
     const tokens = {
-      current: [{ principal: 'test', hash: hashToken(token) }],
+      current: [{ principal: 'test', hash: Buffer.from(sha256(token), 'hex') }],
       refresh: () => undefined,
       watch: () => () => undefined,
     };

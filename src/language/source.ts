@@ -90,6 +90,7 @@ export function languageSource(options: LanguageSourceOptions): LanguageSource {
         inUse: () => talks?.busy === true || listener.inUse(),
       }),
     setIdleTimeout: (idleMs) => inner.setIdleTimeout(idleMs),
+    stop: async () => inner.stop?.(),
     fail: (error) => inner.fail(error),
     close: async (ending) => {
       closed = true;

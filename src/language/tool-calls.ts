@@ -1,6 +1,7 @@
+import type { ConverseOptions } from './converse.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import type { Logger } from '../shared/log.ts';
 import { printableLine } from '../shared/printable.ts';
+import { untilAborted } from '../shared/until-aborted.ts';
 import { ServerError, type OfferedTool } from '../gateway/index.ts';
 import type { JsonObject } from '../protocol/index.ts';
 import { RpcCode } from '../wire/index.ts';
@@ -9,15 +10,12 @@ import type { ToolOutcome, ToolUse } from './model.ts';
 import type { CallRecord, ToolCallOutcome } from './report.ts';
 import { attachmentsOf, contentForModel, dataIn, firstText, textBlock } from './results.ts';
 import type { ToolSpecs } from './tool-specs.ts';
-import { untilAborted } from './until-aborted.ts';
 
-export interface ToolCallsOptions {
-  readonly server: string;
+export interface ToolCallsOptions extends Pick<
+  ConverseOptions,
+  'server' | 'run' | 'tell' | 'log' | 'signal'
+> {
   readonly consent: Consent;
-  readonly run: (tool: OfferedTool, args: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
-  readonly tell: (message: string) => void;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
 }
 
 /** How one call ended. */

@@ -8,11 +8,11 @@ function offered(name: string, more: JsonObject = {}): OfferedTool {
   return { name, original: name, component: new Component(name, text), presets: undefined };
 }
 
-test('names become such that every model takes them, stay different, and lead back to their tools', () => {
+test('names become such that every model takes them, stay different, and lead back to their tools', async () => {
   const tools = ['notes/read', 'notes.read', 'notes_read', 'x'.repeat(70), 'x'.repeat(80), '…'].map((name) =>
     offered(name),
   );
-  const book = toolSpecs(tools);
+  const book = await toolSpecs(tools);
   const names = book.specs.map(({ name }) => name);
   // The one that needs no other name keeps its own.
   expect(names.slice(0, 3)).toEqual(['notes_read_2', 'notes_read_3', 'notes_read']);
@@ -21,24 +21,25 @@ test('names become such that every model takes them, stay different, and lead ba
   expect(names.map((name) => book.find(name))).toEqual(tools);
 });
 
-test("a model that uses the server's own name for a tool is understood", () => {
+test("a model that uses the server's own name for a tool is understood", async () => {
   const tool = offered('notes/read');
-  expect(toolSpecs([tool]).find('notes/read')).toBe(tool);
-  expect(toolSpecs([tool]).find('notes/write')).toBeUndefined();
+  expect((await toolSpecs([tool])).find('notes/read')).toBe(tool);
+  expect((await toolSpecs([tool])).find('notes/write')).toBeUndefined();
 });
 
-test('what models refuse at the top of a schema is said in words instead', () => {
+test('what models refuse at the top of a schema is said in words instead', async () => {
   const anyOf = [{ required: ['a'] }, { required: ['b'] }];
   const properties = { a: { anyOf: [{ type: 'string' }] }, b: {} };
-  const [spec] = toolSpecs([
+  const { specs } = await toolSpecs([
     offered('either', { description: 'Does it.', inputSchema: { type: 'object', properties, anyOf } }),
-  ]).specs;
+  ]);
+  const [spec] = specs;
   expect(spec?.inputSchema).toEqual({ type: 'object', properties });
   expect(spec?.description).toMatch(/^Does it\.\n\n.*"anyOf":\[\{"required":\["a"\]\}/);
 });
 
-test('a long description is shortened, and a title replaces a missing one', () => {
-  const { specs } = toolSpecs([
+test('a long description is shortened, and a title replaces a missing one', async () => {
+  const { specs } = await toolSpecs([
     offered('long', { description: 'word '.repeat(5000) }),
     offered('titled', { title: 'Titled' }),
     offered('noted', { description: ' ', annotations: { title: 'Noted' } }),

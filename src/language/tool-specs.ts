@@ -1,5 +1,7 @@
 import { isObject } from '../shared/is-object.ts';
 import { nearest } from '../shared/nearest.ts';
+import { estimateTokens } from '../shared/tokens.ts';
+import { Turns } from '../shared/turns.ts';
 import type { OfferedTool } from '../gateway/index.ts';
 import type { JsonObject } from '../protocol/index.ts';
 import type { ToolSpec } from './model.ts';
@@ -9,26 +11,37 @@ import { readableSchema } from './readable-schema.ts';
 export interface ToolSpecs {
   /** In the server's own order, all of them. */
   readonly specs: readonly ToolSpec[];
+  /** About what they cost a model. */
+  readonly tokens: number;
   /** The tool a model means: by the name it was given, or by the server's own. */
   find(name: string): OfferedTool | undefined;
   /** Names a model may have meant, as it was given them. */
   near(name: string): readonly string[];
 }
 
-export function toolSpecs(tools: readonly OfferedTool[]): ToolSpecs {
+/** Long lists are read in turns, so that everything else goes on meanwhile. */
+export async function toolSpecs(tools: readonly OfferedTool[]): Promise<ToolSpecs> {
   const byName = new Map<string, OfferedTool>();
   const specs: ToolSpec[] = [];
   // Instructions name tools as the server does: what a model takes as it is stays that tool's, whichever comes first.
   const own = new Set(tools.map(({ name }) => name).filter((name) => safeName(name) === name));
+  const counts = new Map<string, number>();
+  const turns = new Turns();
+  let tokens = 0;
   for (const tool of tools) {
     const name = own.has(tool.name)
       ? tool.name
-      : freeName(safeName(tool.name), (taken) => own.has(taken) || byName.has(taken));
+      : freeName(safeName(tool.name), (taken) => own.has(taken) || byName.has(taken), counts);
     byName.set(name, tool);
-    specs.push(specFor(name, tool.component.value));
+    const spec = specFor(name, tool.component.value);
+    specs.push(spec);
+    tokens += estimateTokens(JSON.stringify(spec));
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
   }
   return {
     specs,
+    tokens,
     find: (name) => byName.get(name) ?? tools.find((tool) => tool.name === name),
     near: (name) => nearest(name, byName.keys()),
   };
@@ -44,12 +57,15 @@ function safeName(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, LONGEST_NAME) || 'tool';
 }
 
-function freeName(wanted: string, isTaken: (name: string) => boolean): string {
+/** `counts`: the numbers to go on with, by name. */
+function freeName(wanted: string, isTaken: (name: string) => boolean, counts: Map<string, number>): string {
   let name = wanted;
-  for (let count = 2; isTaken(name); count++) {
+  let count = counts.get(wanted) ?? 2;
+  for (; isTaken(name); count++) {
     const ending = `_${count}`;
     name = wanted.slice(0, LONGEST_NAME - ending.length) + ending;
   }
+  counts.set(wanted, count);
   return name;
 }
 

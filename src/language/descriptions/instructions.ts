@@ -1,7 +1,6 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import type { LanguageDefinition } from '../../config/index.ts';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { readRegularFile } from '../../shared/regular-file.ts';
 import { draft, ownWords, type DraftOptions } from './draft.ts';
 import { knownAs, type Recognisable } from './known.ts';
 
@@ -22,11 +21,7 @@ export interface InstructionsOptions extends DraftOptions {
 export async function instructionsFor(options: InstructionsOptions): Promise<string> {
   const { server, program, settings, claude } = options;
   const file = settings?.instructionsFile;
-  const written = [
-    file === undefined ? '' : await readInstructions(server, file),
-    settings?.instructions,
-    claude,
-  ];
+  const written = [file === undefined ? '' : readInstructions(server, file), settings?.instructions, claude];
   const given = written.find((text) => text !== undefined && text.trim() !== '');
   if (given !== undefined) return given;
   return (program === undefined ? undefined : await libraryInstructions(program, options)) ?? draft(options);
@@ -48,20 +43,11 @@ async function libraryInstructions(
 const TRUST_THE_LIST =
   'Tools may be missing or have other names than in this text. The list you are given is authoritative: use the tool in it that does the same.';
 
-async function readInstructions(server: string, file: string): Promise<string> {
+function readInstructions(server: string, file: string): string {
   try {
-    const handle = await open(file, READ);
-    try {
-      const found = await handle.stat();
-      const { size } = found;
-      if (!found.isFile()) throw new Error('it is not a regular file');
-      if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-      // Not the whole of a file that grows meanwhile.
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0, size, 0);
-      return buffer.toString('utf8', 0, bytesRead).replace(/^\ufeff/, '');
-    } finally {
-      await handle.close();
-    }
+    return readRegularFile(file, { maxBytes: MAX_BYTES })
+      .toString('utf8')
+      .replace(/^\ufeff/, '');
   } catch (cause) {
     throw new SwitchboardError(
       'INSTRUCTIONS_UNREADABLE',
@@ -72,5 +58,3 @@ async function readInstructions(server: string, file: string): Promise<string> {
 }
 
 const MAX_BYTES = 1024 * 1024;
-/** A pipe in the place of the file is an error, and not waited for. Windows knows no such flag. */
-const READ = constants.O_RDONLY | ((constants.O_NONBLOCK as number | undefined) ?? 0);

@@ -71,24 +71,32 @@ function library(): ReadonlyMap<string, Known> {
   return all;
 }
 
-let programs: ReadonlyMap<string, string> | undefined;
+let allPrograms: ReadonlyMap<string, string> | undefined;
+
+/** Which entry each program, package or image belongs to. */
+function programsInLibrary(): ReadonlyMap<string, string> {
+  const programs = new Map<string, string>();
+  for (const [id, known] of library()) for (const each of known.programs) programs.set(each, id);
+  return programs;
+}
 
 /** The server with a program, package or image of this name, of whatever npm scope. */
 function programNamed(name: string): string | undefined {
-  programs ??= new Map([
-    ...[...library().keys()].flatMap((id) => usualNames(id).map((each) => [each, id] as const)),
-    // Behind the usual names, since the last one counts.
-    ...[...library()].flatMap(([id, known]) => known.programs.map((each) => [each, id] as const)),
-  ]);
-  return programs.get(name) ?? programs.get(name.replace(/^@[^/]+\//, ''));
+  const programs = (allPrograms ??= programsInLibrary());
+  const unscoped = name.replace(/^@[^/]+\//, '');
+  return programs.get(name) ?? productIn(name) ?? programs.get(unscoped) ?? productIn(unscoped);
 }
 
-/** Usual names of packages for a product, from any publisher. */
-function usualNames(id: string): string[] {
-  // These words are no products: such a package may do anything.
-  if (COMMON_WORDS.has(id)) return [];
-  return [`${id}-mcp`, `mcp-${id}`, `${id}-mcp-server`, `mcp-server-${id}`, `mcp/${id}`];
+/** The product in a usual name of its packages, from any publisher. */
+function productIn(name: string): string | undefined {
+  if (!name.includes('mcp')) return undefined;
+  return USUAL_NAMES.map((pattern) => pattern.exec(name)?.[1]).find(
+    // Common words are no products: such a package may do anything.
+    (id) => id !== undefined && library().has(id) && !COMMON_WORDS.has(id),
+  );
 }
+
+const USUAL_NAMES = [/^mcp\/(.+)$/, /^mcp-server-(.+)$/, /^(.+)-mcp-server$/, /^mcp-(.+)$/, /^(.+)-mcp$/];
 
 const COMMON_WORDS: ReadonlySet<string> = new Set([
   ...['filesystem', 'memory', 'fetch', 'git', 'time', 'docker', 'everything', 'magic', 'pdf', 'box'],

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { AnthropicReply } from './anthropic-reply.ts';
+import { OversizedReply } from './reply-size.ts';
 
 /** The events as they come from the API, also of kinds that the library does not know yet. */
 function replyTo(...events: any[]) {
@@ -61,4 +62,17 @@ it('a call that was cut off in the middle of its arguments is malformed', () => 
   expect(calls).toEqual([
     { id: 'a', name: 'add', input: undefined, malformed: 'The arguments are not valid JSON.' },
   ]);
+});
+
+it('endless arguments and endless blocks end the reply while they arrive', () => {
+  const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } };
+  const delta = {
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'input_json_delta', partial_json: 'x'.repeat(1000) },
+  };
+  expect(() => replyTo(block, ...Array.from({ length: 1100 }, () => delta))).toThrow(OversizedReply);
+  expect(() => replyTo(...Array.from({ length: 1100 }, (_, index) => ({ ...block, index })))).toThrow(
+    OversizedReply,
+  );
 });

@@ -2,6 +2,7 @@ import type { RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages
 import type { JsonObject } from '../../protocol/index.ts';
 import type { ModelReply, ToolUse } from '../model.ts';
 import { parseToolInput } from './parse-tool-input.ts';
+import { ReplySize } from './reply-size.ts';
 
 interface Block {
   readonly content: JsonObject;
@@ -17,6 +18,7 @@ export class AnthropicReply {
   #stop: string | null = null;
   #input: number | undefined;
   #output: number | undefined;
+  readonly #size = new ReplySize();
 
   take(event: RawMessageStreamEvent): void {
     switch (event.type) {
@@ -24,11 +26,12 @@ export class AnthropicReply {
         this.#count(event.message.usage);
         break;
       case 'content_block_start':
+        this.#size.addPart();
         this.#blocks.set(event.index, { content: { ...event.content_block }, json: '' });
         break;
       case 'content_block_delta': {
         const block = this.#blocks.get(event.index);
-        if (block) grow(block, { ...event.delta });
+        if (block) grow(block, { ...event.delta }, this.#size);
         break;
       }
       case 'message_delta':
@@ -77,15 +80,19 @@ interface Counted {
 }
 
 /** Adds a piece to its block, also to one of a kind that is not known here. */
-function grow(block: Block, { type, ...pieces }: JsonObject): void {
+function grow(block: Block, { type, ...pieces }: JsonObject, size: ReplySize): void {
   if (type === 'input_json_delta') {
-    block.json += String(pieces.partial_json);
+    const piece = String(pieces.partial_json);
+    size.addArguments(piece);
+    block.json += piece;
     return;
   }
   const { content } = block;
   for (const [key, piece] of Object.entries(pieces)) {
     if (key === 'citation') {
-      content.citations = [...((content.citations as unknown[] | null | undefined) ?? []), piece];
+      const { citations } = content;
+      if (Array.isArray(citations)) citations.push(piece);
+      else content.citations = [piece];
     } else if (typeof piece === 'string' && typeof content[key] === 'string') content[key] += piece;
     else content[key] = piece;
   }

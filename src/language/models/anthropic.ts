@@ -1,11 +1,13 @@
 import type { Anthropic, APIError } from '@anthropic-ai/sdk';
 import { SwitchboardError } from '../../shared/errors.ts';
+import { Turns } from '../../shared/turns.ts';
 import type { Model, ModelReply, ModelRequest } from '../model.ts';
 import { ANTHROPIC_URL } from './address.ts';
 import { AnthropicReply } from './anthropic-reply.ts';
 import { anthropicRequest } from './anthropic-request.ts';
 import { bounded } from './bounded.ts';
 import { badOutput, brokenOff, failureOf, modelUnreachable, type Endpoint } from './failure.ts';
+import { OversizedReply } from './reply-size.ts';
 import { TransientFailure, withRetries, type RetryLimits } from './retry.ts';
 
 type KeyedEndpoint = Endpoint & { readonly apiKey: string };
@@ -50,7 +52,13 @@ async function ask(client: Anthropic, endpoint: Endpoint, request: ModelRequest)
   try {
     const stream = await client.messages.create(anthropicRequest(endpoint.model, request), { signal });
     begun = true;
-    for await (const event of stream) heard.take(event);
+    const turns = new Turns();
+    for await (const event of stream) {
+      heard.take(event);
+      // Thousands of events may come at once.
+      const turn = turns.next();
+      if (turn !== undefined) await turn;
+    }
   } catch (error) {
     throw reasonOf(error, endpoint, begun);
   }
@@ -62,6 +70,7 @@ async function ask(client: Anthropic, endpoint: Endpoint, request: ModelRequest)
 
 function reasonOf(error: unknown, endpoint: Endpoint, begun: boolean): Error {
   if (error instanceof SwitchboardError || error instanceof TransientFailure) return error;
+  if (error instanceof OversizedReply) return badOutput(endpoint, error.message);
   if (error instanceof SyntaxError) return badOutput(endpoint, 'sent an event that is not JSON');
   const said = error as Partial<APIError>;
   const kind = said.type ?? undefined;

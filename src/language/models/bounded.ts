@@ -1,20 +1,38 @@
 import { badOutput, type Endpoint } from './failure.ts';
 
+const MB = 1024 * 1024;
 /** The most that is read of one answer, in bytes. The longest answers of today's models have a hundredth of it. */
-const LIMIT = 16 * 1024 * 1024;
+const LIMIT = 16 * MB;
+/** The longest event of a stream and the longest answer in one piece, in bytes: each is parsed in one go. */
+const EVENT_LIMIT = MB;
 
-/** The same response, whose body fails when it does not end. */
+/** The same response, whose body fails when it does not end, or one event of it does not. */
 export function bounded(response: Response, endpoint: Endpoint): Response {
   if (response.body === null) return response;
+  const isStream = response.headers.get('content-type')?.includes('json') !== true;
   let read = 0;
+  let event = 0;
   const counter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       read += chunk.byteLength;
-      if (read > LIMIT) {
-        controller.error(badOutput(endpoint, `sent a response larger than ${LIMIT / 1024 / 1024} MB`));
-      } else controller.enqueue(chunk);
+      event = isStream ? sinceLastEvent(chunk, event) : read;
+      if (read > LIMIT) controller.error(tooLarge(endpoint, 'a response', LIMIT));
+      else if (event > EVENT_LIMIT)
+        controller.error(tooLarge(endpoint, isStream ? 'an event' : 'a response', EVENT_LIMIT));
+      else controller.enqueue(chunk);
     },
   });
   const { status, statusText, headers } = response;
   return new Response(response.body.pipeThrough(counter), { status, statusText, headers });
+}
+
+/** The length of the event that has begun, after one more chunk. A blank line ends an event. */
+function sinceLastEvent(chunk: Uint8Array, before: number): number {
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  const end = Math.max(bytes.lastIndexOf('\n\n'), bytes.lastIndexOf('\n\r\n'));
+  return end === -1 ? before + bytes.length : bytes.length - end;
+}
+
+function tooLarge(endpoint: Endpoint, what: string, limit: number): Error {
+  return badOutput(endpoint, `sent ${what} larger than ${limit / MB} MB`);
 }

@@ -1,8 +1,11 @@
+import { Turns } from '../../shared/turns.ts';
+
 /** What the events of a stream (`text/event-stream`) hold, one after the other. Comments and names are passed over. */
 export async function* eventData(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder();
+  const turns = new Turns();
   let rest = '';
   let data: string[] = [];
   for await (const chunk of body) {
@@ -15,6 +18,9 @@ export async function* eventData(
         yield data.join('\n');
         data = [];
       }
+      // Thousands of lines may come at once.
+      const turn = turns.next();
+      if (turn !== undefined) await turn;
     }
   }
   // Some servers do not end their last event.

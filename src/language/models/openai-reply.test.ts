@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { OpenaiReply } from './openai-reply.ts';
+import { OversizedReply } from './reply-size.ts';
 
 function replyTo(...deltas: object[]) {
   const heard = new OpenaiReply();
@@ -85,4 +86,11 @@ it('a refusal in words is a refusal', () => {
     text: 'I will not.',
     stop: 'refused',
   });
+});
+
+it.each([
+  ['arguments', () => ({ tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(1000) } }] })],
+  ['calls', (n: number) => ({ tool_calls: [{ id: `c${n}`, function: { name: 'a', arguments: '{}' } }] })],
+])('endless %s end the reply while they arrive', (_, delta) => {
+  expect(() => replyTo(...Array.from({ length: 1100 }, (_, n) => delta(n)))).toThrow(OversizedReply);
 });

@@ -3,6 +3,7 @@ import { isObject } from '../../shared/is-object.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 import type { ModelReply, ToolUse } from '../model.ts';
 import { parseToolInput } from './parse-tool-input.ts';
+import { ReplySize } from './reply-size.ts';
 
 interface Call {
   id: string;
@@ -22,6 +23,7 @@ export class OpenaiReply {
   readonly #more: JsonObject = {};
   #finish: string | undefined;
   #usage: ModelReply['usage'];
+  readonly #size = new ReplySize();
 
   /** Whether it has sent its stop reason. */
   get finished(): boolean {
@@ -86,6 +88,7 @@ export class OpenaiReply {
     if (typeof called.name === 'string' && called.name !== call.name) call.name += called.name;
     if (isObject(called.arguments)) call.written = called.arguments;
     else if (typeof called.arguments === 'string' && typeof call.written === 'string') {
+      this.#size.addArguments(called.arguments);
       call.written += called.arguments;
     }
   }
@@ -100,6 +103,7 @@ export class OpenaiReply {
     // What names a tool after a whole call is the next call.
     const isNext = named === undefined && names && same !== undefined && isWhole(same);
     if (same !== undefined && !isNext) return same;
+    this.#size.addPart();
     const call = { id: named ?? `call_${randomUUID()}`, name: '', written: '', more: {} };
     this.#calls.push(call);
     if (place !== undefined) this.#places.set(place, call);
@@ -117,8 +121,7 @@ const OWN = new Set(['role', 'annotations', 'audio', 'function_call']);
 function add(to: JsonObject, key: string, value: unknown): void {
   const before = to[key];
   if (typeof before === 'string' && typeof value === 'string') to[key] = before + value;
-  else if (Array.isArray(before) && Array.isArray(value))
-    to[key] = [...(before as unknown[]), ...(value as unknown[])];
+  else if (Array.isArray(before) && Array.isArray(value)) for (const each of value) before.push(each);
   else if (value !== null) to[key] = value;
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../protocol/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/is-object.ts';
+import { parseJson } from '../../shared/parse-json.ts';
 import type { Model, ModelReply, ModelRequest } from '../model.ts';
 import { OPENAI_URL } from './address.ts';
 import { bounded } from './bounded.ts';
@@ -15,6 +16,7 @@ import {
 } from './failure.ts';
 import { OpenaiReply } from './openai-reply.ts';
 import { openaiRequest, type Dialect } from './openai-request.ts';
+import { OversizedReply } from './reply-size.ts';
 import { TransientFailure, withRetries, type RetryLimits } from './retry.ts';
 
 /** A model behind any API like that of OpenAI; one on this machine, too. */
@@ -96,6 +98,7 @@ class Speaker {
       }
     } catch (error) {
       if (error instanceof SwitchboardError || error instanceof TransientFailure) throw error;
+      if (error instanceof OversizedReply) throw badOutput(this.#endpoint, error.message);
       throw brokenOff(this.#endpoint, error);
     }
     signal.throwIfAborted();
@@ -104,7 +107,7 @@ class Speaker {
   }
 
   #take(text: string, heard: OpenaiReply): void {
-    const piece = parsed(text);
+    const piece = parseJson(text);
     if (!isObject(piece)) throw badOutput(this.#endpoint, 'sent a response that is not JSON');
     // An answer can begin well and then fail.
     if (piece.error !== undefined && piece.error !== null) {
@@ -140,7 +143,7 @@ const SHORTEST_ANSWER = 256;
 async function refusalOf(response: Response): Promise<ModelRefusal> {
   // The status says enough where the rest cannot be read.
   const text = await response.text().catch(() => '');
-  return { status: response.status, ...saidIn(parsed(text)), headers: response.headers };
+  return { status: response.status, ...saidIn(parseJson(text)), headers: response.headers };
 }
 
 /** Compatible servers agree least on how an error looks. */
@@ -152,12 +155,4 @@ function saidIn(body: unknown): Pick<ModelRefusal, 'kinds' | 'message'> {
   const message = [error.message, whole.error, whole.detail].find((said) => typeof said === 'string');
   const kinds = [error.type, error.code].filter((kind) => typeof kind === 'string');
   return { kinds, message };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,8 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { isThere } from '../../shared/is-there.ts';
+import { readRegularFile } from '../../shared/regular-file.ts';
 import { wrapPathsIn, SCRIPT_ENDING, type WrapPaths } from './names.ts';
 import { recordIn, type WrapRecord } from './record.ts';
 
@@ -58,15 +60,10 @@ function findScript(folder: string): FoundScript | undefined {
   for (const name of readdirSync(folder).sort()) {
     if (!name.endsWith(SCRIPT_ENDING)) continue;
     const file = join(folder, name);
-    const found = isFile(file) ? recordIn(readFileSync(file, 'utf8')) : undefined;
+    const found = isFile(file) ? recordIn(readRegularFile(file).toString('utf8')) : undefined;
     if (found !== undefined) return { file, ...found };
   }
   return undefined;
-}
-
-/** Whether something has this name, be it a broken link. */
-export function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 export function isFile(path: string): boolean {
@@ -75,5 +72,5 @@ export function isFile(path: string): boolean {
 
 /** Whether two files have the same content, as two names of one file do. */
 export function isSame(one: string, other: string): boolean {
-  return isFile(one) && isFile(other) && readFileSync(one).equals(readFileSync(other));
+  return isFile(one) && isFile(other) && readRegularFile(one).equals(readRegularFile(other));
 }

@@ -39,7 +39,7 @@ function withTrouble(trouble: Trouble, work: () => void): { calls: number; error
   let calls = 0;
   for (const [name, call] of Object.entries(real)) {
     table[name] = (...args) => {
-      if (name === 'openSync' && args[1] === 'r') return call(...args);
+      if (name === 'openSync' && isReading(args[1])) return call(...args);
       const code = trouble({ at: ++calls, name });
       if (code === undefined) return call(...args);
       // Who is killed while writing leaves a part.
@@ -56,6 +56,11 @@ function withTrouble(trouble: Trouble, work: () => void): { calls: number; error
   } finally {
     use(real);
   }
+}
+
+function isReading(flags: unknown): boolean {
+  const { O_WRONLY, O_RDWR } = fs.constants;
+  return flags === 'r' || (typeof flags === 'number' && (flags & (O_WRONLY | O_RDWR)) === 0);
 }
 
 /** From then on nothing happens any more. */

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { isObject } from '../../shared/is-object.ts';
+import { sha256 } from '../../shared/sha256.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 
 /**
@@ -46,7 +46,7 @@ export function recordIn(text: string): { record: WrapRecord; isChanged: boolean
 /** Independent of line endings: git may convert them on checkout. */
 export function digest(bytes: string | Buffer): string {
   const text = Buffer.from(bytes as string).toString('latin1');
-  return createHash('sha256').update(text.replaceAll('\r\n', '\n'), 'latin1').digest('hex');
+  return sha256(Buffer.from(text.replaceAll('\r\n', '\n'), 'latin1'));
 }
 
 /** JSON in which nothing can end a line of a program: some characters beyond ASCII do. */

@@ -41,7 +41,7 @@ if (program !== undefined) {
   await import(pathToFileURL(program).href);
 } else {
   const [command, ...front] = ${literal(command)};
-  const child = spawn(command, [...front, ...args], { stdio: 'inherit' });
+  const child = spawn(command, [...front, ...args], { stdio: 'inherit', windowsHide: true });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code) => process.exit(code ?? 1));
   child.on('error', (error) => {

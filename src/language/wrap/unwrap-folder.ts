@@ -1,10 +1,12 @@
-import { readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { renameSync, rmdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { isThere } from '../../shared/is-there.ts';
 import { parseJsonc } from '../../shared/jsonc.ts';
 import { nodeErrorCode } from '../../shared/node-error-code.ts';
+import { readRegularFile } from '../../shared/regular-file.ts';
 import { draftsIn } from '../../shared/write-file.ts';
-import { isFile, isSame, isThere, readFolderState, type FolderState } from './folder-state.ts';
+import { isFile, isSame, readFolderState, type FolderState } from './folder-state.ts';
 import { SCRIPT_ENDING, type WrapPaths } from './names.ts';
 import { outerConfigChanges } from './outer-config.ts';
 import { digest } from './record.ts';
@@ -25,7 +27,7 @@ export interface UnwrapOptions {
  * (UNWRAP_FAILED); then it can be tried again.
  */
 export function unwrapFolder(folder: string, { force = false }: UnwrapOptions = {}): Unwrapped {
-  if (!force) refuseToUnwrap(folder);
+  refuseToUnwrap(folder, force);
   try {
     return { kept: restore(readFolderState(folder), force) };
   } catch (cause) {
@@ -36,13 +38,19 @@ export function unwrapFolder(folder: string, { force = false }: UnwrapOptions = 
   }
 }
 
-/** Throws where something was changed that unwrapping takes away. Changes nothing. */
-export function refuseToUnwrap(folder: string): void {
-  const { kind, script, places } = readFolderState(folder);
+/** Throws where the definition is lost, or something was changed that unwrapping takes away. Changes nothing. */
+export function refuseToUnwrap(folder: string, force: boolean): void {
+  const state = readFolderState(folder);
+  const { kind, script, places } = state;
   const refuse = (message: string, hint: string): never => {
     throw new SwitchboardError('UNWRAP_REFUSED', message, { hint });
   };
-  if (kind !== 'wrapped' || script === undefined) return;
+  if (isLost(state))
+    refuse(
+      `${places.originalConfig} is missing, so the definition of the server cannot be restored.`,
+      `Put the definition there, or in ${places.config}, then unwrap again.`,
+    );
+  if (force || kind !== 'wrapped' || script === undefined) return;
   if (script.isChanged)
     refuse(
       `${script.file} was changed after it was written; the changes would be lost.`,
@@ -58,9 +66,15 @@ export function refuseToUnwrap(folder: string): void {
     );
 }
 
+/** Whether the wrapper is all that is left: nothing says how the server itself is started. */
+function isLost({ places, script, ownsOriginal }: FolderState): boolean {
+  if (script === undefined || !ownsOriginal || isThere(places.originalConfig)) return false;
+  return !isThere(places.config) || readRegularFile(places.config).includes(basename(script.file));
+}
+
 function definitionIn(file: string): unknown {
   try {
-    return parseJsonc(readFileSync(file, 'utf8'));
+    return parseJsonc(readRegularFile(file).toString('utf8'));
   } catch {
     return undefined;
   }
@@ -101,7 +115,8 @@ function restoreInstructions({ places, script, kind }: FolderState, force: boole
   if (written === undefined || (setAside === true && !isSetAside)) return [];
   const kept: string[] = [];
   if (isThere(places.instructions)) {
-    const isAsWritten = isFile(places.instructions) && digest(readFileSync(places.instructions)) === written;
+    const isAsWritten =
+      isFile(places.instructions) && digest(readRegularFile(places.instructions)) === written;
     // After an unwrap that was interrupted, it may be a new file, which we did not write.
     const mayGo = isAsWritten || (force && kind === 'wrapped');
     if (!mayGo) kept.push(isSetAside ? moveAside(places) : places.instructions);

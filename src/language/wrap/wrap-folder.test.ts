@@ -229,6 +229,31 @@ describe('what was changed since', () => {
     expect(fs.readdirSync(folder).sort()).toEqual([CONFIG, 'server.js']);
   });
 
+  test.each([
+    ['is lost', () => undefined, false],
+    ['is lost together with that of the script', (folder: string) => fs.rmSync(join(folder, CONFIG)), false],
+    [
+      'is written again in place of that of the script',
+      (folder: string) => fs.writeFileSync(join(folder, CONFIG), ORIGINAL),
+      true,
+    ],
+  ])('a definition that %s', (_, change, isUnwrapped) => {
+    const folder = folderWith();
+    wrapFolder(planFor(folder, '# Ours\n'));
+    fs.rmSync(join(folder, 'original', CONFIG));
+    change(folder);
+    const before = fs.readdirSync(folder);
+    if (isUnwrapped) {
+      unwrapFolder(folder);
+      expect(fs.readFileSync(join(folder, CONFIG), 'utf8')).toBe(ORIGINAL);
+      expect(fs.readdirSync(folder).sort()).toEqual([CONFIG, 'server.js']);
+      return;
+    }
+    for (const force of [false, true])
+      expect(() => unwrapFolder(folder, { force })).toThrow(/original\/.mcp.json is missing/);
+    expect(fs.readdirSync(folder)).toEqual(before);
+  });
+
   test('files added to original/ are kept', () => {
     const folder = folderWith();
     wrapFolder(planFor(folder, '# Ours\n'));
