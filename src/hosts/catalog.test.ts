@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { mkdirSync } from 'node:fs';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createProject } from '../../test/helpers/temp-project.ts';
 import { findHost, HOSTS } from './catalog.ts';
 import { addressEntry, programEntry } from './build-entry.ts';
 import type { HostEnvironment } from './host.ts';
@@ -107,6 +109,39 @@ describe('the file of a user', () => {
       'C:\\Users\\ada\\AppData\\Roaming\\Code\\User\\mcp.json',
     );
   });
+});
+
+test('Claude Desktop for Windows, where it is a package, has its file in that', () => {
+  const project = createProject();
+  const before = process.cwd();
+  onTestFinished(() => process.chdir(before));
+  process.chdir(project.dir);
+  const where = { ...WINDOWS, env: { ...WINDOWS.env, LOCALAPPDATA: 'local' } };
+  const usual = 'C:\\Users\\ada\\AppData\\Roaming\\Claude\\claude_desktop_config.json';
+  expect(findHost('claude-desktop').files.user(where)).toEqual([usual]);
+  // Elsewhere this is a single name.
+  const folder = 'local\\Packages\\Claude_pzs8sxrjxfjjc\\LocalCache\\Roaming\\Claude';
+  mkdirSync(folder, { recursive: true });
+  expect(findHost('claude-desktop').files.user(where)).toEqual([
+    `${folder}\\claude_desktop_config.json`,
+    usual,
+  ]);
+});
+
+test('without APPDATA, it is in the profile of the user', () => {
+  const where = { ...WINDOWS, env: {} };
+  expect(HOSTS.map((host) => host.files.user(where)[0])).toEqual(
+    HOSTS.map((host) => host.files.user(WINDOWS)[0]),
+  );
+});
+
+test('on Windows, the file of a project is in it too', () => {
+  const files = HOSTS.flatMap(({ files: { project } }) => project?.(WINDOWS)[0] ?? []);
+  expect(files.map((file) => file.replace('C:\\work\\shop\\', ''))).toEqual(
+    HOSTS.flatMap(({ files: { project } }) => project?.(LINUX)[0] ?? []).map((file) =>
+      file.replace('/srv/shop/', '').replaceAll('/', '\\'),
+    ),
+  );
 });
 
 test('the file of a project is in it', () => {

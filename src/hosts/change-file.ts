@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backupPath, keptTexts, pruneBackups } from '../shared/backups.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import { withFileLock } from '../shared/file-lock.ts';
 import { NotRegular, readForReplacing, replaceFile } from '../shared/replace-file.ts';
 import { TextFault, UnsafeEdit } from './container.ts';
 
@@ -41,6 +42,12 @@ export interface ChangedFile extends FileChange {
  * file as it was; STATE_NOT_WRITABLE where the old text cannot be kept.
  */
 export async function changeFile(options: ChangeFileOptions): Promise<ChangedFile> {
+  const { file, dryRun = false } = options;
+  return dryRun ? changeAlone(options) : withFileLock(file, () => changeAlone(options));
+}
+
+/** The host does not wait for our lock; where it was quicker, we start again. */
+async function changeAlone(options: ChangeFileOptions): Promise<ChangedFile> {
   const { file, stateDirectory, change, onWrite, ownerOnly = false, dryRun = false } = options;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const found = reading(file, () => readForReplacing(file));

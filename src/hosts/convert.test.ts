@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findHost } from './catalog.ts';
 import { convertServer, type ConversionResult } from './convert.ts';
@@ -150,7 +151,7 @@ test('a program keeps its directory, flags and tool lists; losses are reported',
     ),
   ).toEqual({
     kind: 'server',
-    entry: { command: 'c', env: { A: '1' }, cwd: '/p/s', envFile: '/p/.env' },
+    entry: { command: 'c', env: { A: '1' }, cwd: '/p/s', envFile: join('/p/.env') },
     variables: [],
     notes: [],
   });
@@ -302,7 +303,7 @@ test('a dotenv file is imported with its full path, unless that is unknown', () 
     return converted.kind === 'server' ? [converted.entry.envFile, converted.notes] : converted;
   };
   expect(envFileOf('${workspaceFolder}/.env', '/p')).toEqual(['/p/.env', []]);
-  expect(envFileOf('conf/.env', '/p')).toEqual(['/p/conf/.env', []]);
+  expect(envFileOf('conf/.env', '/p')).toEqual([join('/p/conf/.env'), []]);
   expect(envFileOf('/etc/x.env')).toEqual(['/etc/x.env', []]);
   expect(envFileOf('${userHome}/x.env')).toEqual(['${HOME}/x.env', []]);
   expect(envFileOf('.env')).toEqual([undefined, [expect.stringContaining('not imported: envFile')]]);

@@ -1,4 +1,5 @@
 import { isAbsolute, join } from 'node:path';
+import { isEmpty } from '../shared/is-empty.ts';
 import { isObject } from '../shared/is-object.ts';
 import type { Host, HostEnvironment } from './host.ts';
 import { convertSettings, type ConvertedSettings } from './convert-settings.ts';
@@ -243,8 +244,4 @@ const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 function filled(key: string, value: object): object {
   return Object.keys(value).length === 0 ? {} : { [key]: value };
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { lineStart } from '../shared/line-start.ts';
 import { spliced, type Splice } from '../shared/splice.ts';
 import { tomlStatements, type TomlPair, type TomlStatement } from '../shared/toml-statements.ts';
 import { faultAt, valueAt } from './container.ts';
 import { parseHostToml } from './parse-toml.ts';
 import { printHeader, printKey, printPairs, printTables, printValue } from './print-toml.ts';
 import { startsWithPath, removeFromBraces, setInBraces } from './toml-braces.ts';
-import { blockAt, cutBlock, cutStatement, eolOf, lineEnd, lineStart, type Block } from './toml-lines.ts';
+import { blockAt, cutBlock, cutStatement, eolOf, lineEnd, type Block } from './toml-lines.ts';
 
 type Table = Readonly<Record<string, unknown>>;
 type Path = readonly string[];

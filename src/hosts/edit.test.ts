@@ -19,6 +19,30 @@ const faultOf = (text: string, container: Container): unknown => {
   return undefined;
 };
 
+test.each([
+  ['JSON', json, `{"mcpServers":${'{"a":'.repeat(3000)}1${'}'.repeat(3000)}}`],
+  ['TOML', toml, `${'a.'.repeat(3000)}a = 1`],
+  ['TOML lists', toml, `a = ${'['.repeat(3000)}${']'.repeat(3000)}`],
+])('%s that is nested too deep is a fault of the text', (_what, container, text) => {
+  expect(() => entriesOf(text, container)).toThrow(/nested/);
+});
+
+test.each([
+  [
+    'JSON',
+    json,
+    '\ufeff{\r\n\t"mcpServers": {\r\n\t\t"a": {\r\n\t\t\t"command": "x"\r\n\t\t}\r\n\t}\r\n}\r\n',
+  ],
+  ['TOML', toml, '\ufeff# mine\r\n[mcp_servers.a]\r\ncommand = "x"\r\n'],
+])('%s keeps the line ends of Windows and a byte order mark', (_what, container, before) => {
+  const { text } = upsertEntry(before, container, 'sb', { entry });
+  expect(text).toContain('sb');
+  expect(text.slice(1)).not.toContain('\ufeff');
+  expect(text.match(/(?<!\r)\n|\r(?!\n)/)).toBeNull();
+  expect(removeEntry(text, container, 'sb', { earlier: [before] }).text).toBe(before);
+  expect(removeEntry(text, container, 'sb').text.startsWith('\ufeff')).toBe(true);
+});
+
 describe('a JSON text', () => {
   test.each<[string, string, string]>([
     [

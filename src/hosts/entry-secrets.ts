@@ -104,16 +104,17 @@ function inText(text: string, where: string, words: readonly string[], replace: 
       /\b(bearer|basic) +([^\s"']+)/gi,
       (_, kind: string, value: string) => `${kind} ${secret(value, 'token')}`,
     )
-    .replace(/(\b[a-z][\w+.-]*:\/\/)([^\s/?#]+)/gi, (_, scheme: string, authority: string) => {
+    .replace(/(\b[a-z][\w+.-]{0,31}:\/\/)([^\s/?#]+)/gi, (_, scheme: string, authority: string) => {
       const [, user = '', password = '', host = ''] = /^([^:@]*):(.*)(@.*)$/.exec(authority) ?? [];
       return password === '' ? scheme + authority : `${scheme}${user}:${secret(password, 'password')}${host}`;
     })
     .replace(/([?&;]([\w.-]+)=)([^&;#\s]+)/g, (whole, front: string, name: string, value: string) =>
       isSecret(name) || /^key$/i.test(name) || isTokenLike(value) ? front + secret(value, name) : whole,
     )
-    .replace(/(?<=^https?:\/\/[^?#\s]*\/)[^/?#\s]+/gi, (part) =>
-      isTokenLike(part) ? secret(part, 'key') : part,
-    );
+    .replace(/^(https?:\/\/[^/?#\s]*)([^?#\s]*)/i, (_, origin: string, path: string) => {
+      const parts = path.split('/').map((part) => (isTokenLike(part) ? secret(part, 'key') : part));
+      return origin + parts.join('/');
+    });
 }
 
 /** Every secret in a parsed file of any kind, at any depth; all values of environments and headers count as such. */

@@ -19,7 +19,7 @@ import { readServers } from './read-servers.ts';
 const GOLDEN = join(import.meta.dirname, 'golden');
 
 /** What is brought over from a file of this text, each server in our words; the temporary directory stands as HOME. */
-function imported(host: Host, text: string): string {
+function imported(host: Host, text: string, platform: NodeJS.Platform): string {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'switchboard-golden-')));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const where: HostEnvironment = { platform: 'linux', home, env: {}, cwd: join(home, 'shop') };
@@ -30,7 +30,7 @@ function imported(host: Host, text: string): string {
     const servers = readServers(host, where, 'user').map((server) => ({
       name: server.name,
       scope: server.location.scope,
-      ...convertServer(server, where),
+      ...convertServer(server, { ...where, platform }),
     }));
     return `${JSON.stringify(servers, undefined, 2).replaceAll(home, 'HOME')}\n`;
   } catch (error) {
@@ -48,6 +48,7 @@ describe.each(HOSTS)('$title', (host) => {
   test.each(cases)('%s', (name) => {
     const text = readFileSync(join(folder, name), 'utf8');
     const expected = join(folder, name.replace('.before.txt', '.imported.txt'));
-    expect(imported(host, text)).toBe(readFileSync(expected, 'utf8'));
+    const platform = name.startsWith('windows') ? 'win32' : 'linux';
+    expect(imported(host, text, platform)).toBe(readFileSync(expected, 'utf8'));
   });
 });

@@ -8,10 +8,17 @@ import { removeEntry, upsertEntry } from './edit.ts';
 import { programEntry } from './build-entry.ts';
 
 const GOLDEN = join(import.meta.dirname, 'golden');
-const program = {
+const UNIX = {
   command: '/usr/local/bin/node',
   args: ['/usr/local/lib/node_modules/mcp-switchboard/dist/index.js'],
   variables: ['API_TOKEN', 'EDITOR'],
+};
+
+/** With the paths, the line ends and the byte order mark of Windows. */
+const WINDOWS = {
+  ...UNIX,
+  command: 'C:\\Program Files\\nodejs\\node.exe',
+  args: ['C:\\Users\\ada\\AppData\\Roaming\\npm\\node_modules\\mcp-switchboard\\dist\\index.js'],
 };
 
 describe.each(HOSTS)('$title', (host) => {
@@ -21,15 +28,15 @@ describe.each(HOSTS)('$title', (host) => {
     .filter((file) => file.endsWith('.before.txt'))
     .map((file) => file.replace('.before.txt', ''));
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
-  const entry = programEntry(host, program);
 
   test('has the cases that every host has', () => {
     expect(cases).toEqual(
-      expect.arrayContaining(['empty', 'comments', 'other-servers', 'trailing-commas', 'broken']),
+      expect.arrayContaining(['empty', 'comments', 'other-servers', 'trailing-commas', 'broken', 'windows']),
     );
   });
 
   test.each(cases)('%s', (name) => {
+    const entry = programEntry(host, name === 'windows' ? WINDOWS : UNIX);
     const before = read(`${name}.before.txt`);
     if (files.includes(`${name}.error.txt`)) {
       const edit = (): unknown => upsertEntry(before, host, 'switchboard', { entry });

@@ -1,5 +1,5 @@
 export { findHost, HOSTS } from './catalog.ts';
-export { withFileContext } from './change-file.ts';
+export { readText, withFileContext, type ChangedFile, type FileChange } from './change-file.ts';
 export { convertServer, type ConvertedEntry } from './convert.ts';
 export { addressEntry, programEntry } from './build-entry.ts';
 export { entriesOf, parseText, upsertEntry, type Entry } from './edit.ts';

@@ -182,7 +182,9 @@ test('of two files that a host may have, the one that is there is used', () => {
   expect(location('claude-desktop', where).file).toContain('/Claude/');
   fs.mkdirSync(dirname(small), { recursive: true });
   fs.writeFileSync(small, '{}');
-  expect(location('claude-desktop', where).file).toBe(small);
+  // Where upper and lower case are the same, so are the two.
+  const { file } = location('claude-desktop', where);
+  expect(fs.realpathSync.native(file)).toBe(fs.realpathSync.native(small));
   expect(() => location('claude-desktop', where, 'project')).toThrow('no configuration file per project');
 });
 

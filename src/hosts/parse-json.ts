@@ -1,3 +1,4 @@
+import { isTooDeep } from '../shared/depth.ts';
 import { EMPTY_TEXT, JsoncError, locateJsonc, type JsoncNode } from '../shared/jsonc.ts';
 import { faultAt, TextFault } from './container.ts';
 import type { Format } from './host.ts';
@@ -6,7 +7,8 @@ import type { Format } from './host.ts';
 export function parseHostJson(text: string, format: Exclude<Format, 'toml'>): unknown {
   const body = text.replace(/^\ufeff/, '');
   try {
-    return JSON.parse(body);
+    const value: unknown = JSON.parse(body);
+    if (!isTooDeep(value)) return value;
   } catch {
     // Not plain: whether that is right is seen below.
   }

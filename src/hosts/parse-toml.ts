@@ -1,10 +1,13 @@
 import { parse, TomlError } from 'smol-toml';
+import { isTooDeep, MAX_NESTING, TOO_DEEP } from '../shared/depth.ts';
 import { TextFault } from './container.ts';
 
 /** The values of a TOML text. Throws TextFault. */
 export function parseHostToml(text: string): Readonly<Record<string, unknown>> {
   try {
-    return plain(parse(text, { integersAsBigInt: 'asNeeded', maxDepth: DEEPEST })) as Record<string, unknown>;
+    const value = parse(text, { integersAsBigInt: 'asNeeded', maxDepth: MAX_NESTING });
+    if (isTooDeep(value)) throw new TextFault(TOO_DEEP, 1, 1);
+    return plain(value) as Record<string, unknown>;
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     // The rest of the message shows the line, and with it what may be a secret.
@@ -12,9 +15,6 @@ export function parseHostToml(text: string): Readonly<Record<string, unknown>> {
     throw new TextFault(line.replace(/^Invalid TOML document: /, ''), error.line, error.column);
   }
 }
-
-/** Deeper than any configuration. */
-const DEEPEST = 100;
 
 /** The parser's tables have no prototype, and so are never equal to ours. */
 function plain(value: unknown): unknown {

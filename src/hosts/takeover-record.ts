@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
+import { withRegularFile } from '../shared/regular-file.ts';
 import { writeFileAtomic } from '../shared/write-file.ts';
 import { type Container } from './container.ts';
 import { HOSTS } from './catalog.ts';
@@ -36,6 +37,8 @@ export interface StoredRecord {
 }
 
 const VERSION = 1;
+/** The text of a host's file takes more room in JSON than it has bytes. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** A location for a record that is not written yet. */
 export function recordPath(stateDirectory: string, at: Date): string {
@@ -80,17 +83,14 @@ export function storedRecords(stateDirectory: string): StoredRecord[] {
     });
 }
 
-export function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
 function folderIn(stateDirectory: string): string {
   return join(stateDirectory, 'takeover');
 }
 
 function readRecord(path: string): TakeoverRecord | undefined {
   try {
-    const value: unknown = JSON.parse(fs.readFileSync(path, 'utf8'));
+    const text = withRegularFile(path, ({ read }) => read(MAX_BYTES).toString('utf8'));
+    const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SwitchboardError } from '../shared/errors.ts';
+import { sha256 } from '../shared/sha256.ts';
 import { changeFile, withFileContext, type ChangedFile } from './change-file.ts';
+import type { EntryOptions } from './install.ts';
 import { entriesOf, removeEntry, upsertEntry, type Entry } from './edit.ts';
 import type { HostLocation } from './location.ts';
 import {
-  digestOf,
   deleteRecord,
   recordPath,
   writeRecord,
@@ -22,15 +23,9 @@ export interface TakeoverPart {
   readonly entry: Entry | undefined;
 }
 
-export interface TakeoverOptions {
+export interface TakeoverOptions extends Omit<EntryOptions, 'location'> {
   /** All at locations in the same file, of which there is at least one. */
   readonly parts: readonly [TakeoverPart, ...TakeoverPart[]];
-  /** The name of our entry. */
-  readonly name: string;
-  readonly isOurs: (entry: unknown) => boolean;
-  readonly stateDirectory: string;
-  /** Whether nothing is written. Default false. */
-  readonly dryRun?: boolean | undefined;
 }
 
 export interface TakeoverResult extends ChangedFile {
@@ -66,7 +61,7 @@ export async function takeOver(options: TakeoverOptions): Promise<TakeoverResult
           file,
           at: at.toISOString(),
           before,
-          after: digestOf(after),
+          after: sha256(after),
           parts: taken,
         });
       },
@@ -141,7 +136,7 @@ export async function undoTakeover(
         outcome = { how: 'nothing', returned: [], left: [] };
         return text;
       }
-      if (text !== undefined && digestOf(text) === record.after) {
+      if (text !== undefined && sha256(text) === record.after) {
         outcome = { how: 'restored', returned: all, left: [] };
         return record.before;
       }

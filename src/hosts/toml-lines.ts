@@ -1,3 +1,4 @@
+import { lineStart } from '../shared/line-start.ts';
 import type { Splice } from '../shared/splice.ts';
 import type { TomlStatement } from '../shared/toml-statements.ts';
 
@@ -33,10 +34,6 @@ export function cutStatement(text: string, { start, end }: TomlStatement): Splic
 
 export function eolOf(text: string): string {
   return /\r?\n/.exec(text)?.[0] ?? '\n';
-}
-
-export function lineStart(text: string, at: number): number {
-  return at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
 }
 
 /** Where the line break begins. */

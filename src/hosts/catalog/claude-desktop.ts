@@ -1,4 +1,5 @@
-import type { Host } from '../host.ts';
+import { existsSync } from 'node:fs';
+import type { Host, HostEnvironment } from '../host.ts';
 import { USUAL_NAMES } from '../name-rule.ts';
 import { joinPath, settingsHome } from '../paths.ts';
 
@@ -9,13 +10,9 @@ export const claudeDesktop: Host = {
   format: 'json',
   keyPath: ['mcpServers'],
   files: {
-    user: (where) =>
-      // Of the builds for Linux some write the folder in small letters.
-      (where.platform === 'linux' ? ['Claude', 'claude'] : ['Claude']).map((folder) =>
-        joinPath(where, settingsHome(where), folder, 'claude_desktop_config.json'),
-      ),
+    user: (where) => folders(where).map((folder) => joinPath(where, folder, 'claude_desktop_config.json')),
   },
-  traces: (where) => [joinPath(where, settingsHome(where), 'Claude')],
+  traces: (where) => folders(where),
   program: 'claude-desktop',
   stdio: {},
   // Remote servers are connectors there and are in no file.
@@ -27,3 +24,21 @@ export const claudeDesktop: Host = {
     user: 'Quit Claude Desktop completely and restart it.',
   },
 };
+
+function folders(where: HostEnvironment): string[] {
+  const { platform } = where;
+  const usual = joinPath(where, settingsHome(where), 'Claude');
+  // Of the builds for Linux some write the folder in small letters.
+  if (platform === 'linux') return [usual, joinPath(where, settingsHome(where), 'claude')];
+  const packaged = platform === 'win32' ? packagedFolder(where) : undefined;
+  return packaged !== undefined && existsSync(packaged) ? [packaged, usual] : [usual];
+}
+
+/**
+ * Since 2026 the app for Windows is a package, and the system redirects what it writes to %APPDATA%. It reads the usual
+ * folder only where this one has no such file. The name of the package has a hash of its publisher.
+ */
+function packagedFolder(where: HostEnvironment): string {
+  const local = where.env.LOCALAPPDATA || joinPath(where, where.home, 'AppData', 'Local');
+  return joinPath(where, local, 'Packages', 'Claude_pzs8sxrjxfjjc', 'LocalCache', 'Roaming', 'Claude');
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { documentSecrets } from './entry-secrets.ts';
+import { cheapestMs } from '../../test/helpers/cheapest.ts';
+
+const KEY = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4';
+
+test('keys in the path of an address and passwords in it are secrets', () => {
+  expect(documentSecrets({ args: [`https://host.example/v1/${KEY}/sse?x=1`] })).toEqual([KEY]);
+  expect(documentSecrets({ args: ['postgres://me:hunter2@host/db'] })).toEqual(['hunter2']);
+});
+
+test.each([
+  ['schemes', 'a-'.repeat(128 * 1024)],
+  ['parts of a path', `https://host${'/a'.repeat(128 * 1024)}`],
+])('a hostile text of 256 KiB is read in time: %s', (_, text) => {
+  expect(
+    cheapestMs(500, () => {
+      expect(documentSecrets({ args: [text] })).toEqual([]);
+    }),
+  ).toBeLessThan(500);
+});
