@@ -1,13 +1,17 @@
 import type { LoadedConfig, NotAllowed } from '../config/index.ts';
-import type { Call, Exposure } from '../gateway/index.ts';
-import { askUser, canAskUser } from '../management/index.ts';
+import { askUser, canAskUser, type Call, type Exposure, type UserAnswer } from '../gateway/index.ts';
+import { Client } from '../protocol/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
+import { everythingToAllow } from './services-to-allow.ts';
 
 export interface AskForProjectOptions {
   readonly config: () => LoadedConfig;
+  readonly env: NodeJS.ProcessEnv;
   /** Remembers that a project is allowed, and applies its configuration. */
   readonly allow: (project: NotAllowed) => Promise<void>;
+  /** Whether a tool is exposed now. */
+  readonly isExposed: (tool: string) => boolean;
   /** Takes a call to where it belongs now. */
   readonly handle: (call: Call) => void;
 }
@@ -16,7 +20,7 @@ export interface AskForProjectOptions {
 export class AskForProject {
   readonly #options: AskForProjectOptions;
   /** What was asked, and the answer. */
-  #asked: { readonly about: NotAllowed; readonly answer: Promise<boolean | undefined> } | undefined;
+  #asked: { readonly about: NotAllowed; readonly answer: Promise<UserAnswer> } | undefined;
 
   constructor(options: AskForProjectOptions) {
     this.#options = options;
@@ -41,7 +45,8 @@ export class AskForProject {
 
   async #run(call: Call, problem: SwitchboardError): Promise<void> {
     try {
-      const about = this.#options.config().notAllowed;
+      const config = this.#options.config();
+      const about = config.notAllowed && (await everythingToAllow(config, this.#options.env));
       // A yes is about the very content that the person was shown.
       if (
         about === undefined ||
@@ -53,16 +58,17 @@ export class AskForProject {
         call.fail(problem);
         return;
       }
-      this.#asked ??= { about, answer: askUser(question(about), call) };
+      this.#asked ??= { about, answer: askUser({ message: question(about) }, call) };
       const answer = await this.#asked.answer;
-      if (answer === undefined) this.#asked = undefined;
-      if (answer !== true) {
+      if (answer.kind === 'cancelled') this.#asked = undefined;
+      if (answer.kind !== 'accepted') {
         call.fail(declined(problem));
         return;
       }
       await this.#options.allow(about);
-      if (this.#options.config().notAllowed === undefined) this.#options.handle(call);
-      else call.fail(problem);
+      if (this.#options.config().notAllowed !== undefined) call.fail(problem);
+      else if (this.#options.isExposed(call.request.string(Client.name) ?? '')) this.#options.handle(call);
+      else call.fail(replaced(this.#options.config()));
     } catch (error) {
       call.fail(
         error instanceof SwitchboardError
@@ -82,6 +88,20 @@ function declined(problem: SwitchboardError): SwitchboardError {
   return new SwitchboardError('PROJECT_NOT_ALLOWED', `${problem.message} The user declined.`, {
     hint: problem.hint,
   });
+}
+
+/** The tool stood for a server whose tools are found or listed now. */
+function replaced({ settings, servers }: LoadedConfig): SwitchboardError {
+  const isSearched = [settings, ...servers].some(
+    ({ exposure }) => exposure === 'search' || exposure === 'code',
+  );
+  return new SwitchboardError(
+    'TOOLS_CHANGED',
+    'The project is allowed now, and other tools replace this one.',
+    {
+      hint: isSearched ? 'find_tool finds them.' : 'Call tools/list to see them.',
+    },
+  );
 }
 
 /** On one line each, made printable: what is shown must be what will run. */

@@ -1,26 +1,25 @@
 import {
   composeEnv,
   remoteSecrets,
+  resultSettings,
   type BuiltinDefinition,
   type ConfiguredServer,
   type RemoteDefinition,
+  type ResultSettings,
   type ServerDefinition,
   type Settings,
   type StdioDefinition,
 } from '../config/index.ts';
-import { flat, hidden, suite, toolRules } from '../exposure/index.ts';
-import type { CatalogEntry, Exposure, Source, ToolRules } from '../gateway/index.ts';
-import {
-  isWrapper,
-  languageSource,
-  NATURAL_LANGUAGE,
-  purposeOf,
-  type LanguageServer,
-} from '../language/index.ts';
+import { flat, hidden, scripted, searched, suite, toolRules } from '../exposure/index.ts';
+import type { CatalogEntry, Exposure, ResultLimits, Results, Source, ToolRules } from '../gateway/index.ts';
+import { isWrapper, languageSource, NATURAL_LANGUAGE, purposeOf } from '../language/index.ts';
 import type { CatalogKind } from '../protocol/index.ts';
+import { sandboxArguments, type ProgramSandbox } from '../process/index.ts';
+import { secretsFile } from '../secrets/index.ts';
 import type { Logger } from '../shared/log.ts';
+import { stateDirectory } from '../shared/paths.ts';
 import { isSecretName } from '../shared/secrets.ts';
-import { createYardSource } from '../switchyard/features/mcp/index.ts';
+import { createYardSource, type FileApproval } from '../switchyard/features/mcp/index.ts';
 import { laterLogin, type ProcessTarget, type RemoteTarget, type UpstreamServer } from '../upstream/index.ts';
 
 export interface ServerContext {
@@ -32,7 +31,7 @@ export interface ServerContext {
   /** The command by which a user logs in to a server, by its name. */
   readonly loginCommand: (server: string) => string;
   /** The gateways between its client and the server, this one last. */
-  readonly gatewayPath: readonly string[];
+  readonly gatewayPath: () => readonly string[];
   /** Whether several clients use it at one time. */
   readonly shared: boolean;
   /** Whether the server is there only while it runs. */
@@ -41,24 +40,53 @@ export interface ServerContext {
   readonly after: Promise<unknown> | undefined;
 }
 
+export interface PresentationContext {
+  /** Whether the server is there only while it runs. */
+  readonly volatile: boolean;
+  /** Keeps the results that are too long. */
+  readonly results: Results;
+}
+
 /** How a configured server is exposed: everything of a catalog entry but the source. */
-export function presentationOf(server: ConfiguredServer, volatile: boolean): Omit<CatalogEntry, 'source'> {
+export function presentationOf(
+  server: ConfiguredServer,
+  { volatile, results }: PresentationContext,
+): Omit<CatalogEntry, 'source'> {
   let presentation = PRESENTATIONS.get(server);
   if (presentation === undefined) {
+    const limits = resultLimits(server, results);
     presentation = {
       // With a model in front, the rules apply to the tools that the model sees.
-      rules: server.language === undefined ? toolRules(server.tools) : ALLOW_ALL,
-      exposure: exposureOf(server),
+      rules: withResultLimits(server.language === undefined ? toolRules(server.tools) : ALLOW_ALL, limits),
+      exposure: exposureOf(server, limits === undefined ? undefined : results),
       // What is hidden is there for compound tools only.
-      offers: new Set(
-        server.exposure === 'hidden' ? [] : server.offer.flatMap((what) => KINDS_OFFERED[what]),
-      ),
+      offers: server.exposure === 'hidden' ? NO_KINDS : kindsOf(server.offer),
       naming: server.naming,
       volatile: volatile && !isAlwaysThere(server),
     };
     PRESENTATIONS.set(server, presentation);
   }
   return presentation;
+}
+
+/** How long the results of each tool of a server may be; undefined where any length is right for all of them. */
+function resultLimits(server: ConfiguredServer, results: Results): ToolRules['resultLimits'] {
+  const limited = (settings: ResultSettings | undefined): ResultLimits | undefined => {
+    if (settings === undefined) return undefined;
+    const { maxTokens, minify = false } = settings;
+    // No token is less than a byte.
+    return { results, maxTokens, minify, passBytes: minify ? 0 : (maxTokens ?? 0) };
+  };
+  const general = limited(server.results);
+  const own = new Map<string, ResultLimits | undefined>();
+  for (const [tool, shape] of server.language === undefined ? server.tools.shapes : [])
+    if (shape.results !== undefined) own.set(tool, limited(resultSettings(shape.results, server.results)));
+  if (general === undefined && own.size === 0) return undefined;
+  return (tool) => (own.has(tool) ? own.get(tool) : general);
+}
+
+function withResultLimits(rules: ToolRules, limits: ToolRules['resultLimits']): ToolRules {
+  return limits === undefined ? rules : { ...rules, resultLimits: limits };
 }
 
 const ALLOW_ALL: ToolRules = { allows: () => true, overrides: new Map() };
@@ -82,6 +110,7 @@ export function upstreamServer(
     target: server.kind === 'stdio' ? processTarget(server, env) : remoteTarget(server, context),
     secrets: () => [
       ...(server.kind === 'stdio' ? secretsOf(server, env) : remoteSecrets(server)),
+      ...(server.secrets ?? []),
       ...(server.language?.apiKey === undefined ? [] : [server.language.apiKey]),
     ],
     timeouts: server.timeouts,
@@ -94,10 +123,15 @@ export function upstreamServer(
 
 /** A part of this program as a source. */
 export function builtinSource(
-  { name, directory, project }: BuiltinDefinition,
-  { env, log }: Pick<ServerContext, 'env' | 'log'>,
+  { name, directory, project, named }: BuiltinDefinition,
+  { env, log, approval }: Pick<ServerContext, 'env' | 'log'> & { readonly approval: FileApproval },
 ): Source {
-  return createYardSource({ name, project: { directory, project }, env, log });
+  return createYardSource({
+    name,
+    project: { directory, project, onlyRegistered: !named, approval },
+    env,
+    log,
+  });
 }
 
 /** A server as clients get it: with the model before it, where it has one. */
@@ -106,31 +140,52 @@ export function withLanguageModel(
   server: Exclude<ServerDefinition, BuiltinDefinition>,
   { env, log }: Pick<ServerContext, 'env' | 'log'>,
 ): Source {
-  if (server.language === undefined) return inner;
+  const { language, approval } = server;
+  if (language === undefined) return inner;
+  // Where every call is asked about on its way to the server, the model does not ask as well.
+  const isAsked = [approval?.which, approval?.atLeast?.which].some(
+    (which) => which === 'destructive' || which === 'all',
+  );
+  const allowDestructive = language.allowDestructive || isAsked;
   return languageSource({
     inner,
-    server: server as LanguageServer,
+    server: { ...server, language: { ...language, allowDestructive } },
     rules: toolRules(server.tools),
     env,
     log,
   });
 }
 
-export function catalogEntry(source: Source, server: ConfiguredServer, volatile: boolean): CatalogEntry {
-  return { source, ...presentationOf(server, volatile) };
+export function catalogEntry(
+  source: Source,
+  server: ConfiguredServer,
+  context: PresentationContext,
+): CatalogEntry {
+  return { source, ...presentationOf(server, context) };
 }
 
 function processTarget(server: StdioDefinition, env: NodeJS.ProcessEnv): ProcessTarget {
-  const { command, args, cwd, written, framing } = server;
+  const { command, args, cwd, written, framing, sandbox } = server;
   return {
     kind: 'process',
-    command,
-    args,
+    command: sandbox?.bwrap ?? command,
+    /** Read when it starts: until then, what it hides may not exist. */
+    get args() {
+      return sandbox === undefined
+        ? args
+        : sandboxArguments({ command, args, cwd }, withOwnHidden(sandbox, env));
+    },
     cwd,
     shown: written,
     env: () => ({ ...composeEnv(server, env), [DEPTH_VARIABLE]: String(nestingDepth(env) + 1) }),
     framing,
   };
+}
+
+/** No server in a sandbox reads the tokens, logins and secrets of its gateway. */
+function withOwnHidden(sandbox: ProgramSandbox, env: NodeJS.ProcessEnv): ProgramSandbox {
+  const own = [stateDirectory(env), secretsFile(env)];
+  return { ...sandbox, hide: [...sandbox.hide, ...own] };
 }
 
 function remoteTarget(server: RemoteDefinition, context: ServerContext): RemoteTarget {
@@ -144,23 +199,43 @@ function remoteTarget(server: RemoteDefinition, context: ServerContext): RemoteT
     shown: written,
     loginHint: `Run: ${context.loginCommand(name)}`,
     // One of the servers may be a gateway, and in the end this one.
-    headers: { ...headers, [PATH_HEADER]: gatewayPath.join(', ') },
+    headers: { ...headers, [PATH_HEADER]: gatewayPath().join(', ') },
     ...(oauth === false || authorized
       ? {}
       : { login: laterLogin({ server: name, url, oauth, directory: stateDirectory, log }) }),
   };
 }
 
-const KINDS_OFFERED: Readonly<Record<ServerDefinition['offer'][number], readonly CatalogKind[]>> = {
+const NO_KINDS: ReadonlySet<CatalogKind> = new Set();
+
+type Offer = ServerDefinition['offer'];
+
+/** One set for all servers that offer what the configuration says for all. */
+function kindsOf(offer: Offer): ReadonlySet<CatalogKind> {
+  let kinds = KINDS_OF.get(offer);
+  if (kinds === undefined) {
+    kinds = new Set(offer.flatMap((what) => KINDS_OFFERED[what]));
+    KINDS_OF.set(offer, kinds);
+  }
+  return kinds;
+}
+
+const KINDS_OF = new WeakMap<Offer, ReadonlySet<CatalogKind>>();
+
+const KINDS_OFFERED: Readonly<Record<Offer[number], readonly CatalogKind[]>> = {
   tools: ['tools'],
   resources: ['resources', 'resourceTemplates'],
   prompts: ['prompts'],
 };
 
-function exposureOf(server: ConfiguredServer): Exposure {
+function exposureOf(server: ConfiguredServer, results: Results | undefined): Exposure {
   switch (server.exposure) {
     case 'flat':
       return flat(server.naming);
+    case 'search':
+      return searched;
+    case 'code':
+      return scripted;
     case 'hidden':
       return hidden;
     case 'suite':
@@ -173,6 +248,9 @@ function exposureOf(server: ConfiguredServer): Exposure {
         summaryMaxChars: server.suite.summaryMaxChars,
         instructionsMaxChars: server.suite.instructionsMaxChars,
         introspection: server.suite.mode,
+        results,
+        // A model in front has one tool, which may do anything.
+        split: hasLanguageModel(server) ? undefined : server.suite.split,
       });
   }
 }

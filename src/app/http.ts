@@ -5,6 +5,7 @@ import {
   type AccessTokens,
   type ClientWorkspace,
   type HttpDoor,
+  type PageHandler,
 } from '../doors/index.ts';
 import type { Gateway } from '../gateway/index.ts';
 import type { Logger } from '../shared/log.ts';
@@ -15,11 +16,16 @@ import { PATH_HEADER } from './entry.ts';
 import type { Principals } from './principals.ts';
 import type { Workspace } from './workspace.ts';
 
+export { Principals } from './principals.ts';
+export { SharedServers } from './shared-servers.ts';
+
 export interface HttpOptions {
   readonly host: string;
   /** 0: any that is free. */
   readonly port: number;
   readonly tokens: AccessTokens;
+  /** Takes requests of browsers. Default: there is no page. */
+  readonly page?: PageHandler;
   /** Called when the last client has left. */
   readonly emptied?: () => void;
 }
@@ -41,7 +47,7 @@ interface HttpContext {
 
 /** Lets clients connect over HTTP. */
 export function openHttpFor(
-  { host, port, tokens, emptied }: HttpOptions,
+  { host, port, tokens, page, emptied }: HttpOptions,
   context: HttpContext,
 ): Promise<HttpDoor> {
   const { program, log, config, self, principals } = context;
@@ -66,6 +72,7 @@ export function openHttpFor(
     modern: principals,
     paramHeaders: (tool, principal) => paramHeadersOf(principals.workspaceOf(principal).gateway, tool),
     health: () => ({ name: program, version: VERSION, servers: config().servers.length }),
+    ...(page === undefined ? {} : { page }),
     ...(emptied === undefined ? {} : { emptied }),
   });
 }

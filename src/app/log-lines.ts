@@ -32,12 +32,18 @@ export function argumentsForLog(
 ): string | undefined {
   const name = call.request.string(Client.name);
   if (server === undefined && MANAGEMENT_TOOLS.some((tool) => tool === name)) return undefined;
-  const fields = manager
-    .list()
-    // A tool of several servers may be about any of them.
-    .filter(({ definition }) => server === undefined || definition.name === server)
-    .flatMap(({ definition }) =>
-      [...definition.tools.shapes.values()].flatMap((shape) => shape.redact ?? []),
-    );
-  return redacted(call.request.value(Client.arguments), new Set(fields));
+  return redacted(call.request.value(Client.arguments), new Set(redactedFields(manager, server)));
+}
+
+/** The arguments that the configuration hides: of the tools of a server, or of all. */
+export function redactedFields(manager: ServerManager, server: string | undefined): string[] {
+  return (
+    manager
+      .list()
+      // A tool of several servers may be about any of them.
+      .filter(({ definition }) => server === undefined || definition.name === server)
+      .flatMap(({ definition }) =>
+        [...definition.tools.shapes.values()].flatMap((shape) => shape.redact ?? []),
+      )
+  );
 }

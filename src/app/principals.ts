@@ -14,7 +14,7 @@ interface Principal {
 export interface PrincipalsOptions {
   readonly log: Logger;
   readonly openWorkspace: () => Pick<Principal, 'workspace' | 'close'>;
-  readonly openEndpoint: (workspace: Workspace) => ModernEndpoint;
+  readonly openEndpoint: (workspace: Workspace, principal: string) => ModernEndpoint;
 }
 
 /** The clients of an HTTP door that have no sessions, by their tokens. Each token has a workspace of its own. */
@@ -63,7 +63,7 @@ export class Principals implements ModernPrincipals {
     const known = this.#open.get(principal);
     if (known) return known;
     const { workspace, close } = this.#options.openWorkspace();
-    const opened = { workspace, close, endpoint: this.#options.openEndpoint(workspace) };
+    const opened = { workspace, close, endpoint: this.#options.openEndpoint(workspace, principal) };
     this.#open.set(principal, opened);
     return opened;
   }

@@ -1,13 +1,14 @@
 import type { LoadedConfig } from '../config/index.ts';
 import type { ServerIdentity } from '../doors/index.ts';
-import { combineInstructions, type Gateway } from '../gateway/index.ts';
+import { combineInstructions, type Catalog } from '../gateway/index.ts';
+import { searchInstructions } from '../exposure/index.ts';
 import { printableLine } from '../shared/printable.ts';
 import { VERSION } from '../shared/version.ts';
 
 /** What we say of ourselves to a client. */
 export function serverIdentity(
   program: string,
-  gateway: Gateway,
+  gateway: { readonly catalog: Catalog },
   config: () => LoadedConfig,
 ): ServerIdentity {
   return {
@@ -16,8 +17,11 @@ export function serverIdentity(
     version: VERSION,
     instructions: () => {
       const { servers, unusable, settings } = config();
+      const suites = [...servers, ...unusable].filter((server) => server.exposure === 'suite');
       const own = [
-        [...servers, ...unusable].some((server) => server.exposure === 'suite') ? SUITE_INSTRUCTIONS : '',
+        suites.length > 0 ? SUITE_INSTRUCTIONS : '',
+        suites.some((server) => server.suite.split !== undefined) ? SPLIT_INSTRUCTIONS : '',
+        searchInstructions(gateway.catalog.entries),
         settings.management.enabled ? MANAGEMENT_INSTRUCTIONS : '',
         unavailable(gateway),
       ];
@@ -36,7 +40,7 @@ export function serverIdentity(
 }
 
 /** Servers whose tools are missing from the list, and why: there is no suite of theirs to say it. */
-function unavailable(gateway: Gateway): string {
+function unavailable(gateway: { readonly catalog: Catalog }): string {
   const missing = gateway.catalog.entries.flatMap(({ source, exposure, offers }) =>
     source.problem !== undefined && exposure.needsTools && offers.has('tools') ? [source.problem] : [],
   );
@@ -50,6 +54,8 @@ const MAX_NAMED = 5;
 const SUITE_INSTRUCTIONS =
   'Each *_suite tool is one MCP server. {"action":"introspect"} lists its subtools; ' +
   '{"action":"call","subtool":"…","args":{…}} runs one.';
+
+const SPLIT_INSTRUCTIONS = 'Where there is a *_read tool, it has the subtools of that server that only read.';
 
 const MANAGEMENT_INSTRUCTIONS =
   'add_server starts an MCP server, reload_server restarts one, list_servers shows their status.';

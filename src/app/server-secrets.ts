@@ -6,18 +6,24 @@ import { isSecretName } from '../shared/secrets.ts';
  * name, and values of its definition that may be secret whatever they are called, such as an address with a password.
  */
 export function serverSecrets(server: ServerDefinition, inherited: NodeJS.ProcessEnv): string[] {
+  return [...secretsByKind(server, inherited), ...(server.secrets ?? [])].filter(
+    (value) => value.length >= MIN_CHARS,
+  );
+}
+
+function secretsByKind(server: ServerDefinition, inherited: NodeJS.ProcessEnv): string[] {
   switch (server.kind) {
     case 'builtin':
       return [];
     case 'remote':
-      return remoteSecrets(server).filter((value) => value.length >= MIN_CHARS);
+      return remoteSecrets(server);
     case 'stdio': {
       const ofOurs = Object.entries(inherited).filter(([name]) => isSecretName(name));
       const own = Object.entries(server.env).filter(
         ([name, value]) => isSecretName(name) || mayBeSecret(value),
       );
       const values = [...ofOurs, ...own].map(([, value = '']) => value);
-      return [...values, ...secretArguments(server.args)].filter((value) => value.length >= MIN_CHARS);
+      return [...values, ...secretArguments(server.args)];
     }
   }
 }

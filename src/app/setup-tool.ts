@@ -2,9 +2,11 @@ import { describeWarning, type LoadedConfig } from '../config/index.ts';
 import type { OverallExposure } from '../gateway/index.ts';
 import { printable, printableLine } from '../shared/printable.ts';
 
-/** Whether a client would see no tool at all, whatever it waits for. */
-export function hasNothingToShow({ servers, unusable, compounds, settings }: LoadedConfig): boolean {
-  if (settings.management.enabled || servers.length + compounds.length > 0) return false;
+/** Whether a client would see no tool at all, whatever it waits for, or none of what its configuration was to say. */
+export function hasNothingToShow({ files, servers, unusable, compounds, settings }: LoadedConfig): boolean {
+  if (servers.length + compounds.length > 0) return false;
+  if (files.length > 0 && files.every(({ leftOut }) => leftOut === true)) return true;
+  if (settings.management.enabled) return false;
   return !unusable.some(({ exposure, offer }) => exposure === 'suite' && offer.includes('tools'));
 }
 
@@ -42,7 +44,8 @@ export function setupTool(
       }),
     run: (call: Parameters<ReturnType<OverallExposure['present']>[number]['run']>[0]) => {
       const lines = [what, ...problems, 'Searched for servers in:', ...looked()];
-      const text = printable(`${lines.join('\n')}\nThen reload: \`${program} reload\`, or restart the host.`);
+      const then = program === 'mcpmux' ? 'Then restart' : `Then reload: \`${program} reload\`, or restart`;
+      const text = printable(`${lines.join('\n')}\n${then} the host.`);
       call.succeed({ content: [{ type: 'text', text }] });
     },
   };

@@ -7,6 +7,8 @@ import type { Logger } from '../shared/log.ts';
 interface SharedServer {
   definition: ServerDefinition;
   readonly shared: SharedSource;
+  /** The replacement that is under way, and what it will be. */
+  replacing?: { readonly definition: ServerDefinition; readonly done: Promise<void> } | undefined;
 }
 
 export interface SharedServersOptions {
@@ -31,45 +33,71 @@ export class SharedServers {
 
   /**
    * A source for one client, which speaks this era. If its definition has changed, or with `restart`, the server is
-   * restarted for all of them.
+   * replaced for all of them; the old one stays until the new one runs, unless it is to be stopped first.
    */
-  join(definition: ServerDefinition, restart: boolean, era: Era): Source {
-    const { make, support, log } = this.#options;
-    const { name } = definition;
-    const known = this.#byName.get(name);
-    if (known === undefined) {
-      const shared: SharedSource = new SharedSource({
-        make: (role, after) => make(entry.definition, role, after),
-        support: () => support(entry.definition),
-      });
-      const entry: SharedServer = { definition, shared };
-      this.#byName.set(name, entry);
-      return shared.join(era);
-    }
-    const isOther = compareServers(known.definition, definition) === 'process';
-    known.definition = definition;
-    if (restart || isOther) {
-      const reason = `Server '${name}' is being ${restart ? 'reloaded' : 'changed'}.`;
-      known.shared
-        .replace({ reason, drainMs: DRAIN_MS })
-        .catch((error: unknown) => log.error('could not stop', { server: name, reason: messageOf(error) }));
-    }
-    return known.shared.join(era);
+  join(definition: ServerDefinition, era: Era, how: { restart: boolean; stopFirst: boolean }): Source {
+    const known = this.#byName.get(definition.name);
+    if (known === undefined) return this.#open(definition).join(era);
+    const isOther = compareServers(known.replacing?.definition ?? known.definition, definition) === 'process';
+    if (how.restart || isOther) this.#replace(known, definition, how);
+    else if (known.replacing === undefined) known.definition = definition;
+    return known.shared.join(era, known.replacing?.done);
   }
 
-  /** Those that a configuration does not have any more end, each after its running calls. */
+  /** The others end, each after its running calls, but for those that clients use. */
   async keepOnly(names: ReadonlySet<string>): Promise<void> {
-    const gone = [...this.#byName].filter(([name]) => !names.has(name));
+    const gone = [...this.#byName].filter(([name, { shared }]) => !names.has(name) && !shared.inUse);
     for (const [name] of gone) this.#byName.delete(name);
     await Promise.all(
       gone.map(([name, { shared }]) =>
-        shared.close({ reason: `Server '${name}' was removed.`, drainMs: DRAIN_MS }),
+        shared
+          .close({ reason: `Server '${name}' was removed.`, drainMs: DRAIN_MS })
+          .catch((error: unknown) => this.#failedToStop(name, error)),
       ),
     );
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#byName.values()].map(({ shared }) => shared.close()));
+  }
+
+  #open(definition: ServerDefinition): SharedSource {
+    const { make, support } = this.#options;
+    const { name } = definition;
+    const shared: SharedSource = new SharedSource({
+      make: (role, after) => make(server.definition, role, after),
+      support: () => support(server.definition),
+      failedToStop: (error) => this.#failedToStop(name, error),
+    });
+    const server: SharedServer = { definition, shared };
+    this.#byName.set(name, server);
+    return shared;
+  }
+
+  #replace(
+    server: SharedServer,
+    definition: ServerDefinition,
+    { restart, stopFirst }: { restart: boolean; stopFirst: boolean },
+  ): void {
+    const reason = `Server '${definition.name}' is being ${restart ? 'reloaded' : 'changed'}.`;
+    const replace = async (): Promise<void> => {
+      await server.shared.replace(
+        { reason, drainMs: DRAIN_MS },
+        { make: (role, after) => this.#options.make(definition, role, after), stopFirst },
+      );
+      server.definition = definition;
+    };
+    const done = server.replacing?.done.then(replace, replace) ?? replace();
+    const replacing = { definition, done };
+    server.replacing = replacing;
+    const over = (): void => {
+      if (server.replacing === replacing) server.replacing = undefined;
+    };
+    done.then(over, over);
+  }
+
+  #failedToStop(server: string, error: unknown): void {
+    this.#options.log.error('could not stop', { server, reason: messageOf(error) });
   }
 }
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -17,27 +16,31 @@ import {
   type Source,
   type SourceState,
 } from '../gateway/index.ts';
-import type { ChildProcesses } from '../process/index.ts';
-import type { Era, JsonObject } from '../protocol/index.ts';
+import type { CallHooks } from '../hooks/index.ts';
+import type { LaterChildProcesses } from '../process/index.ts';
+import { Client, type Era, type JsonObject } from '../protocol/index.ts';
+import { editedString } from '../wire/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import { loadCrypto } from '../shared/load-crypto.ts';
 import type { Logger } from '../shared/log.ts';
 import { stateDirectory } from '../shared/paths.ts';
+import { shellWord } from '../shared/shell-word.ts';
 import { VERSION } from '../shared/version.ts';
-import {
-  createServerCache,
-  createServerSource,
-  serverCacheKey,
-  type UpstreamContext,
-} from '../upstream/index.ts';
+import type { FileApproval } from '../switchyard/features/mcp/index.ts';
+import type { Decisions, Pins } from '../trust/index.ts';
+import { createServerCache, ServerSource, serverCacheKey, type UpstreamContext } from '../upstream/index.ts';
 import { builtinSource, upstreamServer, withLanguageModel } from './entry.ts';
+import type { Auditor } from './auditor.ts';
+import { interceptCalls } from './intercept-calls.ts';
 import { serverSecrets } from './server-secrets.ts';
+import { pinnedServer, withTrust, type TrustContext } from './trust.ts';
 
 export interface SourcesOptions {
   readonly program: string;
   readonly log: Logger;
   readonly stderr: (line: string) => void;
-  readonly children: ChildProcesses;
+  readonly children: LaterChildProcesses;
   readonly env: NodeJS.ProcessEnv;
   /** Variables that servers do not inherit. */
   readonly ownVariables: readonly string[];
@@ -49,6 +52,13 @@ export interface SourcesOptions {
   readonly callerMs: number;
   readonly onStateChange: () => void;
   readonly listed: UpstreamContext['listed'];
+  /** What sees every call of a tool before its server; undefined: nothing does. */
+  readonly hooks: () => CallHooks['handle'] | undefined;
+  /** Told of every call of a tool. */
+  readonly called: Auditor['called'];
+  /** What users decided about tools, and what tools said when they were first used. */
+  readonly decisions: Decisions;
+  readonly pins: Pins;
   /** How many processes may run at one time. */
   readonly mostProcesses: () => number;
 }
@@ -83,7 +93,8 @@ export interface SourceClients extends Pick<UpstreamContext, 'era' | 'other'> {
 
 export function createSources(options: SourcesOptions): Sources {
   const { program, log, children, env, volatile, mostProcesses } = options;
-  const self = randomBytes(9).toString('base64url');
+  let self: string | undefined;
+  const ownName = (): string => (self ??= loadCrypto().randomBytes(9).toString('base64url'));
   const own = new Set(options.ownVariables);
   const inheritable = Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
   const directory = stateDirectory(env);
@@ -96,33 +107,65 @@ export function createSources(options: SourcesOptions): Sources {
       key: () => serverCacheKey(server.kind, connectionSettings(server)),
       secrets: () => serverSecrets(server, inheritable),
     });
-  const contextOf = (server: ServerDefinition, clients: SourceClients): UpstreamContext => ({
-    children,
+  const { decisions, pins } = options;
+  const trust: TrustContext = {
+    decisions,
+    pins,
+    log,
+    command: commandFor(program, options.configPath),
+  };
+  const startHint = options.startHint ?? startHintOf(program);
+  // Made once: a host waits while the contexts of all its servers are made.
+  const common: Omit<UpstreamContext, 'startHint' | 'identity' | 'era' | 'other' | 'cache' | 'listed'> = {
+    children: () => children.load(),
     log,
     stderr: options.stderr,
-    startHint: definedIn(server) + (options.startHint ?? startHintOf(program)),
+    mayNotStart: () => (children.size < mostProcesses() ? undefined : tooManyProcesses(mostProcesses())),
+    inTurn: (start) => startLimiter.run(start),
+    callerMs: options.callerMs,
+    stateChanged: options.onStateChange,
+  };
+  const watched = (source: Source): Source =>
+    interceptCalls(source, (edits, call, pass) => {
+      if (call.method === 'tools/call')
+        options.called(call, () => editedString(call.request, Client.name, edits) ?? '', source.name);
+      const hooks = options.hooks();
+      if (hooks === undefined) pass(edits, call);
+      else hooks(edits, call, source, pass);
+    });
+  /** By the configuration as it is then. */
+  const approval: FileApproval = {
+    allows: (file) => options.config().openApproval().allows(file),
+    command: () => allowCommandFor(program, options.configPath, options.config()),
+  };
+  const contextOf = (server: ServerDefinition, clients: SourceClients): UpstreamContext => ({
+    ...common,
+    startHint: definedIn(server) + startHint,
     identity: () => ({
       clientInfo: { name: program, version: VERSION },
       capabilities: clients.capabilities(),
     }),
     era: clients.era,
     other: clients.other,
-    mayNotStart: () => (children.size < mostProcesses() ? undefined : tooManyProcesses(mostProcesses())),
-    inTurn: (start) => startLimiter.run(start),
-    callerMs: options.callerMs,
     cache: cacheOf(server),
-    stateChanged: options.onStateChange,
-    listed: options.listed,
+    listed: (name, kind, listing) => {
+      options.listed(name, kind, listing);
+      if (kind === 'tools' && server.pin !== 'off')
+        pins.listed({ ...pinnedServer(server), secrets: () => serverSecrets(server, inheritable) }, listing);
+    },
   });
   return {
-    self,
+    get self() {
+      return ownName();
+    },
     cacheOf,
     save: () => memory.save(),
     make(server, { clients, shared = false, after, gatewayPath = [] }) {
       if (server.kind === 'unusable') return unusableSource(server);
-      if (server.kind === 'builtin') return builtinSource(server, { env: inheritable, log });
+      if (server.kind === 'builtin')
+        return watched(withTrust(builtinSource(server, { env: inheritable, log, approval }), server, trust));
       const upstream = upstreamServer(server, {
-        gatewayPath: [...gatewayPath, self],
+        gatewayPath: () => [...gatewayPath, ownName()],
         loginCommand: (name) => loginCommandFor(program, options.configPath, name),
         limits: options.config().settings.limits,
         env: inheritable,
@@ -132,11 +175,15 @@ export function createSources(options: SourcesOptions): Sources {
         volatile,
         after,
       });
-      const connect = (): Source => createServerSource(upstream, contextOf(server, clients), deadlines);
+      const connect = (): Source => new ServerSource(upstream, contextOf(server, clients), deadlines);
       const failedToStop = (error: unknown): void =>
         log.error('could not stop', { server: server.name, reason: messageOf(error) });
       const source = server.isolation === 'call' ? perCallSource({ make: connect, failedToStop }) : connect();
-      return withLanguageModel(source, server, { env, log });
+      // Hooks come first: the user is asked about the arguments that are really sent.
+      const guarded = withTrust(source, server, trust);
+      // A model before it calls its tools, and a client that model: each of the two is a call.
+      const whole = withLanguageModel(watched(guarded), server, { env, log });
+      return whole === guarded ? guarded : watched(whole);
     },
   };
 }
@@ -166,9 +213,25 @@ function startHintOf(program: string): string {
 }
 
 function loginCommandFor(program: string, configPath: string | undefined, server: string): string {
-  const quoted = (text: string): string => (/^[\w./:@-]+$/.test(text) ? text : JSON.stringify(text));
-  const config = configPath === undefined ? [] : ['--config', quoted(configPath)];
-  return [program, ...config, 'auth', quoted(server)].join(' ');
+  return `${commandFor(program, configPath)} auth ${quotedWord(server)}`;
+}
+
+/** The words that begin a command about this configuration. */
+export function commandFor(program: string, configPath: string | undefined): string {
+  return configPath === undefined ? program : `${program} --config ${quotedWord(configPath)}`;
+}
+
+function quotedWord(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : JSON.stringify(text);
+}
+
+function allowCommandFor(
+  program: string,
+  configPath: string | undefined,
+  { file, directory }: LoadedConfig,
+): string {
+  const config = configPath === undefined || file === undefined ? [] : ['--config', shellWord(file)];
+  return [program, ...config, 'allow', shellWord(directory)].join(' ');
 }
 
 function tooManyProcesses(most: number): SwitchboardError {

@@ -1,25 +1,39 @@
+import type { SourcesOptions } from './sources.ts';
 import { inConfigOrder, type ConfiguredServer, type LoadedConfig, type NotAllowed } from '../config/index.ts';
 import type { ServerIdentity } from '../doors/index.ts';
-import { compound } from '../exposure/index.ts';
-import { Gateway, type CatalogEntry, type OverallExposure, type SourceState } from '../gateway/index.ts';
-import { ServerManager, type AppliedChanges } from '../management/index.ts';
-import type { Logger } from '../shared/log.ts';
+import { runCode, type Scripts } from '../code/index.ts';
+import { compound, search } from '../exposure/index.ts';
+import {
+  Gateway,
+  type CatalogEntry,
+  type GatewayOptions,
+  type OverallExposure,
+  type Results,
+  type SourceState,
+  type WatchedGateway,
+} from '../gateway/index.ts';
+import { ServerManager, type AppliedChanges, type BuildOptions } from '../management/index.ts';
 import { AskForProject } from './ask-for-project.ts';
 import { argumentsForLog } from './log-lines.ts';
+import type { ToolFinder } from '../search/index.ts';
 import { serverIdentity } from './server-identity.ts';
 import { adviceOnRemoval, createManagementTools } from './management.ts';
 import { presentationOf } from './entry.ts';
 import { hasNothingToShow, setupTool } from './setup-tool.ts';
 
 /** What is the same for every workspace. */
-export interface WorkspaceOptions {
-  readonly program: string;
-  readonly log: Logger;
-  readonly volatile: boolean;
-  /** How long a caller waits for a server to start, in milliseconds. */
-  readonly callerMs: number;
-  /** The configuration as it is now. */
-  readonly config: () => LoadedConfig;
+export interface WorkspaceOptions extends Pick<
+  SourcesOptions,
+  'program' | 'log' | 'env' | 'config' | 'volatile' | 'callerMs'
+> {
+  /** Keeps the results that are too long. */
+  readonly results: Results;
+  /** Finds tools for `find_tool`. */
+  readonly finder: ToolFinder;
+  /** Runs the scripts of `run_code`. */
+  readonly scripts: Scripts;
+  /** The servers that `find_tool` names in its description. */
+  readonly named: readonly string[];
   /** A server was written to the configuration, or taken out of it (undefined). */
   readonly persisted: (name: string, definition: ConfiguredServer | undefined) => void;
   /** Runs work while the configuration is not being reloaded. */
@@ -28,18 +42,14 @@ export interface WorkspaceOptions {
   readonly whereLooked: (config: LoadedConfig) => string[];
   /** Remembers that a project is allowed, and applies its configuration; undefined: clients are not asked. */
   readonly allowProject: ((project: NotAllowed) => Promise<void>) | undefined;
-  /** Called when a server could not be listed. */
+  /** Told of every call of a tool. */
+  readonly called: GatewayOptions['called'];
+  /** Called when a server could not be listed or replaced. */
   readonly onProblem: () => void;
-  /**
-   * Makes the entry of a server for this workspace. It does not start before `after`; where it may be one that others
-   * use as well, `restart` restarts it for all.
-   */
-  readonly build: (
-    definition: ConfiguredServer,
-    workspace: () => Workspace,
-    after: Promise<unknown> | undefined,
-    restart: boolean,
-  ) => CatalogEntry;
+  /** The place of somebody who watches. */
+  readonly watched: WatchedGateway;
+  /** Makes the entry of a server for this workspace. */
+  readonly build: (definition: ConfiguredServer, how: BuildOptions) => CatalogEntry;
 }
 
 /**
@@ -50,26 +60,31 @@ export interface Workspace {
   readonly gateway: Gateway;
   readonly manager: ServerManager;
   readonly identity: ServerIdentity;
+  /** The tools that clients would get beside those of servers, by a configuration. */
+  readonly overallOf: (config: LoadedConfig) => readonly OverallExposure[];
   /** Makes the servers those of a configuration that was read again. */
   apply(config: LoadedConfig): Promise<AppliedChanges>;
   close(): Promise<void>;
 }
 
 export function openWorkspace(options: WorkspaceOptions): Workspace {
-  const { program, log, volatile, config, onProblem, allowProject } = options;
+  const { program, log, env, volatile, results, config, onProblem, allowProject } = options;
   const asking =
     allowProject &&
-    new AskForProject({ config, allow: allowProject, handle: (call) => workspace.gateway.handle(call) });
+    new AskForProject({
+      config,
+      env,
+      allow: allowProject,
+      isExposed: (tool) => gateway.exposed.tools.has(tool),
+      handle: (call) => gateway.handle(call),
+    });
   /** A server of a project that is not allowed yet is there to ask for that. */
   const askingFirst = (server: ConfiguredServer, entry: CatalogEntry): CatalogEntry =>
     asking !== undefined && server.kind === 'unusable' && server.notAllowed === true
       ? { ...entry, exposure: asking.before(entry.exposure) }
       : entry;
-  const build = (server: ConfiguredServer, after?: Promise<unknown>, restart = false): CatalogEntry =>
-    askingFirst(
-      server,
-      options.build(server, () => workspace, after, restart),
-    );
+  const build = (server: ConfiguredServer, how: BuildOptions = {}): CatalogEntry =>
+    askingFirst(server, options.build(server, how));
   const { settings } = config();
   const servers = inConfigOrder(config());
   const gateway: Gateway = new Gateway({
@@ -77,7 +92,10 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     log,
     firstListMs: () => config().settings.timeouts.firstListMs,
     allowsNewSources: settings.management.enabled,
+    results,
+    watched: options.watched,
     onProblem,
+    called: options.called,
     adviseOnRemoval: (server, why) =>
       config().settings.management.enabled ? adviceOnRemoval(server, why) : undefined,
     loggedArguments: (call, server) =>
@@ -88,15 +106,22 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     log,
     build,
     withPresentation: (definition, source) =>
-      askingFirst(definition, { ...presentationOf(definition, volatile), source }),
+      askingFirst(definition, { ...presentationOf(definition, { volatile, results }), source }),
     definitions: servers,
+    onProblem,
   });
+  const firstListMs = (): number => config().settings.timeouts.firstListMs;
+  const { findTool, callTool } = search({ ...options, firstListMs });
+  const scripting = runCode({ ...options, firstListMs, limits: () => config().settings.code });
   const overallOf = (loaded: LoadedConfig): OverallExposure[] => {
     const { compounds, settings: now } = loaded;
     return [
       ...(now.management.enabled
         ? [createManagementTools({ ...options, manager, management: now.management })]
         : []),
+      ...(hasExposure(loaded, 'search', 'code') ? [findTool] : []),
+      ...(hasExposure(loaded, 'search') ? [callTool] : []),
+      ...(hasExposure(loaded, 'code') ? [scripting] : []),
       ...(hasNothingToShow(loaded) ? [setupTool(program, loaded, () => options.whereLooked(loaded))] : []),
       ...compounds.map((each) => compound({ ...each, summaryMaxChars: now.introspection.summaryMaxChars })),
     ];
@@ -106,31 +131,25 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     gateway,
     manager,
     identity: serverIdentity(program, gateway, config),
-    apply: (next) => manager.apply(keptDefinitions(next, manager, log), overallOf(next)),
+    overallOf,
+    apply: (next) => manager.apply(inConfigOrder(next), overallOf(next)),
     close: () => gateway.close(),
   };
   return workspace;
 }
 
-/** The servers of a configuration. One that could be used before and cannot be as it is written now stays as it was. */
-function keptDefinitions(
-  next: LoadedConfig,
-  manager: ServerManager,
-  log: Logger,
-): readonly ConfiguredServer[] {
-  return inConfigOrder(next).map((server) => {
-    if (server.kind !== 'unusable' || server.notAllowed === true) return server;
-    const before = manager.find(server.name);
-    if (before === undefined || before.kind === 'unusable') return server;
-    log.warn('keeping the old definition: the new one is not valid', { server: server.name });
-    return before;
-  });
+/** Whether some server is exposed in one of these ways, or any that is added. */
+export function hasExposure(
+  { servers, unusable, settings }: LoadedConfig,
+  ...exposures: readonly ConfiguredServer['exposure'][]
+): boolean {
+  return [settings, ...servers, ...unusable].some(({ exposure }) => exposures.includes(exposure));
 }
 
 export interface ServerState {
   readonly name: string;
   readonly state: SourceState;
-  /** Why it runs and shows nothing, where that is so. */
+  /** Why it runs and shows nothing, or not as it is defined now, where that is so. */
   readonly problem?: string | undefined;
 }
 
@@ -145,14 +164,14 @@ const STATE_ORDER: readonly SourceState['kind'][] = [
 ];
 
 /** How each server is doing, of several of one name the liveliest. */
-export function statesOf(gateways: readonly Gateway[]): ServerState[] {
+export function statesOf(workspaces: readonly Pick<Workspace, 'gateway' | 'manager'>[]): ServerState[] {
   const states = new Map<string, ServerState>();
-  for (const gateway of gateways) {
+  for (const { gateway, manager } of workspaces) {
     for (const { source } of gateway.catalog.entries) {
       const { name, state } = source;
       const known = states.get(name);
       if (known && STATE_ORDER.indexOf(known.state.kind) <= STATE_ORDER.indexOf(state.kind)) continue;
-      states.set(name, { name, state, problem: gateway.problemOf(source)?.message });
+      states.set(name, { name, state, problem: manager.problemOf(source)?.message });
     }
   }
   return [...states.values()];

@@ -1,0 +1,104 @@
+import type { AuditLog, AuditRecord } from '../audit/index.ts';
+import { MANAGEMENT_TOOLS, type Settings } from '../config/index.ts';
+import type { Call } from '../gateway/index.ts';
+import type { Logger } from '../shared/log.ts';
+import { sha256 } from '../shared/sha256.ts';
+
+export interface AuditorOptions {
+  readonly settings: () => Settings['audit'];
+  readonly stateDirectory: string;
+  /** The arguments of a server's tools that the configuration hides; of all servers where none is given. */
+  readonly hiddenArguments: (server: string | undefined) => readonly string[];
+  readonly log: Logger;
+}
+
+/** Records calls where the configuration wants it. What writes them is loaded with the first. */
+export class Auditor {
+  readonly #options: AuditorOptions;
+  /** A call passes several places that tell of it. */
+  readonly #known = new WeakSet<Call>();
+  #log: { readonly settings: Settings['audit']; readonly opened: Promise<OpenLog> } | undefined;
+
+  constructor(options: AuditorOptions) {
+    this.#options = options;
+  }
+
+  /** A call of a tool, by the name that is used there; `server` where that is known already. */
+  called(call: Call, tool: string | (() => string), server?: string): void {
+    const settings = this.#options.settings();
+    if (settings === false || this.#known.has(call)) return;
+    this.#known.add(call);
+    const name = typeof tool === 'string' ? tool : tool();
+    const opened = this.#open(settings);
+    const time = new Date().toISOString();
+    const since = performance.now();
+    const { onEnd } = call;
+    call.onEnd = (outcome, bytes, answer) => {
+      onEnd?.(outcome, bytes, answer);
+      const { name: client, principal, via } = call.session.client.describe?.(call.request) ?? {};
+      const owner = server ?? call.source?.name;
+      const written = call.argumentsText();
+      const record: AuditRecord = {
+        time,
+        client: short(client),
+        principal: principal?.slice(0, PRINCIPAL_CHARS),
+        via,
+        server: short(owner),
+        tool: short(call.subtool ?? name),
+        outcome,
+        ms: Math.round((performance.now() - since) * 10) / 10,
+        bytes,
+        sha256: sha256(written ?? ''),
+      };
+      // They may hold the environment of a program.
+      const isManagement = owner === undefined && MANAGEMENT_TOOLS.some((each) => each === name);
+      const shows = settings.arguments && written !== undefined && !isManagement;
+      const hidden = shows ? [...settings.redact, ...this.#options.hiddenArguments(owner)] : [];
+      void opened.then(({ log, redact }) =>
+        log.write(shows ? { ...record, arguments: redact(written, new Set(hidden)) } : record),
+      );
+    };
+  }
+
+  async close(): Promise<void> {
+    await (await this.#log?.opened)?.log.close();
+  }
+
+  /** After a reload with other settings, another one. */
+  #open(settings: Exclude<Settings['audit'], false>): Promise<OpenLog> {
+    if (this.#log?.settings !== settings) this.#log = { settings, opened: openLog(settings, this.#options) };
+    return this.#log.opened;
+  }
+}
+
+interface OpenLog {
+  readonly log: AuditLog;
+  /** Arguments as they may be recorded, from their JSON text. */
+  readonly redact: (written: string, hidden: ReadonlySet<string>) => unknown;
+}
+
+async function openLog(
+  { maxBytes, files }: Exclude<Settings['audit'], false>,
+  { stateDirectory, log }: AuditorOptions,
+): Promise<OpenLog> {
+  const { auditFile, AuditLog: Log, redactArguments } = await import('../audit/index.ts');
+  return {
+    log: new Log({ file: auditFile(stateDirectory), maxBytes, files, log }),
+    redact: (written, hidden) => {
+      try {
+        return redactArguments(JSON.parse(written), hidden);
+      } catch {
+        return `[${written.length} characters]`;
+      }
+    },
+  };
+}
+
+/** Enough to tell tokens apart, and useless to those who want one. */
+const PRINCIPAL_CHARS = 12;
+/** A client may call itself anything. */
+const LONGEST_NAME = 200;
+
+function short(name: string | undefined): string | undefined {
+  return name?.slice(0, LONGEST_NAME);
+}

@@ -1,0 +1,10 @@
+/** The gateway as its programs use it. */
+export { createApp, type App } from './app.ts';
+export type { AccessTokens } from '../doors/index.ts';
+export { nestingDepth } from './entry.ts';
+export { hasNothingToShow } from './setup-tool.ts';
+export { LogTap } from './log-tap.ts';
+export type { WatchLink } from './watch/watch.ts';
+export type { ServerState } from './workspace.ts';
+export { everythingToAllow } from './services-to-allow.ts';
+export type { AllowedTool, ServerReview, ToolReview } from '../trust/index.ts';

@@ -1,0 +1,148 @@
+import {
+  isRuntimeServer,
+  type ConfiguredServer,
+  type LoadedConfig,
+  type ServerDefinition,
+} from '../config/index.ts';
+import type { CatalogEntry } from '../gateway/index.ts';
+import type { BuildOptions } from '../management/index.ts';
+import type { Era } from '../protocol/index.ts';
+import { createSerial } from '../shared/serial.ts';
+import { catalogEntry } from './entry.ts';
+import type { SharedServers } from './shared-servers.ts';
+import { clientsOf, type SourceClients, type Sources } from './sources.ts';
+import { openWorkspace, type Workspace, type WorkspaceOptions } from './workspace.ts';
+
+export interface WorkspacesOptions extends Pick<
+  WorkspaceOptions,
+  | 'program'
+  | 'log'
+  | 'env'
+  | 'volatile'
+  | 'results'
+  | 'finder'
+  | 'scripts'
+  | 'named'
+  | 'callerMs'
+  | 'whereLooked'
+  | 'allowProject'
+  | 'watched'
+  | 'called'
+> {
+  readonly current: CurrentConfig;
+  readonly sources: Sources;
+  /** Called when the state of a server has changed. */
+  readonly onStateChange: () => void;
+}
+
+/** The configuration as it is now. */
+export interface CurrentConfig {
+  config: LoadedConfig;
+}
+
+/** Clients of an HTTP door that a workspace is for. */
+export interface WorkspaceClients {
+  /** What they speak. */
+  readonly era: Era;
+  /** The gateways between them and this one. Default none. */
+  readonly gatewayPath?: readonly string[];
+}
+
+/** The workspace of clients that may leave before the others, and how it ends. */
+export interface LeavingWorkspace {
+  readonly workspace: Workspace;
+  readonly close: () => Promise<void>;
+}
+
+/** All workspaces, the configuration they were made from, and the servers they share. */
+export class Workspaces {
+  readonly all = new Set<Workspace>();
+  readonly current: CurrentConfig;
+  /** Only clients of an HTTP door share servers. */
+  shared: SharedServers | undefined;
+  /** What the one client over stdin and stdout gets, and the commands. */
+  readonly main: Workspace;
+  /** All clients together, as a server sees them that they share. */
+  readonly everyone: SourceClients = clientsOf(() => [...this.all].map(({ gateway }) => gateway));
+  readonly #options: WorkspacesOptions;
+  readonly #alone = createSerial();
+
+  constructor(options: WorkspacesOptions) {
+    this.#options = options;
+    this.current = options.current;
+    this.main = this.#open();
+  }
+
+  /** A workspace for clients of an HTTP door. */
+  openFor(clients: WorkspaceClients): LeavingWorkspace {
+    const workspace = this.#open(clients);
+    const close = async (): Promise<void> => {
+      this.all.delete(workspace);
+      await workspace.close();
+      await this.endUnusedShared();
+      this.#options.onStateChange();
+    };
+    return { workspace, close };
+  }
+
+  /** Runs work while no client changes the configuration. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    return this.#alone(work);
+  }
+
+  /** Ends the shared servers that the configuration does not have any more, unless a client goes on with one as it was. */
+  async endUnusedShared(): Promise<void> {
+    const shared = this.current.config.servers.filter((server) => server.isolation === 'shared');
+    await this.shared?.keepOnly(new Set(shared.map((server) => server.name)));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...[...this.all].map((workspace) => workspace.close()), this.shared?.close()]);
+  }
+
+  #open(clients?: WorkspaceClients): Workspace {
+    const { onStateChange, ...same } = this.#options;
+    const own = clientsOf(() => [workspace.gateway]);
+    const workspace: Workspace = openWorkspace({
+      ...same,
+      config: () => this.current.config,
+      onProblem: onStateChange,
+      alone: (work) => this.alone(work),
+      persisted: (name, definition) => {
+        this.current.config = withPersisted(this.current.config, name, definition);
+      },
+      build: (server, how) => this.#entryOf(server, { clients, own, how }),
+    });
+    this.all.add(workspace);
+    return workspace;
+  }
+
+  #entryOf(
+    server: ConfiguredServer,
+    { clients, own, how }: { clients: WorkspaceClients | undefined; own: SourceClients; how: BuildOptions },
+  ): CatalogEntry {
+    const { sources, volatile, results } = this.#options;
+    const { after, restart = false, stopFirst = false } = how;
+    const source =
+      clients !== undefined && this.shared !== undefined && isShared(server)
+        ? this.shared.join(server, clients.era, { restart, stopFirst })
+        : sources.make(server, { clients: own, after, gatewayPath: clients?.gatewayPath ?? [] });
+    return catalogEntry(source, server, { volatile, results });
+  }
+}
+
+/** Whether all clients use one server. What one client has added is its own, whatever another one calls by the same name. */
+function isShared(server: ConfiguredServer): server is ServerDefinition {
+  return server.kind !== 'unusable' && server.isolation === 'shared' && !isRuntimeServer(server);
+}
+
+/** The configuration with a server that was written to it, or without one that was taken out of it. */
+function withPersisted(
+  config: LoadedConfig,
+  name: string,
+  definition: ConfiguredServer | undefined,
+): LoadedConfig {
+  const others = config.servers.filter((server) => server.name !== name);
+  const isUsable = definition !== undefined && definition.kind !== 'unusable';
+  return { ...config, servers: isUsable ? [...others, definition] : others };
+}
