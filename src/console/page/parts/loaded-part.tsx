@@ -1,0 +1,27 @@
+import type { ComponentChildren } from 'preact';
+import type { Loaded } from '../state/load.ts';
+import { Button } from './button.tsx';
+import { Loading, ProblemNotice } from './notice.tsx';
+
+/** Shows what was loaded, or that it is being loaded, or why it could not be. */
+export function LoadedPart<T>({
+  loaded,
+  what,
+  onRetry,
+  children,
+}: {
+  loaded: Loaded<T>;
+  what: string;
+  onRetry: () => Promise<void>;
+  children: (value: T) => ComponentChildren;
+}): ComponentChildren {
+  if (loaded.kind === 'loading') return <Loading what={what} />;
+  if (loaded.kind === 'loaded') return children(loaded.value);
+  return (
+    <ProblemNotice problem={loaded.problem}>
+      <Button icon="reload" onClick={onRetry}>
+        Try again
+      </Button>
+    </ProblemNotice>
+  );
+}

@@ -1,0 +1,46 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ServerInfo } from '../../../protocol.ts';
+import { Button } from '../../parts/button.tsx';
+import { LoadedPart } from '../../parts/loaded-part.tsx';
+import { useLoaded } from '../../state/load.ts';
+import { hrefOf } from '../../state/route.ts';
+
+/** Its tools under their own names. Asking for them starts it, so that is left to the person unless it runs. */
+export function ServerTools({ server }: { server: ServerInfo }): ComponentChildren {
+  const [asked, setAsked] = useState(server.state.kind === 'running');
+  if (asked) return <ToolNames server={server} />;
+  return (
+    <div class="empty empty-small">
+      <p>{server.name} does not run. To list its tools, it has to be started.</p>
+      <Button icon="start" changes onClick={() => setAsked(true)}>
+        Start it and list its tools
+      </Button>
+    </div>
+  );
+}
+
+function ToolNames({ server }: { server: ServerInfo }): ComponentChildren {
+  const [tools, load] = useLoaded('tools.list', { gateway: server.gateway, server: server.name });
+  return (
+    <LoadedPart loaded={tools} what="its tools" onRetry={load}>
+      {({ tools: all }) =>
+        all.length === 0 ? (
+          <p class="muted">It offers no tools.</p>
+        ) : (
+          <ul class="tool-names">
+            {all.map(({ name, title, description }) => (
+              <li key={name}>
+                <a href={hrefOf('try', [server.gateway, server.name, name])}>
+                  <code>{name}</code>
+                </a>
+                {title === null || title === name ? null : <span> {title}</span>}
+                <p class="muted clip">{description ?? 'No description.'}</p>
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </LoadedPart>
+  );
+}

@@ -1,0 +1,43 @@
+/** Short messages about what was done, or why not. */
+import { signal } from '@preact/signals';
+import type { ActionName, ActionResponse, Actions, Problem } from '../../protocol.ts';
+import { act } from './act.ts';
+
+export interface PageMessage {
+  readonly id: number;
+  readonly kind: 'done' | 'failed';
+  readonly title: string;
+  readonly problem: Problem | null;
+}
+
+const SHOWN_MS = 5_000;
+let count = 0;
+
+export const messages = signal<readonly PageMessage[]>([]);
+
+export const dismiss = (id: number): void =>
+  void (messages.value = messages.peek().filter((message) => message.id !== id));
+
+export function tell(title: string, problem: Problem | null = null): void {
+  const message: PageMessage = {
+    id: (count += 1),
+    kind: problem === null ? 'done' : 'failed',
+    title,
+    problem,
+  };
+  messages.value = [...messages.peek(), message].slice(-4);
+  // A failure stays until it is dismissed.
+  if (problem === null) setTimeout(() => dismiss(message.id), SHOWN_MS);
+}
+
+/** Does something and tells how it went. `title` says what was done. */
+export async function actAndTell<M extends ActionName>(
+  title: string,
+  method: M,
+  params: Actions[M]['params'],
+): Promise<ActionResponse<M>> {
+  const response = await act(method, params);
+  if (response.ok) tell(title);
+  else tell(`Not done: ${title}`, response.error);
+  return response;
+}

@@ -1,0 +1,518 @@
+/**
+ * What the page of the console and the program that serves it say to each other. Types only: both sides are compiled
+ * against them.
+ *
+ * - `GET /console/events` is one stream of server-sent events. The `data` of each is a JSON array of `ConsoleEvent`. The
+ *   first event of every connection is a `snapshot` that replaces everything; a page that reconnects needs to do no more.
+ * - `POST /console/actions` takes an `ActionRequest` and returns an `ActionResponse`, both JSON. It needs the header
+ *   `switchboard-console: 1`, which a page of another origin cannot send. The status is 200 for every answer to an action;
+ *   401 means that the cookie is missing or no longer valid.
+ *
+ * Times are milliseconds since the epoch, sizes are bytes, and tokens are estimates. What is null is not known (yet).
+ */
+
+// --- The stream ------------------------------------------------------------------------------------------------------
+
+export type ConsoleEvent =
+  | { readonly type: 'snapshot'; readonly state: ConsoleState }
+  /** A gateway has appeared, or something of it has changed but its servers and clients. */
+  | { readonly type: 'gateway'; readonly gateway: GatewayInfo }
+  | { readonly type: 'gateway-ended'; readonly gateway: GatewayId }
+  | { readonly type: 'server'; readonly server: ServerInfo }
+  | { readonly type: 'server-removed'; readonly gateway: GatewayId; readonly server: string }
+  | { readonly type: 'client'; readonly client: ClientInfo }
+  | { readonly type: 'client-left'; readonly gateway: GatewayId; readonly client: string }
+  /** A call has begun or ended: replaces the one with the same gateway and id. */
+  | { readonly type: 'call'; readonly call: CallInfo }
+  /** New lines, the oldest first. */
+  | { readonly type: 'log'; readonly lines: readonly LogLine[] }
+  /** From a tool that this page tries. */
+  | { readonly type: 'trial'; readonly trial: string; readonly event: TrialEvent }
+  /** Where to log in to a server, while a login of this console waits for that; null when it waits no more. */
+  | {
+      readonly type: 'login-page';
+      readonly gateway: GatewayId;
+      readonly server: string;
+      readonly page: LoginPage | null;
+    }
+  | { readonly type: 'projects'; readonly projects: readonly YardProject[] }
+  /** Too much came at once, and some calls or log lines were left out. */
+  | { readonly type: 'left-out'; readonly calls: number; readonly lines: number };
+
+/** A page of an authorization server. It returns to a port of the machine that the console runs on. */
+export interface LoginPage {
+  readonly url: string;
+  readonly returnPort: number;
+}
+
+export interface ConsoleState {
+  /** Names this stream; part of actions that are about the stream itself. */
+  readonly stream: string;
+  readonly version: string;
+  /** Whether actions that change something are refused. */
+  readonly readOnly: boolean;
+  readonly gateways: readonly GatewayInfo[];
+  readonly servers: readonly ServerInfo[];
+  readonly clients: readonly ClientInfo[];
+  /** The latest calls, the oldest first, at most 1,000; `calls.list` has more. */
+  readonly calls: readonly CallInfo[];
+  /** The latest lines, the oldest first, at most 1,000; `logs.search` has more. */
+  readonly log: readonly LogLine[];
+  /** Empty until the topic `projects` was chosen with `stream.topics`. */
+  readonly projects: readonly YardProject[];
+}
+
+export type GatewayId = string;
+
+export interface GatewayInfo {
+  readonly id: GatewayId;
+  readonly program: string;
+  readonly pid: number;
+  readonly since: number;
+  /** The configuration file, or the directory where there is none. */
+  readonly config: string;
+  readonly directory: string | null;
+  readonly files: readonly string[];
+  /** Where clients connect over HTTP; null where a host started it. */
+  readonly url: string | null;
+  readonly memory: number | null;
+  /** False for a gateway of an earlier version: its servers are known and nothing else, and no action works on it. */
+  readonly live: boolean;
+  /** Whether it serves this page, so that it ends with it. */
+  readonly serving: boolean;
+}
+
+export type ServerInfoState =
+  | { readonly kind: 'disabled' }
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'starting'; readonly since: number | null }
+  | {
+      readonly kind: 'running';
+      readonly since: number;
+      readonly pid: number | null;
+      /** Why it shows nothing, or not as it is configured now. */
+      readonly problem: Problem | null;
+    }
+  | { readonly kind: 'failed'; readonly at: number; readonly problem: Problem }
+  | { readonly kind: 'needs-login'; readonly problem: Problem }
+  /** Its entry is wrong, or its project is not allowed yet. */
+  | { readonly kind: 'unusable'; readonly problem: Problem }
+  | { readonly kind: 'stopped' };
+
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly nextStep: string | null;
+}
+
+export type ServerExposure = 'suite' | 'flat' | 'search' | 'code' | 'hidden';
+
+/** Known by `gateway` and `name` together. */
+export interface ServerInfo {
+  readonly gateway: GatewayId;
+  readonly name: string;
+  readonly state: ServerInfoState;
+  readonly kind: 'stdio' | 'remote' | 'builtin' | 'unusable';
+  /** The command line or address, without secrets. */
+  readonly command: string;
+  /** The file that defines it; null for one that was added at run time. */
+  readonly file: string | null;
+  readonly exposure: ServerExposure;
+  /** Memory of all its processes. */
+  readonly memory: number | null;
+  readonly protocolVersion: string | null;
+  /** The name and version that the server gives itself. */
+  readonly title: string | null;
+  /** How many it offers of each kind. */
+  readonly offers: {
+    readonly tools: number | null;
+    readonly resources: number | null;
+    readonly resourceTemplates: number | null;
+    readonly prompts: number | null;
+  };
+  /** What its tools cost every client: each under its own name, and as they are exposed now. */
+  readonly tokens: { readonly flat: number; readonly exposed: number } | null;
+  /** Since this console watches. */
+  readonly calls: { readonly total: number; readonly failed: number; readonly running: number };
+}
+
+/** Known by `gateway` and `id` together. */
+export interface ClientInfo {
+  readonly gateway: GatewayId;
+  readonly id: string;
+  /** What it calls itself, such as `claude-code`. */
+  readonly name: string | null;
+  readonly version: string | null;
+  readonly protocolVersion: string | null;
+  readonly transport: 'stdio' | 'http' | 'console';
+  /** The name of its token. */
+  readonly principal: string | null;
+  readonly capabilities: readonly string[];
+  readonly runningCalls: number;
+}
+
+/** Known by `gateway` and `id` together. */
+export interface CallInfo {
+  readonly gateway: GatewayId;
+  readonly id: string;
+  readonly client: string;
+  readonly clientName: string | null;
+  /** Where it went; null for what the gateway answers itself. */
+  readonly server: string | null;
+  /** `tools/call`, `resources/read`, … */
+  readonly method: string;
+  /** The tool, prompt or URI, by the name the client used. */
+  readonly name: string | null;
+  /** The tool of the server behind a suite. */
+  readonly subtool: string | null;
+  readonly at: number;
+  readonly requestBytes: number;
+  /** Null while it runs. */
+  readonly ms: number | null;
+  /** `ok`, `tool error`, `error`, `cancelled` (by its client) or an error code, such as `CANCELLED` (by a console); null while it runs. */
+  readonly outcome: string | null;
+  readonly bytes: number | null;
+}
+
+export interface CallDetail extends CallInfo {
+  /** As JSON text, without secrets; null where they are too long or were not kept. */
+  readonly arguments: KeptText | null;
+  readonly result: KeptText | null;
+}
+
+export interface KeptText {
+  readonly text: string;
+  /** How long it was before it was cut; equal to its length where it was not. */
+  readonly length: number;
+}
+
+export interface LogLine {
+  readonly gateway: GatewayId;
+  /** Counts up within a gateway. */
+  readonly seq: number;
+  readonly at: number;
+  /** The server whose stderr it is from; null for the gateway itself. */
+  readonly server: string | null;
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | null;
+  readonly text: string;
+}
+
+export type TrialEvent =
+  | {
+      readonly kind: 'progress';
+      readonly progress: number;
+      readonly total: number | null;
+      readonly message: string | null;
+    }
+  /** The server asks: answer with `tools.answer`. `params` are those of the request (`elicitation/create`, `sampling/createMessage`). */
+  | {
+      readonly kind: 'request';
+      readonly request: string;
+      readonly method: string;
+      readonly params: Readonly<Record<string, unknown>>;
+    }
+  /** It no longer waits for an answer. */
+  | { readonly kind: 'request-withdrawn'; readonly request: string }
+  | { readonly kind: 'log'; readonly level: string; readonly data: unknown };
+
+export interface YardProject {
+  readonly name: string;
+  readonly directory: string;
+  readonly status: 'ok' | 'missing' | 'unreadable';
+  readonly branches: readonly YardBranch[];
+  /** The names of the services that its file defines. */
+  readonly defined: readonly string[];
+  /** Those that run or have ended by themselves. */
+  readonly services: readonly YardService[];
+  /** The usual ports, and the branch that each leads to. */
+  readonly checkouts: readonly {
+    readonly service: string;
+    readonly branch: string;
+    readonly port: number;
+    readonly status: string;
+  }[];
+}
+
+export interface YardBranch {
+  readonly branch: string;
+  /** Its worktree. */
+  readonly directory: string | null;
+}
+
+export interface YardService {
+  readonly branch: string;
+  readonly service: string;
+  /** healthy, ready, running, unhealthy, not-listening, wrong-port, exited or unverified. */
+  readonly state: string;
+  readonly note: string | null;
+  readonly pid: number | null;
+  readonly port: number | null;
+  /** Its named address. */
+  readonly url: string | null;
+  readonly since: number | null;
+  readonly errors: readonly string[];
+  /** Who listens on its port instead of it. */
+  readonly holder: { readonly pid: number | null; readonly address: string } | null;
+}
+
+// --- Actions ---------------------------------------------------------------------------------------------------------
+
+export interface ActionRequest<M extends ActionName = ActionName> {
+  readonly method: M;
+  readonly params: Actions[M]['params'];
+}
+
+export type ActionResponse<M extends ActionName = ActionName> =
+  | { readonly ok: true; readonly result: Actions[M]['result'] }
+  | { readonly ok: false; readonly error: Problem };
+
+export type ActionName = keyof Actions;
+
+/** A server of a gateway. */
+interface OfServer {
+  readonly gateway: GatewayId;
+  readonly server: string;
+}
+
+/** What a command of the command line printed with `--json`. */
+export type CommandResult = Readonly<Record<string, unknown>>;
+
+interface Action<P, R> {
+  readonly params: P;
+  readonly result: R;
+}
+
+/** By name; those marked (reads) also work with `--read-only`. */
+export interface Actions {
+  /** (reads) What this stream carries besides gateways, servers and clients. Default: nothing. */
+  readonly 'stream.topics': Action<{ readonly stream: string; readonly topics: readonly Topic[] }, null>;
+
+  readonly 'servers.start': Action<OfServer, null>;
+  /** Its next call starts it again. */
+  readonly 'servers.stop': Action<OfServer, null>;
+  /** Starts it again by the same definition. */
+  readonly 'servers.reload': Action<OfServer, null>;
+  readonly 'servers.enable': Action<OfServer, CommandResult>;
+  readonly 'servers.disable': Action<OfServer, CommandResult>;
+  readonly 'servers.remove': Action<OfServer, CommandResult>;
+  /** (reads) What would be added: from a command line, a package name, an address or JSON of any host. */
+  readonly 'servers.parse': Action<{ readonly text: string }, { readonly servers: readonly ServerToAdd[] }>;
+  readonly 'servers.add': Action<
+    { readonly gateway: GatewayId; readonly server: ServerToAdd },
+    CommandResult
+  >;
+  /** (reads) Its entry as it stands in its file; secrets are replaced by `HiddenSecret`, which `servers.edit` leaves as they are. */
+  readonly 'servers.entry': Action<OfServer, { readonly file: string; readonly entry: EntryJson }>;
+  /** Replaces the entry. */
+  readonly 'servers.edit': Action<OfServer & { readonly entry: EntryJson }, CommandResult>;
+  /** (reads) The JSON Schema of an entry, with descriptions. */
+  readonly 'servers.schema': Action<Empty, Readonly<Record<string, unknown>>>;
+  /** Logs in: the stream says at which page, and it ends when that is done. */
+  readonly 'servers.login': Action<OfServer, CommandResult>;
+  readonly 'servers.logout': Action<OfServer, CommandResult>;
+  /** Reads the configuration of a gateway again. */
+  readonly 'gateways.reload': Action<{ readonly gateway: GatewayId }, null>;
+
+  /** (reads) Older calls, the newest first: those before `before`, which is the last of the page before. */
+  readonly 'calls.list': Action<CallFilter, { readonly calls: readonly CallInfo[]; readonly more: boolean }>;
+  /** (reads) */
+  readonly 'calls.get': Action<OfCall, CallDetail>;
+  readonly 'calls.cancel': Action<OfCall, null>;
+
+  /** (reads) The tools of a server under their own names, with schemas. Starts the server. */
+  readonly 'tools.list': Action<OfServer, { readonly tools: readonly ToolInfo[] }>;
+  /** Runs a tool; ends with its result. `trial` is a name that the page chooses: events and `tools.cancel` carry it. */
+  readonly 'tools.call': Action<
+    OfServer & {
+      readonly stream: string;
+      readonly trial: string;
+      readonly tool: string;
+      readonly arguments: Readonly<Record<string, unknown>>;
+    },
+    { readonly result: Readonly<Record<string, unknown>>; readonly ms: number }
+  >;
+  readonly 'tools.cancel': Action<{ readonly trial: string }, null>;
+  /** Answers a request of the server; `result` as MCP defines it for the method, or `error` to refuse. */
+  readonly 'tools.answer': Action<
+    {
+      readonly trial: string;
+      readonly request: string;
+      readonly result?: Readonly<Record<string, unknown>>;
+      readonly error?: { readonly code: number; readonly message: string };
+    },
+    null
+  >;
+
+  /** Reads a resource of a server, such as one that a result links to. */
+  readonly 'resources.read': Action<
+    OfServer & { readonly uri: string },
+    { readonly contents: readonly unknown[] }
+  >;
+
+  /** (reads) What a client sees, or would see if these servers were exposed otherwise. `client` null: any client. */
+  readonly 'lists.get': Action<
+    {
+      readonly gateway: GatewayId;
+      readonly client: string | null;
+      /** All servers, or each by name. Default: as configured. */
+      readonly exposure?: ServerExposure | Readonly<Record<string, ServerExposure>>;
+    },
+    SeenLists
+  >;
+  /** Writes the exposure of a server to its entry. */
+  readonly 'servers.expose': Action<OfServer & { readonly exposure: ServerExposure }, CommandResult>;
+
+  /** (reads) */
+  readonly 'hosts.list': Action<Empty, { readonly hosts: readonly HostInfo[] }>;
+  /** (reads) What a change would do to the files of a host. */
+  readonly 'hosts.preview': Action<HostChangeRequest, HostChangeResult>;
+  readonly 'hosts.change': Action<HostChangeRequest, HostChangeResult>;
+
+  /** (reads) */
+  readonly 'projects.list': Action<Empty, { readonly projects: readonly YardProject[] }>;
+  readonly 'services.start': Action<OfServices, CommandResult>;
+  readonly 'services.stop': Action<OfServices, CommandResult>;
+  readonly 'services.restart': Action<OfServices, CommandResult>;
+  /** Makes the usual ports lead to a branch. */
+  readonly 'projects.checkout': Action<
+    { readonly directory: string; readonly branch: string },
+    CommandResult
+  >;
+  /** (reads) The end of the logs of services, the oldest line first. */
+  readonly 'services.logs': Action<
+    OfServices & { readonly lines?: number; readonly search?: string },
+    {
+      readonly lines: readonly { readonly branch: string; readonly service: string; readonly text: string }[];
+    }
+  >;
+  /** (reads) Who listens on a port of this machine. */
+  readonly 'ports.holder': Action<{ readonly port: number }, { readonly holders: readonly PortHolderInfo[] }>;
+
+  /** (reads) Lines that contain `text`, in any case, the newest first. */
+  readonly 'logs.search': Action<
+    {
+      readonly gateway?: GatewayId;
+      /** null: of the gateway itself. Default: all. */
+      readonly server?: string | null;
+      readonly text?: string;
+      readonly limit?: number;
+    },
+    { readonly lines: readonly LogLine[]; readonly more: boolean }
+  >;
+}
+
+type Empty = Readonly<Record<string, never>>;
+
+/**
+ * `calls` are recorded only while some page has chosen them, and so is the log, but for its last 200 lines: they are there
+ * when a page chooses `logs`.
+ */
+export type Topic = 'calls' | 'logs' | 'projects';
+
+interface OfCall {
+  readonly gateway: GatewayId;
+  readonly call: string;
+}
+
+export interface CallFilter {
+  readonly gateway?: GatewayId;
+  readonly client?: string;
+  readonly server?: string;
+  /** Part of the name, in any case. */
+  readonly name?: string;
+  readonly failed?: boolean;
+  readonly before?: { readonly gateway: GatewayId; readonly call: string };
+  readonly limit?: number;
+}
+
+export interface ServerToAdd {
+  readonly name: string;
+  readonly entry: EntryJson;
+}
+
+/** An entry of `mcpServers` in a configuration file. */
+export type EntryJson = Readonly<Record<string, unknown>>;
+
+/** Stands for a secret in an entry. */
+export type HiddenSecret = '••••••••';
+
+export interface ToolInfo {
+  readonly name: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly outputSchema: Readonly<Record<string, unknown>> | null;
+  readonly annotations: Readonly<Record<string, unknown>> | null;
+}
+
+export interface SeenLists {
+  readonly instructions: SeenText;
+  readonly tools: readonly SeenItem[];
+  readonly resources: readonly SeenItem[];
+  readonly resourceTemplates: readonly SeenItem[];
+  readonly prompts: readonly SeenItem[];
+  /** What a host puts into its prompt: instructions and tools. */
+  readonly tokens: number;
+  /** Servers whose lists are not known, because they have not run yet. */
+  readonly unknown: readonly string[];
+}
+
+export interface SeenText {
+  readonly text: string;
+  readonly tokens: number;
+}
+
+export interface SeenItem {
+  readonly name: string;
+  /** Null for tools of the gateway itself. */
+  readonly server: string | null;
+  /** As it is sent, as JSON text. */
+  readonly definition: string;
+  readonly tokens: number;
+}
+
+export interface HostInfo {
+  readonly id: string;
+  readonly title: string;
+  readonly files: readonly HostFileInfo[];
+}
+
+export interface HostFileInfo {
+  readonly path: string;
+  readonly scope: 'user' | 'project';
+  readonly exists: boolean;
+  /** The names of the servers it loads. */
+  readonly servers: readonly string[];
+  /** Whether it loads Switchboard. */
+  readonly installed: boolean;
+  /** Whether `eject` can give it back what it had. */
+  readonly takenOver: boolean;
+  /** Why it cannot be read. */
+  readonly problem: string | null;
+}
+
+export interface HostChangeRequest {
+  readonly host: string;
+  readonly change: 'install' | 'uninstall' | 'takeover' | 'eject';
+}
+
+export interface HostChangeResult {
+  /** What changes in which file, as a unified diff without secrets. */
+  readonly files: readonly { readonly path: string; readonly diff: string }[];
+  readonly notes: readonly string[];
+  /** Whether it was done. */
+  readonly done: boolean;
+}
+
+/** Of all services or branches where they are not named. */
+interface OfServices {
+  readonly directory: string;
+  readonly branch?: string;
+  readonly service?: string;
+}
+
+export interface PortHolderInfo {
+  readonly pid: number | null;
+  readonly address: string;
+  readonly command: string | null;
+}
