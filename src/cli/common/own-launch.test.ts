@@ -22,25 +22,30 @@ test('a script is started by its interpreter, both by their full paths', () => {
   expect(ownLaunch({ script, node, launch, env: {} })).toEqual({ command: node, args: [script] });
 });
 
-test('the link of a global installation leads to the script, and the PATH to a name of the interpreter that lasts', () => {
-  const root = tree('lib/node_modules/mcp-switchboard/dist/index.js', 'cellar/22.1/bin/node', 'other/node');
-  const script = join(root, 'lib/node_modules/mcp-switchboard/dist/index.js');
-  fs.mkdirSync(join(root, 'bin'));
-  fs.mkdirSync(join(root, 'fnm_multishells/1'), { recursive: true });
-  fs.symlinkSync(script, join(root, 'bin/switchboard'));
-  for (const link of ['bin/node', 'fnm_multishells/1/node'])
-    fs.symlinkSync(join(root, 'cellar/22.1/bin/node'), join(root, link));
-  const env = { PATH: ['fnm_multishells/1', 'other', 'bin'].map((each) => join(root, each)).join(':') };
-  const started = {
-    script: join(root, 'bin/switchboard'),
-    node: join(root, 'cellar/22.1/bin/node'),
-    launch,
-    env,
-  };
-  expect(ownLaunch(started)).toEqual({ command: join(root, 'bin/node'), args: [script] });
-});
+// Windows lets only administrators make links.
+test.skipIf(process.platform === 'win32')(
+  'the link of a global installation leads to the script, and the PATH to a name of the interpreter that lasts',
+  () => {
+    const root = tree('lib/node_modules/mcp-switchboard/dist/index.js', 'cellar/22.1/bin/node', 'other/node');
+    const script = join(root, 'lib/node_modules/mcp-switchboard/dist/index.js');
+    fs.mkdirSync(join(root, 'bin'));
+    fs.mkdirSync(join(root, 'fnm_multishells/1'), { recursive: true });
+    fs.symlinkSync(script, join(root, 'bin/switchboard'));
+    for (const link of ['bin/node', 'fnm_multishells/1/node'])
+      fs.symlinkSync(join(root, 'cellar/22.1/bin/node'), join(root, link));
+    const env = { PATH: ['fnm_multishells/1', 'other', 'bin'].map((each) => join(root, each)).join(':') };
+    const started = {
+      script: join(root, 'bin/switchboard'),
+      node: join(root, 'cellar/22.1/bin/node'),
+      launch,
+      env,
+    };
+    expect(ownLaunch(started)).toEqual({ command: join(root, 'bin/node'), args: [script] });
+  },
+);
 
-test('what was fetched for one run is fetched again', () => {
+// As above; npx of Windows follows below.
+test.skipIf(process.platform === 'win32')('what was fetched for one run is fetched again', () => {
   const fetched = [
     '.npm/_npx/0123/node_modules/mcp-switchboard/dist/index.js',
     '.cache/pnpm/dlx/0123/node_modules/mcp-switchboard/dist/index.js',
@@ -65,9 +70,9 @@ test('what was fetched for one run is fetched again', () => {
   expect(ownLaunch({ ...alone, env: {} }).command).toBe('npx');
 });
 
-test('Windows starts npx through its shell', () => {
+test('Windows starts the script of npx, or npx through its shell where it has none', () => {
   const script = '.npm/_npx/0123/node_modules/mcp-switchboard/dist/index.js';
-  const root = tree('bin/npx.cmd', script);
+  const root = tree('bin/npx.cmd', script, 'whole/npx.cmd', 'whole/node_modules/npm/bin/npx-cli.js');
   const started = {
     node: join(root, 'bin/node.exe'),
     script: join(root, script),
@@ -79,4 +84,7 @@ test('Windows starts npx through its shell', () => {
     command: 'cmd',
     args: ['/c', join(root, 'bin/npx.cmd'), '-y', 'mcp-switchboard'],
   });
+  const node = join(root, 'whole/node.exe');
+  const args = [join(root, 'whole/node_modules/npm/bin/npx-cli.js'), '-y', 'mcp-switchboard'];
+  expect(ownLaunch({ ...started, node })).toEqual({ command: node, args });
 });

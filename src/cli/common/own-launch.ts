@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { findCommand } from './find-command.ts';
+import { findCommand } from '../../process/index.ts';
 
 /** How to start this very program from anywhere and without our PATH. */
 export interface OwnLaunch {
@@ -62,8 +62,12 @@ function npxLaunch(
   const beside = join(dirname(node), platform === 'win32' ? 'npx.cmd' : 'npx');
   const found = findCommand('npx', { cwd: '/', env, platform });
   const npx = existsSync(beside) ? beside : found.kind === 'found' ? found.file : 'npx';
-  // Windows starts no .cmd file without its shell.
-  return platform === 'win32' ? { command: 'cmd', args: ['/c', npx, ...args] } : { command: npx, args };
+  if (platform !== 'win32') return { command: npx, args };
+  // Windows starts no .cmd file without its shell, which would run what follows an `&` in a path.
+  const npxScript = join(dirname(npx), 'node_modules', 'npm', 'bin', 'npx-cli.js');
+  return existsSync(npxScript)
+    ? { command: stableNodePath(node, env, platform), args: [npxScript, ...args] }
+    : { command: 'cmd', args: ['/c', npx, ...args] };
 }
 
 /** The same interpreter by a name that outlives its next version, where the PATH has one: Homebrew's own does not. */
@@ -92,7 +96,7 @@ const ADDED_BY_NPM = /node_modules|[\\/]_npx[\\/]/;
 /** The file that a link leads to; the path itself where there is none. */
 export function realOf(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return path;
   }

@@ -51,6 +51,8 @@ export type ArgumentToken =
 
 /** Takes a command line apart, right or wrong. `-n20` and `-n=20` are `-n 20`. */
 export function tokenize(argv: readonly string[], known: readonly Flag[]): readonly ArgumentToken[] {
+  // As hosts start us. Node loads its parser with the first use.
+  if (argv.length === 0) return [];
   const options: ParseArgsConfig['options'] = {};
   for (const { name, short, value, optional } of known)
     options[name] = {
@@ -64,7 +66,7 @@ export function tokenize(argv: readonly string[], known: readonly Flag[]): reado
     if (token.kind === 'option-terminator') found.push({ kind: 'end', at: token.index });
     else if (token.kind === 'option') {
       // `-xyz` is one flag that nobody knows, not three.
-      if (last?.at !== token.index) found.push(flagToken(token, argv[token.index]!, known));
+      if (last?.at !== token.index) found.push(flagToken(token, argv[token.index] ?? token.rawName, known));
     } else if (last?.kind === 'flag' && takesNext(last, token))
       found[found.length - 1] = { ...last, value: token.value };
     else found.push({ kind: 'word', at: token.index, text: token.value });
@@ -80,7 +82,7 @@ function flagToken(
   known: readonly Flag[],
 ): FlagToken {
   const at = token.index;
-  const typed = word.split('=', 1)[0]!;
+  const [typed = word] = word.split('=', 1);
   const named = (name: string) => (flag: Flag) =>
     name === `--${flag.name}` || name === `-${flag.short ?? ''}`;
   const flag = known.find(named(typed));

@@ -1,7 +1,8 @@
 import type { WriteStream } from 'node:tty';
 import { truncateLine, width } from './table.ts';
 import { plainLine } from '../../shared/printable.ts';
-import { writeStderr } from './stderr.ts';
+import { drawOnStderr } from './stderr.ts';
+import { visible } from './visible.ts';
 
 /** Lines at the bottom of a terminal that are redrawn in place. */
 export interface LiveBlock {
@@ -30,7 +31,7 @@ export function createLiveBlock(
         lines.length <= most
           ? lines
           : [...lines.slice(0, most - 1), `… and ${lines.length - most + 1} more lines`];
-      const next = kept.map((line) => truncateLine(line, columns() - 1));
+      const next = kept.map((line) => truncateLine(visible(line), columns() - 1));
       write(back() + next.join('\n'));
       shown = next;
     },
@@ -53,13 +54,13 @@ export interface StatusLine {
 const PAUSE = 50;
 
 export function createStatusLine(): StatusLine {
-  const visible = process.stderr.isTTY && process.env.TERM !== 'dumb';
-  const block = createLiveBlock(process.stderr, writeStderr);
+  const isShown = process.stderr.isTTY && process.env.TERM !== 'dumb';
+  const block = createLiveBlock(process.stderr, drawOnStderr);
   let last = -Infinity;
   return {
-    visible,
+    visible: isShown,
     show(text) {
-      if (!visible || performance.now() - last < PAUSE) return;
+      if (!isShown || performance.now() - last < PAUSE) return;
       last = performance.now();
       block.draw([plainLine(text)]);
     },

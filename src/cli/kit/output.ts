@@ -3,10 +3,13 @@ import { isatty } from 'node:tty';
 import { ERROR_CODES, type ErrorCode } from '../../shared/error-codes.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { Exit } from '../../shared/exit-codes.ts';
+import { nodeErrorCode } from '../../shared/node-error-code.ts';
 import { plain } from '../../shared/printable.ts';
+import { explained } from '../../shared/system-error.ts';
 import type { CommandOutcome } from './command.ts';
 import { writeStderr } from './stderr.ts';
 import { createStyle } from './style.ts';
+import { visible } from './visible.ts';
 
 const STDOUT = 1;
 
@@ -25,11 +28,14 @@ export function standardFormat(program: string): OutputFormat {
   return {
     failureData: (error) => ({ error: failureDataOf(error) }),
     failureText: (error) => describeFailure(error, program),
-    exitCodeOf: (error) => (error instanceof SwitchboardError ? ERROR_CODES[error.code].exit : Exit.bug),
+    exitCodeOf(thrown) {
+      const error = explained(thrown);
+      return error instanceof SwitchboardError ? ERROR_CODES[error.code].exit : Exit.bug;
+    },
   };
 }
 
-/** The one place that writes to stdout: the outcome of a command, for a person or as JSON. */
+/** The one place that writes to stdout: the outcome of a command, for a person or as JSON. A person sees every character. */
 export async function writeOutcome(
   outcome: CommandOutcome,
   json: boolean,
@@ -37,7 +43,7 @@ export async function writeOutcome(
 ): Promise<void> {
   const text = json
     ? `${safeJson(dataOf(outcome.data))}\n`
-    : outcome.text(createStyle(isatty(STDOUT) ? process.stdout : { isTTY: false }, process.env));
+    : visible(outcome.text(createStyle(isatty(STDOUT) ? process.stdout : { isTTY: false }, process.env)));
   if (outcome.remark) writeStderr(outcome.remark);
   if (outcome.complaint && !json) writeStderr(outcome.complaint);
   if (text !== '') await write(text);
@@ -52,7 +58,8 @@ export async function writeFailure(error: unknown, json: boolean, format: Output
 }
 
 /** For stderr: `program: what is wrong`, and the next step on a line of its own. */
-export function describeFailure(error: unknown, program: string): string {
+export function describeFailure(thrown: unknown, program: string): string {
+  const error = explained(thrown);
   if (!(error instanceof SwitchboardError)) {
     const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return `${program}: this is a bug in Switchboard: ${plain(trace)}\n`;
@@ -72,7 +79,8 @@ export interface FailureData {
   readonly hint?: string;
 }
 
-function failureDataOf(error: unknown): FailureData {
+function failureDataOf(thrown: unknown): FailureData {
+  const error = explained(thrown);
   if (error instanceof SwitchboardError) return failureData(error);
   return { code: 'BUG', message: error instanceof Error ? error.message : String(error) };
 }
@@ -82,7 +90,9 @@ function failureDataOf(error: unknown): FailureData {
  * it at once, no stream is made for it; that takes a millisecond.
  */
 function write(text: string): Promise<void> {
-  const rest = writeNow(Buffer.from(text));
+  const bytes = Buffer.from(text);
+  // A console of Windows would take the bytes for its own code page; its stream gives it characters.
+  const rest = isatty(STDOUT) ? bytes : writeNow(bytes);
   return rest.length === 0 ? Promise.resolve() : writeLater(rest);
 }
 
@@ -98,8 +108,8 @@ function writeNow(bytes: Buffer): Buffer {
 
 function writeLater(bytes: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
-    const settle = (error?: NodeJS.ErrnoException | null): void => {
-      if (!error || error.code === 'EPIPE') resolve();
+    const settle = (error?: Error | null): void => {
+      if (!error || nodeErrorCode(error) === 'EPIPE') resolve();
       else
         reject(
           new SwitchboardError('OUTPUT_FAILED', `stdout could not be written: ${error.message}.`, {

@@ -60,8 +60,7 @@ export async function runCommandLine<C>(argv: readonly string[], program: Progra
     const stopped = run.stopped ?? new Promise<never>(() => undefined);
     const running = command.run(given, run.context);
     running.catch(() => undefined); // Once stopped, nothing waits for it.
-    const outcome = await Promise.race([running, stopped]);
-    run.settled?.();
+    const outcome = await Promise.race([running, stopped]).finally(run.settled);
     if (typeof outcome === 'string') return SIGNAL_EXIT[outcome];
     // A slow reader must not keep what the command has started waiting.
     const ended = run.close?.();
@@ -86,7 +85,8 @@ interface Resolved<C> {
   readonly given: ParsedArguments;
 }
 
-async function resolveCommand<C>(argv: readonly string[], program: Program<C>): Promise<Resolved<C>> {
+/** The command that the arguments name, and what it is given. */
+export async function resolveCommand<C>(argv: readonly string[], program: Program<C>): Promise<Resolved<C>> {
   const at = firstWordAt(argv, program.topFlags);
   const top = parseArguments(argv.slice(0, at), program.topFlags);
   const [name, ...rest] = argv.slice(at);

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { isNodeAtLeast } from '../../shared/node-version.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { usage } from './arguments.ts';
 
@@ -23,8 +24,7 @@ export class Cancelled extends Error {}
 
 /** The library is loaded only here, so that runs with flags do not wait for it. */
 export async function createPrompter(signal: AbortSignal): Promise<Prompter> {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major === 20 && minor < 12)
+  if (!isNodeAtLeast('20.12'))
     throw usage(
       `Interactive init needs Node 20.12 or newer; this is ${process.versions.node}.`,
       'Update Node, or use --yes and flags (see --help).',
@@ -55,12 +55,14 @@ export async function createPrompter(signal: AbortSignal): Promise<Prompter> {
         initialValues,
         required: false,
       });
-      return answered(answer)
-        .toSorted((a, b) => a - b)
-        .map((at) => choices[at]!.value);
+      const picked = new Set(answered(answer));
+      return choices.filter((_, at) => picked.has(at)).map(({ value }) => value);
     },
     async one(message, choices) {
-      return choices[answered(await select({ ...common, message, options: options(choices) }))]!.value;
+      const at = answered(await select({ ...common, message, options: options(choices) }));
+      const choice = choices[at];
+      if (choice === undefined) throw new Error(`There is no choice ${at}.`);
+      return choice.value;
     },
     async confirm(message) {
       return answered(await confirm({ ...common, message }));

@@ -3,18 +3,37 @@ import type { Logger } from '../../shared/log.ts';
 
 export type StopSignal = keyof typeof SIGNAL_EXIT;
 
-/** As shells count them: 128 and the number of the signal. */
-export const SIGNAL_EXIT = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+/** As shells count them: 128 and the number of the signal. SIGBREAK is Ctrl-Break, which only Windows has. */
+export const SIGNAL_EXIT = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143, SIGBREAK: 149 } as const;
+
+export function isStopSignal(why: string): why is StopSignal {
+  return Object.hasOwn(SIGNAL_EXIT, why);
+}
+
+/**
+ * How long the program may still run after a signal, in milliseconds. On Windows, SIGHUP is a console window that was
+ * closed, and the system ends us about five seconds later.
+ */
+export function timeLeftAfter(why: string, platform: NodeJS.Platform = process.platform): number {
+  return platform === 'win32' && why === 'SIGHUP' ? 2000 : Infinity;
+}
 
 /**
  * Resolves at the first signal; the second one, or a bug, ends everything at once. Where `hangup` is given, SIGHUP means
- * that instead.
+ * that instead, except on Windows.
  */
-export function onStop(killNow: () => void, log: Logger, hangup?: () => void): Promise<StopSignal> {
+export function onStop(
+  killNow: () => void,
+  log: Logger,
+  hangup?: () => void,
+  platform: NodeJS.Platform = process.platform,
+): Promise<StopSignal> {
   return new Promise((resolve) => {
     let asked = false;
-    if (hangup) process.on('SIGHUP', hangup);
-    for (const signal of ['SIGINT', 'SIGTERM', ...(hangup ? [] : (['SIGHUP'] as const))] as const) {
+    const signals: StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGBREAK'];
+    if (hangup && platform !== 'win32') process.on('SIGHUP', hangup);
+    else signals.push('SIGHUP');
+    for (const signal of signals) {
       process.on(signal, () => {
         if (asked) {
           killNow();

@@ -1,10 +1,20 @@
+import { visible } from './visible.ts';
+
 /** Beyond this, in bytes, a reader of our stderr is not reading, and what comes is lost instead of kept. */
 const UNREAD_LIMIT = 1024 * 1024;
 
 let stream: typeof process.stderr | undefined;
 
-/** Writes to stderr. Never throws, never grows: the program that started us may have closed it, or never reads it. */
+/** Writes a text for a person to stderr, with every character of it visible. */
 export function writeStderr(text: string): void {
+  drawOnStderr(visible(text));
+}
+
+/**
+ * Writes what moves the cursor, too; its texts must be visible already. Never throws, never grows: the program that started
+ * us may have closed stderr, or never reads it.
+ */
+export function drawOnStderr(text: string): void {
   const stderr = open();
   if (stderr.writable && stderr.writableLength < UNREAD_LIMIT) stderr.write(text);
 }

@@ -1,5 +1,12 @@
+import { COLOR } from './visible.ts';
+
 /** A title, or one above a column that is aligned to the right. */
 export type Column = string | { readonly title: string; readonly align: 'right' };
+
+/** A title above a column that is aligned to the right. */
+export function right(title: string): Column {
+  return { title, align: 'right' };
+}
 
 /** Rows under their titles, in aligned columns. Where they do not fit into `limit`, the widest columns are cut, with `…`. */
 export function table(
@@ -12,10 +19,8 @@ export function table(
   const needed = columns.map((_, at) => Math.max(...[titles, ...rows].map((row) => width(row[at] ?? ''))));
   const widths = fitted(needed, limit - GAP.length * (columns.length - 1));
   const line = (row: readonly string[]): string =>
-    columns
-      .map((column, at) =>
-        pad(truncateLine(row[at] ?? '', widths[at]!), widths[at]!, typeof column !== 'string'),
-      )
+    widths
+      .map((wide, at) => pad(truncateLine(row[at] ?? '', wide), wide, typeof columns[at] !== 'string'))
       .join(GAP)
       .trimEnd();
   return [paintTitle(line(titles)), ...rows.map(line)].map((text) => `${text}\n`).join('');
@@ -91,5 +96,3 @@ const WIDE =
 
 // eslint-disable-next-line no-control-regex
 const COLORS = /\x1b\[\d+m/g;
-// eslint-disable-next-line no-control-regex
-const COLOR = /(\x1b\[\d+m)/;

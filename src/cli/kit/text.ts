@@ -12,6 +12,16 @@ export function printedLines(texts: readonly string[]): string {
   return asLines(texts.map(printableLine));
 }
 
+/** `1 server`, `3 servers` */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** An estimated number of tokens: `≈ 1,200` */
+export function tokensText(tokens: number): string {
+  return `≈ ${tokens.toLocaleString('en-US')}`;
+}
+
 /** A time for a person: `0.4 s`, `12 s`. */
 export function secondsText(ms: number): string {
   return ms < 9950 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;

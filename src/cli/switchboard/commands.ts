@@ -1,5 +1,6 @@
 import type { Context } from './command.ts';
 import type { CommandEntry } from '../kit/command.ts';
+import type { ProgramNames } from '../kit/completion/command.ts';
 import { requiresConfigFlag, type CliVariant } from './variants.ts';
 
 export interface CliEntry extends CommandEntry<Context> {
@@ -15,6 +16,42 @@ export interface CliEntry extends CommandEntry<Context> {
 
 /** In the order of the help; each is loaded when it is called. */
 const COMMANDS: readonly CliEntry[] = [
+  {
+    name: 'console',
+    words: '',
+    summary: 'open a page that shows all gateways, servers and calls',
+    needsNoConfig: true,
+    load: async () => (await import('./console/console.ts')).consoleCommand,
+  },
+  {
+    name: 'status',
+    words: '',
+    summary: 'show running gateways, their servers and clients',
+    needsNoConfig: true,
+    load: async () => (await import('./gateway/status.ts')).statusCommand,
+  },
+  {
+    name: 'logs',
+    words: '[server]',
+    summary: 'show the log of running gateways and their servers',
+    needsNoConfig: true,
+    load: async () => (await import('./gateway/logs.ts')).logsCommand,
+  },
+  {
+    name: 'calls',
+    words: '',
+    summary: 'show the calls of clients, as they happen',
+    needsNoConfig: true,
+    load: async () => (await import('./gateway/calls.ts')).callsCommand,
+    parts: [
+      {
+        name: 'calls cancel',
+        words: '<call>',
+        summary: 'cancel a running call',
+        load: async () => (await import('./gateway/calls.ts')).callsCancelCommand,
+      },
+    ],
+  },
   {
     name: 'list',
     words: '',
@@ -34,6 +71,12 @@ const COMMANDS: readonly CliEntry[] = [
     load: async () => (await import('./server/call/call.ts')).callCommand,
   },
   {
+    name: 'search',
+    words: '[query…]',
+    summary: 'find tools of all servers by what they do',
+    load: async () => (await import('./server/search.ts')).searchCommand,
+  },
+  {
     name: 'dry-run',
     words: '[server…]',
     summary: 'show what a host would see, and the tokens saved',
@@ -44,6 +87,12 @@ const COMMANDS: readonly CliEntry[] = [
     words: '[server…]',
     summary: 'find problems in the configuration, and how to fix them',
     load: async () => (await import('./server/doctor.ts')).doctorCommand,
+  },
+  {
+    name: 'trust',
+    words: '[server] [tool]',
+    summary: 'show and approve tools that have changed',
+    load: async () => (await import('./server/trust/trust.ts')).trustCommand,
   },
   {
     name: 'auth',
@@ -73,6 +122,13 @@ const COMMANDS: readonly CliEntry[] = [
     load: async () => (await import('./server/enable.ts')).disableCommand,
   },
   {
+    name: 'edit',
+    words: '<server>',
+    summary: 'show or change the entry of a server',
+    edits: true,
+    load: async () => (await import('./server/edit/edit.ts')).editCommand,
+  },
+  {
     name: 'enable',
     words: '<server>',
     summary: 'enable a disabled server',
@@ -89,7 +145,7 @@ const COMMANDS: readonly CliEntry[] = [
   {
     name: 'deny',
     words: '[path]',
-    summary: "undo allow, so that a project's servers no longer start",
+    summary: "undo `allow`: this project's servers no longer start",
     edits: true,
     load: async () => (await import('./project/allow.ts')).denyCommand,
   },
@@ -121,9 +177,43 @@ const COMMANDS: readonly CliEntry[] = [
       },
       {
         name: 'token revoke',
-        words: '<token>',
-        summary: 'revoke a token, also in running gateways',
+        words: '<token-name>',
+        summary: 'revoke a token, including in running gateways',
         load: async () => (await import('./token/revoke.ts')).tokenRevokeCommand,
+      },
+    ],
+  },
+  {
+    name: 'history',
+    words: '',
+    summary: 'show which tools were called, by which client, and the outcome',
+    needsNoConfig: true,
+    load: async () => (await import('./history/history.ts')).historyCommand,
+  },
+  {
+    name: 'secret',
+    words: '',
+    summary: 'manage the secrets that the configuration refers to',
+    needsNoConfig: true,
+    load: async () => (await import('./secret/secret.ts')).secretCommand,
+    parts: [
+      {
+        name: 'secret set',
+        words: '<secret-name>',
+        summary: 'store a secret; asks for its value',
+        load: async () => (await import('./secret/set.ts')).secretSetCommand,
+      },
+      {
+        name: 'secret list',
+        words: '',
+        summary: 'list the names of the secrets and where each is stored',
+        load: async () => (await import('./secret/list.ts')).secretListCommand,
+      },
+      {
+        name: 'secret remove',
+        words: '<secret-name>',
+        summary: 'delete a secret',
+        load: async () => (await import('./secret/remove.ts')).secretRemoveCommand,
       },
     ],
   },
@@ -137,7 +227,7 @@ const COMMANDS: readonly CliEntry[] = [
   {
     name: 'unwrap',
     words: '<server>',
-    summary: 'undo wrap and expose the tools of a server again',
+    summary: "undo `wrap`: expose the server's own tools again",
     forHosts: true,
     load: async () => (await import('./language/unwrap.ts')).unwrapCommand,
   },
@@ -190,7 +280,7 @@ export function commandsOf(variant: CliVariant): readonly CliEntry[] {
   return [...own, completion(program === 'switchboard' ? [program, 'mcp-switchboard'] : [program])];
 }
 
-function completion(names: readonly string[]): CliEntry {
+function completion(names: ProgramNames): CliEntry {
   return {
     name: 'completion',
     words: '<bash|zsh|fish>',

@@ -28,9 +28,13 @@ async function names(
       const { HOSTS } = await import('../../hosts/index.ts');
       return HOSTS.map(({ name, title }) => [name, title]);
     }
-    case 'token': {
+    case 'token-name': {
       const { readTokens, tokenFile } = await import('./token/token-file.ts');
       return readTokens(tokenFile(process.env)).map(({ name }) => [name, '']);
+    }
+    case 'secret-name': {
+      const { SecretStore } = await import('../../secrets/index.ts');
+      return new SecretStore(process.env).list().map(({ name }) => [name, '']);
     }
     case 'server': {
       const { readConfiguration } = await import('./configuration.ts');
@@ -39,7 +43,7 @@ async function names(
         { cwd: process.cwd(), env: process.env },
         variant,
       );
-      const { commandText, redactCommand } = await import('./server/redact-command.ts');
+      const { commandText, redactCommand } = await import('../../config/index.ts');
       return [
         ...config.servers.map((server) => [server.name, commandText(redactCommand(server))] as const),
         ...config.disabled.map((name) => [name, 'disabled'] as const),

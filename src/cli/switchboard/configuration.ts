@@ -16,7 +16,7 @@ interface ConfigurationContext {
 interface ReadOptions {
   /** Whether all files must be usable. Default false. */
   readonly strict?: boolean;
-  /** Whether a broken file found by looking is left out with a warning, even if it is the only one. Default false. */
+  /** Whether a broken file is left out with a warning, even if it is the only one or was named. Default false. */
   readonly keepGoing?: boolean;
   /** Whether the files of a project are used without having been allowed. Default: as the environment says. */
   readonly allowProject?: boolean | undefined;

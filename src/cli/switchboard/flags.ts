@@ -5,7 +5,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
   {
     name: 'config',
     short: 'c',
-    value: 'PATH',
+    value: 'FILE',
     summary: 'read only this configuration file (default: $DEFAULT)',
   },
   {
@@ -15,7 +15,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
   },
   {
     name: 'log-time',
-    summary: 'start log lines with the time on a terminal too; elsewhere they always do',
+    summary: 'begin log lines with the time even in a terminal (elsewhere, they always begin with it)',
   },
   {
     name: 'allow-project',

@@ -1,16 +1,17 @@
-import { createApp, type App } from '../../app.ts';
+import { createApp, type App } from '../../app/index.ts';
 import { describeWarning } from '../../config/index.ts';
-import { createLogger, type Logger, type LogLevel } from '../../shared/log.ts';
+import { createLogger, silentLogger, type Logger, type LogLevel } from '../../shared/log.ts';
 import { VERSION } from '../../shared/version.ts';
-import type { Context } from './command.ts';
+import type { CommandPlace, Context } from './command.ts';
 import { commandsOf, type CliEntry } from './commands.ts';
 import { readConfiguration, chosenLogLevel } from './configuration.ts';
 import { COMMON_FLAGS, GLOBAL_FLAGS } from './flags.ts';
 import { usage, type ParsedArguments } from '../kit/arguments.ts';
 import { standardFormat } from '../kit/output.ts';
-import { runCommandLine, type CommandRun } from '../kit/program.ts';
+import { resolveCommand, runCommandLine, type CommandRun, type Program } from '../kit/program.ts';
 import { onStop } from '../kit/signals.ts';
-import { createStatusLine } from '../kit/live-block.ts';
+import { createStatusLine, type StatusLine } from '../kit/live-block.ts';
+import type { CommandOutcome } from '../kit/command.ts';
 import { writeLogLine } from '../kit/stderr.ts';
 import { requiresConfigFlag, type CliVariant } from './variants.ts';
 import { createServerOutput } from './server-output.ts';
@@ -18,8 +19,33 @@ import { otherWarnings } from './server/select-servers.ts';
 
 /** Runs the command that the arguments name, prints what it found, and leaves no server behind. Returns the exit code. */
 export function runCommand(argv: readonly string[], variant: CliVariant): Promise<number> {
+  return runCommandLine(argv, programOf(variant));
+}
+
+/** Runs a command and returns its outcome. It writes nothing, and leaves no server behind. */
+export async function runQuietly(
+  argv: readonly string[],
+  variant: CliVariant,
+  { cwd, env, stop, showPage }: CommandPlace,
+): Promise<CommandOutcome> {
+  const { command, given } = await resolveCommand(argv, programOf(variant));
+  const apps: App[] = [];
+  const context = createContext(given, variant, {
+    ...{ cwd, env, stop, showPage, log: silentLogger, gatewayLog: silentLogger, status: SILENT_STATUS },
+    opened: (app) => apps.push(app),
+  });
+  try {
+    return await command.run(given, context);
+  } finally {
+    await Promise.all(apps.map((app) => app.close()));
+  }
+}
+
+const SILENT_STATUS: StatusLine = { visible: false, show: () => undefined, clear: () => undefined };
+
+function programOf(variant: CliVariant): Program<Context> {
   const { program: name, servers: hint } = variant;
-  return runCommandLine<Context>(argv, {
+  return {
     name,
     hint,
     commands: commandsOf(variant),
@@ -34,7 +60,7 @@ export function runCommand(argv: readonly string[], variant: CliVariant): Promis
     check: (entry, given) => refuseWithoutConfig(entry, given, variant),
     output: standardFormat(name),
     open: (given) => openRun(given, variant),
-  });
+  };
 }
 
 /** Flags about clients that connect mean nothing where something else is asked for. */
@@ -92,6 +118,7 @@ function openRun(given: ParsedArguments, variant: CliVariant): CommandRun<Contex
   });
   // What goes wrong with a server is what the commands report; the gateway need not say it too.
   const context = createContext(given, variant, {
+    ...{ cwd: process.cwd(), env: process.env, status: createStatusLine() },
     log,
     gatewayLog: createLog(chosen ?? 'error'),
     stop: controller.signal,
@@ -105,22 +132,20 @@ function openRun(given: ParsedArguments, variant: CliVariant): CommandRun<Contex
   };
 }
 
-interface ContextOptions {
+interface ContextOptions extends Omit<CommandPlace, 'showPage'> {
+  readonly showPage?: Context['showPage'];
   readonly log: Logger;
   readonly gatewayLog: Logger;
-  readonly stop: AbortSignal;
+  readonly status: StatusLine;
   readonly opened: (app: App) => void;
 }
 
 function createContext(
   { flags }: ParsedArguments,
   variant: CliVariant,
-  { log, gatewayLog, stop, opened }: ContextOptions,
+  { cwd, env, log, gatewayLog, status, stop, showPage, opened }: ContextOptions,
 ): Context {
-  const cwd = process.cwd();
-  const { env } = process;
   const configPath = flags.get('config');
-  const status = createStatusLine();
   const output = createServerOutput(log.enabled('info'), status);
   return {
     variant,
@@ -129,6 +154,7 @@ function createContext(
     log,
     status,
     stop,
+    showPage,
     async loadConfig(how) {
       const expected = how === 'or new' ? withoutFile(variant) : variant;
       const config = await readConfiguration(configPath, { cwd, env }, expected, {
@@ -154,6 +180,7 @@ function createContext(
       opened(app);
       return app;
     },
+    runQuietly,
     unseenOutput: output.unseen,
   };
 }

@@ -77,7 +77,7 @@ export function expandPlaceholders(variant: CliVariant, text: string): string {
 
 function defaultConfig(variant: CliVariant): string {
   if (requiresConfigFlag(variant)) return 'none';
-  return variant.configVariant?.configFile === undefined ? 'user file and project file' : './$CONFIG';
+  return variant.configVariant?.configFile === undefined ? 'the user file and the project file' : './$CONFIG';
 }
 
 const USUAL_CONFIG = 'switchboard.config.json';

@@ -1,9 +1,7 @@
 import type { YardEntry } from './invocation.ts';
 import { yardBriefCommand } from './project/brief.ts';
-import { yardStatusCommand } from './service/status.ts';
-import { yardWhereCommand } from './service/where.ts';
 
-/** In the order of the help. Frequent commands are loaded with the program, the others when they are called. */
+/** In the order of the help. The one that agents call first is loaded with the program, the others when they are called. */
 export const YARD_COMMANDS: readonly YardEntry[] = [
   {
     name: 'init',
@@ -27,7 +25,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
     name: 'status',
     words: '',
     summary: 'show running services and their addresses',
-    load: () => Promise.resolve(yardStatusCommand),
+    load: async () => (await import('./service/status.ts')).yardStatusCommand,
   },
   {
     name: 'logs',
@@ -63,7 +61,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
     name: 'where',
     words: '<service> [branch]',
     summary: 'show the address of a service, and which process listens there',
-    load: () => Promise.resolve(yardWhereCommand),
+    load: async () => (await import('./service/where.ts')).yardWhereCommand,
   },
   {
     name: 'open',
@@ -110,7 +108,7 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
   {
     name: 'proxy',
     words: '<serve|stop>',
-    summary: 'run or stop the proxy behind the named addresses; up starts it',
+    summary: 'run or stop the proxy behind the named addresses; `up` starts it',
     load: async () => (await import('./daemon/proxy.ts')).yardProxyCommand,
   },
   {
@@ -129,19 +127,19 @@ export const YARD_COMMANDS: readonly YardEntry[] = [
       {
         name: 'mcp config',
         words: '',
-        summary: 'register the project and print the entry for an MCP client',
+        summary: 'register the project and print the entry for a host',
         load: async () => (await import('./mcp/config.ts')).yardMcpConfigCommand,
       },
       {
         name: 'mcp install',
         words: '',
-        summary: 'register the project and add the entry to an MCP client',
+        summary: 'register the project and add the entry to a host',
         load: async () => (await import('./mcp/install.ts')).yardMcpInstallCommand,
       },
       {
         name: 'mcp uninstall',
         words: '',
-        summary: 'remove the entry from an MCP client',
+        summary: 'remove the entry from a host',
         load: async () => (await import('./mcp/uninstall.ts')).yardMcpUninstallCommand,
       },
       {

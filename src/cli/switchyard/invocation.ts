@@ -1,4 +1,11 @@
-import { openContext, openProject, type YardContext, unknownNames } from '../../switchyard/index.ts';
+import {
+  contextWarnings,
+  openContext,
+  openProject,
+  type ContextOptions,
+  type YardContext,
+  unknownNames,
+} from '../../switchyard/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { Command, CommandEntry, CommandOutcome } from '../kit/command.ts';
 import { printedLines } from '../kit/text.ts';
@@ -48,11 +55,7 @@ function currentDirectory(): string {
   }
 }
 
-interface InYardOptions {
-  readonly cwd: string;
-  readonly env: NodeJS.ProcessEnv;
-  /** Whether the records are enough if the file is unreadable. Default false. */
-  readonly orRecorded?: boolean;
+interface InYardOptions extends ContextOptions {
   /** A project by name or path. Default: the project of the directory. */
   readonly project?: string | undefined;
 }
@@ -65,12 +68,7 @@ async function inYard(
   const { project } = options;
   const yard = project === undefined ? openContext(options) : await openProject({ ...options, project });
   const outcome = await work(yard);
-  const { problem, registry } = yard;
-  const warnings = [
-    ...(problem === undefined ? [] : [`${problem.message} The last known records are used instead.`]),
-    ...registry.warnings,
-  ];
-  const told = printedLines(warnings.map((warning) => `warning: ${warning}`));
+  const told = printedLines(contextWarnings(yard).map((warning) => `warning: ${warning}`));
   return { ...outcome, complaint: told + (outcome.complaint ?? '') };
 }
 

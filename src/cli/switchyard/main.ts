@@ -1,4 +1,5 @@
 import { didYouMean } from '../../shared/nearest.ts';
+import { switchyardUnsupported } from '../../shared/switchyard-platform.ts';
 import { VERSION } from '../../shared/version.ts';
 import { usage, type Flag, type ParsedArguments } from '../kit/arguments.ts';
 import { runCommandLine, type Program } from '../kit/program.ts';
@@ -37,7 +38,12 @@ export const switchyard: Program<YardInvocation> = {
     return commandHelp(entry, command, { program: 'switchyard', commonFlags: COMMON_FLAGS });
   },
   examples: { help: 'up', json: 'status --json' },
-  check: refuseTooMany,
+  // Help and version are shown everywhere.
+  check: (entry, given) => {
+    const unsupported = switchyardUnsupported();
+    if (unsupported !== undefined) throw unsupported;
+    refuseTooMany(entry, given);
+  },
   output: yardFormat,
   open: (_given, json) => ({ context: openInvocation(json) }),
 };

@@ -1,10 +1,10 @@
 import {
+  recordedServices,
   gitIn,
   homeOf,
   listWorktrees,
   openContext,
   openRegistry,
-  projectRecord,
   resolveBranch,
 } from '../../switchyard/index.ts';
 import type { CompletedProgram, Completion } from '../kit/completion/candidates.ts';
@@ -47,7 +47,7 @@ async function names(kind: string, options: NamesOptions): Promise<readonly Comp
     }
     case 'branch': {
       const yard = openContext(options);
-      const services = Object.values(projectRecord(yard)?.services ?? {});
+      const services = recordedServices(yard);
       const found = new Map([
         ...services.map(({ branch, worktree }) => [branch, worktree] as const),
         ...(await listWorktrees(yard)).map(({ branch, path }) => [branch, path] as const),

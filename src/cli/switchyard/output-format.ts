@@ -1,6 +1,8 @@
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { Exit } from '../../shared/exit-codes.ts';
 import { printable } from '../../shared/printable.ts';
+import { sortKeys } from '../../shared/sort-keys.ts';
+import { explained } from '../../shared/system-error.ts';
 import type { OutputFormat } from '../kit/output.ts';
 import { createStyle } from '../kit/style.ts';
 
@@ -31,22 +33,3 @@ export const yardFormat: OutputFormat = {
     return error.code === 'USAGE' ? Exit.usage : Exit.failed;
   },
 };
-
-/** System errors (disk full, permission denied) are not bugs of ours. */
-function explained(error: unknown): unknown {
-  const { code, syscall, path } = (error ?? {}) as NodeJS.ErrnoException;
-  if (error instanceof SwitchboardError || code === undefined || syscall === undefined) return error;
-  const where = path === undefined ? '' : ` ${path}`;
-  return new SwitchboardError('SYSTEM', `${syscall}${where} failed: ${code}.`, {
-    hint: 'Check the free disk space and the permissions of that path, then try again.',
-    cause: error,
-  });
-}
-
-/** The same value with the keys of every object sorted, so that outputs can be compared. */
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, each]) => [key, sortKeys(each)] as const);
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
-}

@@ -3,7 +3,7 @@ import { YARD_COMMANDS } from './commands.ts';
 
 /** The main help: what the program is and its daily use, on one screen. */
 export function yardOverview(): string {
-  const daily = new Set(A_DAY.map(([line]) => line.split(' ')[0]!));
+  const daily = new Set(A_DAY.flatMap(([line]) => line.split(' ', 1)));
   const others = YARD_COMMANDS.filter(({ name, hidden }) => hidden !== true && !daily.has(name));
   const lines = [
     'switchyard: run the services of every branch side by side.',

@@ -46,8 +46,9 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-function run(args: readonly string[], cwd = project) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(bin, 'switchyard.js'), ...args], {
+function run(args: readonly string[], cwd = project, nodeArgs: readonly string[] = []) {
+  const line = [...nodeArgs, join(bin, 'switchyard.js'), ...args];
+  const { status, stdout, stderr } = spawnSync(process.execPath, line, {
     cwd,
     env,
     encoding: 'utf8',
@@ -127,6 +128,23 @@ test('without a switchyard.toml the next step is named, and the exit code is 1',
   const { status, stderr } = run(['status'], tmpdir());
   expect(status).toBe(1);
   expect(stderr).toMatch(/^error: No switchyard\.toml was found in .*\nhint: .*switchyard init/);
+});
+
+test('on Windows, every command is refused with the next step; help and version are not', () => {
+  const claim = join(base, 'claim-windows.cjs');
+  writeFileSync(claim, "Object.defineProperty(process, 'platform', { value: 'win32' });");
+  const there = (...args: string[]) => run(args, project, ['--require', claim]);
+  for (const args of [['status'], ['up', 'web'], ['mcp'], ['mcp', 'config'], ['doctor']])
+    expect(there(...args)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr:
+        'error: On Windows, Switchyard needs WSL.\n' +
+        'hint: Run it there: https://learn.microsoft.com/windows/wsl\n',
+    });
+  expect(JSON.parse(there('status', '--json').stdout)).toMatchObject({ ok: false });
+  for (const args of [['--version'], ['--help'], ['help', 'up'], ['up', '--help']])
+    expect(there(...args)).toMatchObject({ status: 0, stderr: '' });
 });
 
 test('a current directory that was deleted is reported', () => {

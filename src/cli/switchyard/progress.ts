@@ -1,6 +1,6 @@
 import type { YardEvent } from '../../switchyard/index.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { writeStderr } from '../kit/stderr.ts';
+import { drawOnStderr, writeStderr } from '../kit/stderr.ts';
 import { createStyle, type Style } from '../kit/style.ts';
 import type { YardInvocation } from './invocation.ts';
 import type { CommandOutcome } from '../kit/command.ts';
@@ -10,7 +10,6 @@ import { catchInterrupt, type Interrupt } from '../kit/signals.ts';
 /** Shows progress on stderr until the outcome is printed. */
 export interface ProgressDisplay {
   readonly onEvent: (event: YardEvent) => void;
-  readonly onWait: (text: string) => void;
   /** Call before other output is written. */
   end(): void;
 }
@@ -51,7 +50,7 @@ export async function withInterrupt(
  * Elsewhere: one line per event. Nothing with --json.
  */
 function showProgress({ json, env }: Pick<YardInvocation, 'json' | 'env'>): ProgressDisplay {
-  if (json) return { onEvent: () => undefined, onWait: () => undefined, end: () => undefined };
+  if (json) return { onEvent: () => undefined, end: () => undefined };
   if (!process.stderr.isTTY || env.TERM === 'dumb') return inLines();
   return inPlace(createStyle(process.stderr, env));
 }
@@ -65,7 +64,6 @@ function inLines(): ProgressDisplay {
       // The outcome reports the proxy.
       else if (event.kind === 'waiting') say(event.text);
     },
-    onWait: say,
     end: () => undefined,
   };
 }
@@ -74,7 +72,7 @@ function inLines(): ProgressDisplay {
 const TICK = 100;
 
 function inPlace(style: Style): ProgressDisplay {
-  const block = createLiveBlock(process.stderr, writeStderr);
+  const block = createLiveBlock(process.stderr, drawOnStderr);
   const rows = new Rows();
   let notice = '';
   const draw = (): void => {
@@ -83,12 +81,7 @@ function inPlace(style: Style): ProgressDisplay {
   };
   const timer = setInterval(draw, TICK);
   timer.unref();
-  const onWait = (text: string): void => {
-    notice = text;
-    draw();
-  };
   return {
-    onWait,
     onEvent: (event) => {
       if ('service' in event) {
         rows.note(event);

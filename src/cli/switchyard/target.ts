@@ -95,7 +95,7 @@ export async function parseTarget(
     throw usage(
       `${JSON.stringify(first)} is both a branch and a service.`,
       `Write ${command} --branch ${shellWord(first)} for the branch, or ` +
-        `${command} --branch BRANCH ${words.map(shellWord).join(' ')} for the service.`,
+        `${command} --branch BRANCH ${words.map((word) => shellWord(word)).join(' ')} for the service.`,
     );
   if (isService) return { branch: undefined, services: words };
   if (!isBranch) await refuseUnknown(command, first, known);

@@ -73,8 +73,8 @@ async function find(
   const top = read(before.slice(0, at), topFlags);
   const name = before[at];
   if (name === undefined || name === 'help') {
-    const awaited = awaitedFlag(top.open, current, value, topFlags);
-    if (awaited !== undefined) return named(awaited.value!, { command: '', values: top.values }, program);
+    const awaited = awaitedValue(top.open, current, value, topFlags);
+    if (awaited !== undefined) return named(awaited, { command: '', values: top.values }, program);
     if (current.startsWith('-')) return flagWords(topFlags, top.values);
     return before.at(-1) === 'help' || name === undefined ? commandNames(commands) : [];
   }
@@ -88,8 +88,8 @@ async function find(
   // After `--` comes the command line of another program.
   if (here.closed) return [[FILES, '']];
   const typed = { command: command.name, values: new Map([...top.values, ...here.values]) };
-  const awaited = awaitedFlag(here.open, current, value, flags);
-  if (awaited !== undefined) return named(awaited.value!, typed, program);
+  const awaited = awaitedValue(here.open, current, value, flags);
+  if (awaited !== undefined) return named(awaited, typed, program);
   if (current.startsWith('-')) return flagWords(flags, typed.values);
   const words = part === undefined ? here.words : here.words.slice(1);
   const seconds =
@@ -112,15 +112,15 @@ async function partOf(
   return parts.find((part) => part.name === `${name} ${second ?? ''}`);
 }
 
-/** The flag whose value is being typed. */
-function awaitedFlag(
+/** The kind of value that is being typed behind a flag. */
+function awaitedValue(
   open: Flag | undefined,
   current: string,
   value: string | undefined,
   flags: readonly Flag[],
-): Flag | undefined {
+): string | undefined {
   const flag = value === undefined ? open : flags.find(({ name }) => `--${name}` === current);
-  return flag?.value === undefined ? undefined : flag;
+  return flag?.value;
 }
 
 function commandNames(commands: readonly CompletedCommand[]): readonly Completion[] {

@@ -1,8 +1,11 @@
 import { usage } from '../arguments.ts';
 import type { Command } from '../command.ts';
 
+/** The names of a program, the usual one first. */
+export type ProgramNames = readonly [string, ...string[]];
+
 /** The command that prints a script for a shell. `completes` says what is completed; `names` are those of the program. */
-export function completionCommand(completes: string, names: readonly string[]): Command<unknown> {
+export function completionCommand(completes: string, names: ProgramNames): Command<unknown> {
   return {
     about: [
       `Prints a completion script for your shell. It completes ${completes} by calling the program, so it never ` +
@@ -34,16 +37,16 @@ export function completionCommand(completes: string, names: readonly string[]): 
  * `PROGRAM __complete WORDS…` prints a candidate in each line, with what it means behind a tab; `:files` and
  * `:directories` leave it to the shell. Undefined for a shell that is not known.
  */
-function completionScript(shell: string, names: readonly string[]): string | undefined {
+function completionScript(shell: string, names: ProgramNames): string | undefined {
   const [program] = names;
-  const name = `_${program!.replaceAll('-', '_')}`;
+  const name = `_${program.replaceAll('-', '_')}`;
   switch (shell) {
     case 'bash':
-      return bash(program!, name, names.join(' '));
+      return bash(program, name, names.join(' '));
     case 'zsh':
-      return zsh(program!, name, names.join(' '));
+      return zsh(program, name, names.join(' '));
     case 'fish':
-      return fish(program!, name, names);
+      return fish(program, name, names);
     default:
       return undefined;
   }

@@ -6,7 +6,7 @@ import type { Context } from '../command.ts';
 import { TARGET_FLAGS, type ConfigTarget } from './config-target.ts';
 import { diff } from '../../kit/diff.ts';
 import { plainStyle, type Style } from '../../kit/style.ts';
-import { notifyGateways, notifyUnsupported, type NotifiedGateway } from '../gateway/notify-gateways.ts';
+import { notifyGateways, type NotifiedGateway } from '../gateway/notify-gateways.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
 import { redactConfig } from './redact-config.ts';
 
@@ -48,6 +48,7 @@ export async function changeConfig(
     dryRun,
     backupsIn: flags.has('no-backup') ? undefined : stateDirectory(env),
     ownerOnly: target.scope === 'user',
+    secret: target.secret,
     scope: target.scope === 'explicit' ? undefined : target.scope,
     variant: variant.configVariant,
   });
@@ -69,23 +70,23 @@ export async function changeConfig(
 }
 
 /**
- * Tells the gateways that read these files of a change, unless a flag or the system keeps us from it. One that should have
+ * Tells the gateways that read these files of a change, unless a flag keeps us from it. One that should have
  * been told and could not be is a failure.
  */
-export function notifyOfChange(
+export async function notifyOfChange(
   { changed, dryRun }: Pick<ConfigChange, 'changed' | 'dryRun'>,
   places: readonly string[],
   { flags }: ParsedArguments,
   context: Pick<Context, 'env'>,
-): { readonly gateways: readonly NotifiedGateway[]; readonly exitCode: number } {
+): Promise<{ readonly gateways: readonly NotifiedGateway[]; readonly exitCode: number }> {
   const quiet = dryRun
     ? '--dry-run'
     : !changed
       ? 'nothing has changed'
       : flags.has('no-reload')
         ? '--no-reload'
-        : notifyUnsupported();
-  const gateways = notifyGateways(places, context, quiet);
+        : undefined;
+  const gateways = await notifyGateways(places, context, quiet);
   const isUntold = quiet === undefined && gateways.some((each) => !each.told);
   return { gateways, exitCode: isUntold ? Exit.failed : Exit.ok };
 }

@@ -16,6 +16,8 @@ export interface ConfigTarget {
   readonly file: string | undefined;
   /** Where it is made, and what its relative paths are relative to. */
   readonly directory: string;
+  /** Whether a secret is written into it, so that only its owner may read it. Default false. */
+  readonly secret?: boolean;
 }
 
 export const TARGET_FLAGS: readonly Flag[] = [
@@ -43,8 +45,8 @@ export function configTarget(
   }
   const scope = asked ?? (config.files.some((file) => file.scope === 'project') ? 'project' : 'user');
   const { file, directory } = locateConfig(scope, { cwd, userDirectory: userConfigDirectory(env) });
-  if (asked === undefined && config.notAllowed?.files.some(({ path }) => path === file))
-    throw new SwitchboardError('PROJECT_NOT_ALLOWED', `${file!} is not allowed yet, so it was not changed.`, {
+  if (asked === undefined && file !== undefined && config.notAllowed?.files.some(({ path }) => path === file))
+    throw new SwitchboardError('PROJECT_NOT_ALLOWED', `${file} is not allowed yet, so it was not changed.`, {
       hint: `Review it with \`${variant.program} allow\` first, or change your user file with --user.`,
     });
   return { scope, file, directory };
@@ -56,7 +58,7 @@ export function inOtherFile(
   config: LoadedConfig,
   { file, scope }: ConfigTarget,
 ): SwitchboardError | undefined {
-  const origin = [...config.servers, ...config.unusable].find((server) => server.name === name)?.origin;
+  const origin = originOf(name, config);
   if (origin === undefined || origin.scope === scope || !isConfigFile(origin.file, config)) return undefined;
   return new SwitchboardError(
     'SERVER_ELSEWHERE',
@@ -70,12 +72,20 @@ export function isConfigFile(file: string, { files }: LoadedConfig): boolean {
   return files.some(({ path }) => path === file);
 }
 
+/** Where the server of a name is defined; undefined if there is none, or if it is disabled. */
+export function originOf(
+  name: string,
+  { servers, unusable }: LoadedConfig,
+): ServerDefinition['origin'] | undefined {
+  return [...servers, ...unusable].find((server) => server.name === name)?.origin;
+}
+
 /** Where a server of this name is defined that counts now, if that is another file than the given one. */
 export function definedElsewhere(
   name: string,
-  { servers, unusable }: LoadedConfig,
+  config: LoadedConfig,
   file: string | undefined,
 ): ServerDefinition['origin'] | undefined {
-  const origin = [...servers, ...unusable].find((server) => server.name === name)?.origin;
+  const origin = originOf(name, config);
   return origin?.file === file ? undefined : origin;
 }

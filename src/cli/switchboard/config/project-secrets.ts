@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { LoadedConfig } from '../../../config/index.ts';
 import { literalSecrets } from '../../../hosts/index.ts';
 import { parseJsonc } from '../../../shared/jsonc.ts';
 import { printableLine } from '../../../shared/printable.ts';
+import { readRegularFile } from '../../../shared/regular-file.ts';
 import { isEntry } from '../host/import/import-plan.ts';
 
 /** A literal secret in a file that is shared with others. */
@@ -63,7 +63,9 @@ function adviceFor({ server, variable }: ProjectSecret, program: string): string
 function serversIn(file: string): Readonly<Record<string, unknown>> {
   if (!/\.jsonc?$/.test(file)) return {};
   try {
-    const { mcpServers } = parseJsonc(readFileSync(file, 'utf8')) as { mcpServers?: Record<string, unknown> };
+    const { mcpServers } = parseJsonc(readRegularFile(file).toString('utf8')) as {
+      mcpServers?: Record<string, unknown>;
+    };
     return mcpServers ?? {};
   } catch {
     return {};

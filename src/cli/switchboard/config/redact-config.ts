@@ -31,7 +31,7 @@ const SECRET_MEMBERS = new Set(['env', 'headers', 'presets']);
 const SECRET_KEYS = new Set(['clientSecret', 'token', 'apiKey']);
 const ADDRESSES = new Set(['url', 'baseUrl']);
 /** Alone, or behind the word that says which kind of key it is. */
-const REFERENCE = /^(?:[A-Za-z]+ )?\$\{(?:env:)?\w+\}$/;
+const REFERENCE = /^(?:[A-Za-z]+ )?\$\{(?:(?:env:)?\w+|secret:[\w.-]+)\}$/;
 
 /** In the order of the text. */
 function secretsIn(node: JsoncNode): JsoncNode[] {

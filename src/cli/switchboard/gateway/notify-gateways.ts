@@ -1,9 +1,12 @@
 import type { LoadedConfig, ServerDefinition } from '../../../config/index.ts';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import type { Context } from '../command.ts';
+import { askGateway } from './ask-gateway.ts';
 import { gatewaysReading } from './running-gateways.ts';
+import type { GatewayStateFile } from './state-file.ts';
 
 /** A gateway that runs with a configuration, and whether it was notified to reload. */
 export interface NotifiedGateway {
@@ -18,16 +21,21 @@ export interface NotifiedGateway {
  * Tells every gateway that reads one of these configuration files to read it again, unless there is a reason not to. A
  * project without a file is named by its directory.
  */
-export function notifyGateways(
+export async function notifyGateways(
   places: readonly string[],
   { env }: Pick<Context, 'env'>,
   reasonNotTo?: string,
-): readonly NotifiedGateway[] {
-  // Each was recognised by more than its pid, just now.
-  return gatewaysReading(stateDirectory(env), places).map(({ pid, program }) => {
-    const reason = reasonNotTo ?? notify(pid);
-    return { pid, program, told: reason === undefined, ...(reason === undefined ? {} : { reason }) };
-  });
+): Promise<readonly NotifiedGateway[]> {
+  const found = gatewaysReading(stateDirectory(env), places);
+  const notified = await Promise.all(
+    found.map(async (gateway): Promise<NotifiedGateway | undefined> => {
+      const { pid, program } = gateway;
+      const reason = reasonNotTo ?? (await notify(gateway));
+      if (reason === GONE) return undefined;
+      return { pid, program, told: reason === undefined, ...(reason === undefined ? {} : { reason }) };
+    }),
+  );
+  return notified.filter((gateway) => gateway !== undefined);
 }
 
 /** The configuration file, or the project without one, whose gateways find a server in a file of its own. */
@@ -35,15 +43,9 @@ export function configPathFor({ origin }: Pick<ServerDefinition, 'origin'>, conf
   return config.files.find(({ scope }) => scope === origin.scope)?.path ?? config.directory;
 }
 
-/** Everything that this configuration is read from, as tellGateways takes it. */
+/** Everything that this configuration is read from, as notifyGateways takes it. */
 export function configPaths({ files, directory, file }: LoadedConfig): readonly string[] {
   return [file ?? directory, ...files.map(({ path }) => path)];
-}
-
-/** Why gateways cannot be notified on this system; undefined if they can. */
-export function notifyUnsupported(platform: NodeJS.Platform = process.platform): string | undefined {
-  // There every signal ends a process.
-  return platform === 'win32' ? 'a running gateway cannot be notified on Windows' : undefined;
 }
 
 /** `switchboard, pid 42` */
@@ -72,8 +74,24 @@ export function noGatewayError({ file, directory }: LoadedConfig): SwitchboardEr
   });
 }
 
+/** It has ended, and what has its pid now is another program. */
+const GONE: unique symbol = Symbol('gone');
+
 /** Returns why it could not be notified. */
-function notify(pid: number): string | undefined {
+async function notify({ pid, control }: GatewayStateFile): Promise<string | typeof GONE | undefined> {
+  try {
+    if (control === undefined) throw new Error('it takes no requests');
+    await askGateway(control, 'reload');
+    return undefined;
+  } catch (error) {
+    if (process.platform !== 'win32') return hangUp(pid);
+    // A start time, which tells processes with the same pid apart, is not known there.
+    return nodeErrorCode(error) === 'ENOENT' ? GONE : messageOf(error);
+  }
+}
+
+/** On Windows this would end it. Elsewhere it was recognised by more than its pid, just now. */
+function hangUp(pid: number): string | undefined {
   try {
     process.kill(pid, 'SIGHUP');
     return undefined;

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createProject, type Project } from '../../../../test/helpers/temp-project.ts';
-import type { ServerState } from '../../../app.ts';
+import type { ServerState } from '../../../app/index.ts';
 import { loadConfig, type LoadedConfig } from '../../../config/index.ts';
-import { writeStateFile, removeStateFile, type GatewayStateFile } from './state-file.ts';
+import { openControlChannel } from './control-channel.ts';
+import { makeRunDirectory, removeStateFile, writeStateFile, type GatewayStateFile } from './state-file.ts';
 import { gatewayAt, runningGateways } from './running-gateways.ts';
 
 const posix = process.platform !== 'win32';
@@ -56,10 +57,10 @@ test('a gateway is found by the port that it listens on, whatever it serves', as
 
 test('what is published is found by programs with the same configuration, until it is withdrawn', async () => {
   const { config, state, project } = await setUp();
-  expect(runningGateways(state, config)).toEqual([]);
+  expect(await runningGateways(state, config)).toEqual([]);
   await writeStateFile(state, { config, program, servers: [{ name: 'a', state: { kind: 'idle' } }] });
   await writeStateFile(state, { config, program, servers: [crashed('gone'), RUNNING] });
-  const [found, ...others] = runningGateways(state, config);
+  const [found, ...others] = await runningGateways(state, config);
   expect(others).toEqual([]);
   expect(found).toMatchObject({
     pid: process.pid,
@@ -74,9 +75,9 @@ test('what is published is found by programs with the same configuration, until 
     configPath: project.write('other.json', {}),
     env: {},
   });
-  expect(runningGateways(state, other)).toEqual([]);
+  expect(await runningGateways(state, other)).toEqual([]);
   await removeStateFile(state);
-  expect(runningGateways(state, config)).toEqual([]);
+  expect(await runningGateways(state, config)).toEqual([]);
   expect(fs.readdirSync(project.path('state/run'))).toEqual([]);
 });
 
@@ -84,9 +85,9 @@ test('without a configuration file, the directory distinguishes gateways', async
   const project = createProject();
   const here = await loadConfig({ cwd: project.dir, env: {} });
   await writeStateFile(project.path('state'), { config: here, program, servers: [] });
-  expect(runningGateways(project.path('state'), here)).toHaveLength(1);
+  expect(await runningGateways(project.path('state'), here)).toHaveLength(1);
   const elsewhere = await loadConfig({ cwd: project.path('..'), env: {} });
-  expect(runningGateways(project.path('state'), elsewhere)).toEqual([]);
+  expect(await runningGateways(project.path('state'), elsewhere)).toEqual([]);
   await removeStateFile(project.path('state'));
 });
 
@@ -94,10 +95,23 @@ test('says which servers no file defines, and of those not why they crashed: the
   const { config, state, file } = await setUp();
   const late: ServerState = { ...crashed(SECRET), name: 'late' };
   await writeStateFile(state, { config, program, servers: [RUNNING, late] });
-  const [found] = runningGateways(state, config);
+  const [found] = await runningGateways(state, config);
   expect(found!.added).toEqual(['late']);
   expect(found!.servers.late).toMatchObject({ kind: 'crashed', reason: 'see the log of its gateway' });
   expect(fs.readFileSync(file, 'utf8')).not.toContain('hunter2');
+  await removeStateFile(state);
+});
+
+test('on Windows a gateway whose pipe is gone has ended, although its pid is in use', async () => {
+  const { config, state } = await setUp();
+  const nowhere = { path: '\\\\.\\pipe\\switchboard-nowhere', token: 'x' };
+  await writeStateFile(state, { config, program, control: nowhere, servers: [] });
+  expect(await runningGateways(state, config, 'win32')).toEqual([]);
+  expect(await runningGateways(state, config, 'linux')).toHaveLength(1);
+  const channel = await openControlChannel(await makeRunDirectory(state), {});
+  await writeStateFile(state, { config, program, control: channel.address, servers: [] });
+  expect(await runningGateways(state, config, 'win32')).toHaveLength(1);
+  channel.close();
   await removeStateFile(state);
 });
 
@@ -107,7 +121,7 @@ test.runIf(posix)('a configuration is the same by whatever name it is called', a
   fs.symlinkSync(project.dir, project.path('link'));
   const linked = await loadConfig({ cwd: project.path('link'), env: {} });
   expect(linked.file).not.toBe(config.file);
-  expect(runningGateways(state, linked)).toHaveLength(1);
+  expect(await runningGateways(state, linked)).toHaveLength(1);
   await removeStateFile(state);
 });
 
@@ -136,7 +150,7 @@ test('nor has it one of a server elsewhere', async () => {
   const config = await loadConfig({ cwd: project.dir, env });
   const said = `https://x.test/mcp?key=key-of-the-query refused ${SECRET}, and key-of-the-query`;
   await writeStateFile(project.path('state'), { config, program, servers: [crashed(said)] });
-  const [found] = runningGateways(project.path('state'), config);
+  const [found] = await runningGateways(project.path('state'), config);
   expect(found!.servers.a).toMatchObject({ reason: '*** refused ***, and ***' });
   await removeStateFile(project.path('state'));
 });
@@ -160,7 +174,7 @@ describe.runIf(posix)('links', () => {
       'is not a directory',
     );
     expect(fs.readdirSync(project.path('theirs'))).toEqual([]);
-    expect(runningGateways(state, config)).toEqual([]);
+    expect(await runningGateways(state, config)).toEqual([]);
   });
 
   test('in the place of a file are replaced and not followed', async () => {
@@ -168,11 +182,11 @@ describe.runIf(posix)('links', () => {
     const target = project.write('precious', 'untouched');
     fs.mkdirSync(project.path('state/run'), { recursive: true });
     fs.symlinkSync(target, file);
-    expect(runningGateways(state, config)).toEqual([]);
+    expect(await runningGateways(state, config)).toEqual([]);
     await writeStateFile(state, { config, program, servers: [] });
     expect(project.read('precious')).toBe('untouched');
     expect(fs.lstatSync(file).isFile()).toBe(true);
-    expect(runningGateways(state, config)).toHaveLength(1);
+    expect(await runningGateways(state, config)).toHaveLength(1);
     await removeStateFile(state);
   });
 });
@@ -191,12 +205,12 @@ test('what a dead gateway left is ignored and removed; what cannot be judged or 
   leave(1_000_002, { ...own, place: 'another machine' });
   leave(1_000_003, { ...own, version: 2 });
   leave(1_000_004, { ...own, servers: { a: { kind: 'dancing' } } });
-  expect(runningGateways(state, config).map(({ pid }) => pid)).toEqual([process.pid]);
+  expect((await runningGateways(state, config)).map(({ pid }) => pid)).toEqual([process.pid]);
   const left = fs.readdirSync(project.path('state/run')).filter((name) => name !== `${process.pid}.json`);
   expect(left.sort()).toEqual(['1000002.json', '1000003.json', '1000004.json']);
   const longAgo = new Date(Date.now() - 30 * 24 * 3600 * 1000);
   fs.utimesSync(project.path('state/run/1000002.json'), longAgo, longAgo);
-  runningGateways(state, config);
+  await runningGateways(state, config);
   expect(fs.existsSync(project.path('state/run/1000002.json'))).toBe(false);
   await removeStateFile(state);
 });
@@ -208,7 +222,7 @@ test('a file that was never finished is removed, unless it is being written now'
   );
   const longAgo = new Date(Date.now() - 2 * 3600 * 1000);
   fs.utimesSync(old!, longAgo, longAgo);
-  expect(runningGateways(state, config)).toEqual([]);
+  expect(await runningGateways(state, config)).toEqual([]);
   expect([old, fresh].map((file) => fs.existsSync(file!))).toEqual([false, true]);
 });
 
@@ -219,6 +233,6 @@ test('the newest comes first', async () => {
   // Same process, so that it is alive; two files of it cannot be, but here they are.
   const later = { ...own, program: 'later', since: '2999-01-01T00:00:00.000Z' };
   fs.writeFileSync(project.path('state/run/1.json'), JSON.stringify(later));
-  expect(runningGateways(state, config).map((each) => each.program)).toEqual(['later', program]);
+  expect((await runningGateways(state, config)).map((each) => each.program)).toEqual(['later', program]);
   await removeStateFile(state);
 });

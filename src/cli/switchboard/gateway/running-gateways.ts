@@ -5,6 +5,7 @@ import { withRegularFile } from '../../../shared/regular-file.ts';
 import { removeOldDrafts } from '../../../shared/write-file.ts';
 import { processStatus } from '../../../process/index.ts';
 import { locateConfig, type LoadedConfig } from '../../../config/index.ts';
+import { isControlGone } from './ask-gateway.ts';
 import {
   STATE_FILE_VERSION,
   runDirectory,
@@ -20,9 +21,19 @@ const MAX_FILES = 1000;
 const FOREIGN_AGE = 7 * 24 * 3600 * 1000;
 
 /** The gateways that serve this configuration now, the newest first. */
-export function runningGateways(stateDirectory: string, config: LoadedConfig): GatewayStateFile[] {
+export async function runningGateways(
+  stateDirectory: string,
+  config: LoadedConfig,
+  platform: NodeJS.Platform = process.platform,
+): Promise<GatewayStateFile[]> {
   const subject = configIdentity(config);
-  return allGateways(stateDirectory).filter((said) => isSame(said.config, subject));
+  const found = allGateways(stateDirectory).filter((said) => isSame(said.config, subject));
+  if (platform !== 'win32') return found;
+  // A start time, which tells processes with the same pid apart, is not known there.
+  const gone = await Promise.all(
+    found.map(async ({ control }) => control !== undefined && (await isControlGone(control))),
+  );
+  return found.filter((_, at) => gone[at] === false);
 }
 
 /**
@@ -61,7 +72,7 @@ export function gatewayAt(
 }
 
 /** All that run now, the newest first. Removes what dead ones have left. */
-function allGateways(stateDirectory: string): GatewayStateFile[] {
+export function allGateways(stateDirectory: string): GatewayStateFile[] {
   const found: GatewayStateFile[] = [];
   for (const file of runFiles(runDirectory(stateDirectory))) {
     const said = read(file);
@@ -77,7 +88,7 @@ function allGateways(stateDirectory: string): GatewayStateFile[] {
 function isSame(one: string, other: string): boolean {
   if (one === other) return true;
   try {
-    return fs.realpathSync(one) === fs.realpathSync(other);
+    return fs.realpathSync.native(one) === fs.realpathSync.native(other);
   } catch {
     return false;
   }
@@ -98,11 +109,8 @@ function runFiles(directory: string): string[] {
 /** Undefined for what no gateway of this version has written. */
 function read(file: string): GatewayStateFile | undefined {
   try {
-    return withRegularFile(file, (descriptor, { size }) => {
-      if (size > MAX_BYTES) return undefined;
-      const value: unknown = JSON.parse(fs.readFileSync(descriptor, 'utf8'));
-      return isRunFile(value) ? value : undefined;
-    });
+    const value: unknown = JSON.parse(withRegularFile(file, ({ read }) => read(MAX_BYTES).toString('utf8')));
+    return isRunFile(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -113,9 +121,11 @@ function isOlder(file: string, age: number): boolean {
   return Date.now() - written > age;
 }
 
+/** Its socket goes as well: the one beside it, whatever the file says. */
 function remove(file: string): void {
   try {
     fs.rmSync(file, { force: true });
+    fs.rmSync(file.replace(/json$/, 'sock'), { force: true });
   } catch {
     // It is ignored all the same.
   }
@@ -124,7 +134,7 @@ function remove(file: string): void {
 function isRunFile(value: unknown): value is GatewayStateFile {
   if (!isObject(value) || value.version !== STATE_FILE_VERSION || !isObject(value.servers)) return false;
   const { pid, startTime, place, program, since, config, url, servers, added } = value;
-  const { directory = '', files = [], search = {} } = value;
+  const { directory = '', files = [], search = {}, control } = value;
   return (
     Number.isSafeInteger(pid) &&
     Number(pid) > 0 &&
@@ -134,10 +144,15 @@ function isRunFile(value: unknown): value is GatewayStateFile {
     files.every((file) => typeof file === 'string') &&
     isObject(search) &&
     Object.values(search).every((text) => typeof text === 'string') &&
+    (control === undefined || isAddress(control)) &&
     Array.isArray(added) &&
     added.every((name) => typeof name === 'string') &&
     Object.values(servers).every(isState)
   );
+}
+
+function isAddress(value: unknown): boolean {
+  return isObject(value) && typeof value.path === 'string' && typeof value.token === 'string';
 }
 
 function isState(value: unknown): value is StoredServerState {

@@ -2,11 +2,12 @@ import { rmSync } from 'node:fs';
 import { chmod, lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownIdentity, type RecordedIdentity } from '../../../process/index.ts';
-import type { ServerState } from '../../../app.ts';
+import type { ServerState } from '../../../app/index.ts';
 import { remoteSecrets, type LoadedConfig, type ServerDefinition } from '../../../config/index.ts';
 import { plainLine } from '../../../shared/printable.ts';
 import { secretMask } from '../../../shared/secrets.ts';
 import { writeFileAtomic } from '../../../shared/write-file.ts';
+import type { ControlAddress } from './control-channel.ts';
 
 /**
  * What a running gateway says of itself and its servers, in a file of its own that lives as long as it does:
@@ -27,6 +28,8 @@ export interface GatewayStateFile extends RecordedIdentity {
   readonly search?: { readonly cwd: string; readonly userDirectory?: string | undefined };
   /** Where clients connect to it. Default: they do not. */
   readonly url?: string;
+  /** Where it takes requests of other programs. Default: it takes none. */
+  readonly control?: ControlAddress;
   readonly servers: Readonly<Record<string, StoredServerState>>;
   /** The names of those among them that no file defines: they were added while it ran. */
   readonly added: readonly string[];
@@ -50,6 +53,8 @@ export interface GatewayState {
   readonly program: string;
   /** Where clients connect. Default: nowhere. */
   readonly url?: string | undefined;
+  /** Where other programs reach the gateway. Default: nowhere. */
+  readonly control?: ControlAddress | undefined;
   readonly servers: readonly ServerState[];
 }
 
@@ -62,10 +67,9 @@ let identity: RecordedIdentity | undefined;
 /** Writes how the servers are doing now, in the place of what was written before. */
 export async function writeStateFile(
   stateDirectory: string,
-  { config, program, url, servers }: GatewayState,
+  { config, program, url, control, servers }: GatewayState,
 ): Promise<void> {
-  const directory = runDirectory(stateDirectory);
-  await makePrivate(directory);
+  const directory = await makeRunDirectory(stateDirectory);
   identity ??= ownIdentity();
   const file = fileOf(directory);
   const definitions = new Map(config.servers.map((server) => [server.name, server]));
@@ -82,10 +86,11 @@ export async function writeStateFile(
     files: config.files.map(({ path }) => path),
     ...(config.search === undefined ? {} : { search: config.search }),
     ...(url === undefined ? {} : { url }),
+    ...(control === undefined ? {} : { control }),
     servers: Object.fromEntries(states),
     added: servers.map(({ name }) => name).filter((name) => !definitions.has(name)),
   };
-  removeAtExit(file);
+  removeAtExit(file, control);
   writeFileAtomic(file, JSON.stringify(content), { flush: 'nothing' });
 }
 
@@ -106,23 +111,27 @@ function fileOf(directory: string): string {
   return join(directory, `${process.pid}.json`);
 }
 
-async function makePrivate(directory: string): Promise<void> {
+/** Makes it where there is none, and open to its owner only. */
+export async function makeRunDirectory(stateDirectory: string): Promise<string> {
+  const directory = runDirectory(stateDirectory);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const found = await lstat(directory);
   if (!found.isDirectory()) throw new Error(`${directory} is not a directory`);
   // Fails where it belongs to somebody else, who could read what we write there.
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) await chmod(directory, 0o700);
+  return directory;
 }
 
 let removing = false;
 
 /** For exits that cannot wait. */
-function removeAtExit(file: string): void {
+function removeAtExit(file: string, control: ControlAddress | undefined): void {
   if (removing) return;
   removing = true;
   process.on('exit', () => {
     try {
       rmSync(file, { force: true });
+      if (control !== undefined && process.platform !== 'win32') rmSync(control.path, { force: true });
     } catch {
       // Readers see that its writer is gone.
     }
@@ -160,7 +169,8 @@ function storedState(
 
 function secretsOf(server: ServerDefinition): readonly string[] {
   if (server.kind === 'builtin') return [];
-  return server.kind === 'stdio' ? Object.values(server.env) : remoteSecrets(server);
+  const own = server.kind === 'stdio' ? Object.values(server.env) : remoteSecrets(server);
+  return [...own, ...(server.secrets ?? [])];
 }
 
 function cut(text: string): string {

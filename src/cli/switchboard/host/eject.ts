@@ -4,7 +4,6 @@ import {
   undoTakeover,
   HOSTS,
   storedRecords,
-  parseText,
   type UndoneTakeover,
   type StoredRecord,
 } from '../../../hosts/index.ts';
@@ -29,9 +28,10 @@ interface Ejected extends StoredRecord {
 
 export const ejectCommand: CliCommand = {
   about: [
-    'Restores the servers that `$0 init` or `$0 import --takeover` moved out of a host, and removes our ' +
-      'entry. If the file is unchanged since, it is restored byte for byte. Otherwise the servers are added ' +
-      'and all other content stays. A server whose name is now in use is skipped and kept for the next try.',
+    'Restores the servers that `$0 init` or `$0 import --takeover` moved out of a host, and removes the ' +
+      'entry for Switchboard. If nothing else has changed, the file is restored byte for byte. Otherwise the ' +
+      'servers are added and all other content stays. A server whose name is now in use is skipped and kept ' +
+      'for the next try.',
     '--list shows what can be restored, and all backups: the last five of each file, for 90 days.',
     'The configuration of Switchboard is not changed: it keeps the servers until you `$0 remove` them.',
   ],
@@ -85,7 +85,7 @@ export const ejectCommand: CliCommand = {
                 returned: result.returned,
                 left: result.left,
                 backup: result.backup ?? null,
-                ...(dryRun ? { diff: diffOf(record, result, plainStyle) } : {}),
+                ...(dryRun ? { diff: maskedDiff(result, plainStyle, record.parts[0]) } : {}),
               }),
         })),
       },
@@ -126,7 +126,8 @@ function ejectedText({ record, result }: Ejected, dryRun: boolean, style: Style)
   const left = result.left.map(
     (name) => `  ${JSON.stringify(printableLine(name))} was not restored: another server now has its name.\n`,
   );
-  if (dryRun && result.before !== result.after) return diffOf(record, result, style) + left.join('');
+  if (dryRun && result.before !== result.after)
+    return maskedDiff(result, style, record.parts[0]) + left.join('');
   const names = result.returned.map(printableLine).join(', ');
   const what = {
     restored: `Restored ${file} (${title}: ${names}), byte for byte. ${next.user}\n`,
@@ -134,10 +135,6 @@ function ejectedText({ record, result }: Ejected, dryRun: boolean, style: Style)
     nothing: `${file} already is as it was before the takeover.\n`,
   }[result.how];
   return what + left.join('');
-}
-
-function diffOf(record: StoredRecord['record'], change: UndoneTakeover, style: Style): string {
-  return maskedDiff(change, (text) => parseText(text, record.parts[0] ?? { format: 'json' }), style);
 }
 
 /** What `eject --list` shows: takeovers that can be undone, and the texts that files had before we changed them. */

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import { recursionGuard, type LoadedConfig } from '../../../config/index.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type Scope,
 } from '../../../hosts/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { readRegularFile } from '../../../shared/regular-file.ts';
 import type { Context } from '../command.ts';
 import { TOKEN_VARIABLE } from '../serve/http-token.ts';
 import { ownLaunch, sharedLaunch } from '../../common/own-launch.ts';
@@ -107,7 +107,7 @@ export function variablesIn(
 /** Empty for what is no data: a program builds its texts itself. */
 function textOf(file: string): string {
   try {
-    return /\.jsonc?$/.test(file) ? readFileSync(file, 'utf8') : '';
+    return /\.jsonc?$/.test(file) ? readRegularFile(file).toString('utf8') : '';
   } catch {
     return '';
   }
@@ -124,7 +124,9 @@ export const MODEL_VARIABLES = [
 
 /** The same of a text. */
 export function referencesIn(text: string): string[] {
-  const names = [...text.matchAll(/(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)(?=\}|:-)/g)].map(([, name]) => name!);
+  const names = [...text.matchAll(/(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)(?=\}|:-)/g)].flatMap(
+    ([, name]) => name ?? [],
+  );
   return passedVariables(names);
 }
 

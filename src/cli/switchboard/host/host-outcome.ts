@@ -1,4 +1,4 @@
-import { parseText, type EntryChange, type HostLocation } from '../../../hosts/index.ts';
+import type { EntryChange, HostLocation } from '../../../hosts/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import type { CommandOutcome } from '../../kit/command.ts';
@@ -50,7 +50,7 @@ export function hostOutcome({
           : {
               action: change.action,
               backup: change.backup ?? null,
-              ...(dryRun ? { diff: diffOf(location, change, plainStyle) } : {}),
+              ...(dryRun ? { diff: maskedDiff(change, plainStyle, location) } : {}),
             }),
         notes,
         ...data?.(location),
@@ -71,7 +71,7 @@ function resultText(
   const { title } = location.host;
   const file = printableLine(location.file);
   const remarks = notes.map((note) => `  ${printableLine(note)}\n`).join('');
-  if (dryRun && change.before !== change.after) return diffOf(location, change, style) + remarks;
+  if (dryRun && change.before !== change.after) return maskedDiff(change, style, location) + remarks;
   const kept = change.backup === undefined ? '' : `  A backup is in ${printableLine(change.backup)}.\n`;
   const what = {
     added: `Added ${shown} to ${title}: ${file}\n`,
@@ -81,12 +81,4 @@ function resultText(
     absent: `${title} has no entry ${shown} in ${file}; nothing to do.\n`,
   }[change.action];
   return what + kept + remarks;
-}
-
-function diffOf(
-  location: HostLocation,
-  change: Extract<EntryChange, { kind: 'done' }>,
-  style: Style,
-): string {
-  return maskedDiff(change, (text) => parseText(text, location), style);
 }

@@ -15,7 +15,7 @@ import { usage, type ParsedArguments } from '../../kit/arguments.ts';
 import type { CommandOutcome } from '../../kit/command.ts';
 import type { CliCommand, Context } from '../command.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
-import { findCommand } from '../../common/find-command.ts';
+import { findCommand } from '../../../process/index.ts';
 import { isOurs, ourAddress, ourProgram, variableNotes, variablesIn } from './host-entries.ts';
 import { HOST_DRY_RUN, HOST_NAMES, hostsIn, NAME_FLAG, nameIn, SCOPE_FLAG, scopeIn } from './host-flags.ts';
 import { hostOutcome, type HostResult } from './host-outcome.ts';
@@ -29,22 +29,23 @@ export const installCommand: CliCommand = {
       'Without a host, shows which of them are on this machine and which servers they have.',
     'Comments, order and layout of the file are kept, and a backup is written to the state directory (`$0 ' +
       'eject --list` shows it). A file with a syntax error is not changed, and no file is created for a ' +
-      'host that is not installed. `$0 uninstall` removes the entry, byte for byte if the file is unchanged ' +
-      'since.',
+      'host that is not installed. `$0 uninstall` removes the entry; if nothing else has ' +
+      'changed, it restores the file byte for byte.',
     'The gateway reads your user file and the file of the project in which the host starts it; --config ' +
       'names one file to read instead. With --scope user, the entry has the full path of this program, ' +
-      'because desktop applications do not know the PATH of your shell; with --scope project, it has no ' +
-      'path of your machine.',
+      "because desktop applications do not have your shell's PATH; with --scope project, it has no paths of " +
+      'your machine.',
     'With --http, the host connects to a gateway that you run with `$0 --http`, and sends the token in ' +
       `the environment variable ${TOKEN_VARIABLE}.`,
   ],
   flags: [
     SCOPE_FLAG,
     NAME_FLAG,
-    { name: 'http', value: 'URL', summary: 'connect to a gateway that runs at this address' },
+    { name: 'http', value: 'URL', summary: 'connect to the gateway running at this address' },
     {
       name: 'force',
-      summary: 'install even if the host is not found, or replace an entry that is not for Switchboard',
+      summary:
+        'install even if the host is not found, or replace an entry of that name that is not for Switchboard',
     },
     HOST_DRY_RUN,
   ],
@@ -69,11 +70,15 @@ export const installCommand: CliCommand = {
     if (scope === 'user' && !given.flags.has('force')) refuseMissing(places, where);
     const entryFor = await entryMaker(given, context, scope);
     const entries = new Map(places.map((location) => [location, entryFor(location.host)]));
-    const apply = async (location: HostLocation, tryOnly: boolean): Promise<HostResult> => {
+    const apply = async (
+      location: HostLocation,
+      { entry, notes: entryNotes }: Made,
+      tryOnly: boolean,
+    ): Promise<HostResult> => {
       const change = await installEntry({
         location,
         name,
-        entry: entries.get(location)!.entry,
+        entry,
         isOurs,
         stateDirectory: stateDirectory(context.env),
         force: given.flags.has('force'),
@@ -82,25 +87,28 @@ export const installCommand: CliCommand = {
       if (change.kind === 'taken') throw taken(location, name, change.entry);
       const notes = [
         ...(change.obstacle === undefined ? [] : [change.obstacle]),
-        ...entries.get(location)!.notes,
+        ...entryNotes,
         ...(change.action === 'unchanged' || dryRun ? [] : [location.host.next[scope] ?? '']),
       ];
       return { location, change, notes };
     };
     // All are looked at before the first is changed: a typo in one should not leave half of it done.
-    for (const location of places) await apply(location, true);
+    for (const [location, made] of entries) await apply(location, made, true);
     // A failure in one host after another was changed is reported together with what was done.
     const results: HostResult[] = [];
-    for (const location of places)
+    for (const [location, made] of entries)
       results.push(
-        await apply(location, dryRun).catch((error: unknown) => ({ location, change: expectedError(error) })),
+        await apply(location, made, dryRun).catch((error: unknown) => ({
+          location,
+          change: expectedError(error),
+        })),
       );
     return hostOutcome({
       results,
       name,
       dryRun,
       program: context.variant.program,
-      data: (location) => ({ entry: entries.get(location)!.entry }),
+      data: (location) => ({ entry: entries.get(location)?.entry }),
     });
   },
 };

@@ -74,12 +74,12 @@ export function scanText(
   const next = [
     [`${program} install HOST`, 'add Switchboard to it'],
     [`${program} import`, 'import its servers'],
-  ];
+  ] as const;
   return [
     table(titles, rows, bold, columns),
     ...problems.map((line) => `${line}\n`),
     '\n',
-    ...next.map(([line, meaning]) => `  ${good(line!.padEnd(24))}  ${meaning!}\n`),
+    ...next.map(([line, meaning]) => `  ${good(line.padEnd(24))}  ${meaning}\n`),
   ].join('');
 }
 

@@ -22,13 +22,13 @@ import { entryText } from './without-secrets.ts';
 export const uninstallCommand: CliCommand = {
   about: [
     'Removes the entry that `$0 install` added, and nothing else. An entry of the same name that starts ' +
-      'another program stays. If the file is unchanged since, it is restored byte for byte; a file that was ' +
+      'another program stays. If nothing else has changed, the file is restored byte for byte; a file that was ' +
       'created for the entry is deleted. --all covers every host and every name; files of a project change ' +
       'only with --scope project.',
     'To restore servers that `$0 init` or `$0 import --takeover` moved out of the host, use `$0 eject`.',
   ],
   flags: [
-    { name: 'all', summary: 'every entry for Switchboard, in the user files of all hosts' },
+    { name: 'all', summary: 'remove every entry for Switchboard from the user files of all hosts' },
     SCOPE_FLAG,
     NAME_FLAG,
     HOST_DRY_RUN,

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { parseJsonc } from '../../../shared/jsonc.ts';
 import { maskedDiff, entryText } from './without-secrets.ts';
 import { plainStyle } from '../../kit/style.ts';
 
 const diffOf = (before: string | undefined, after: string | undefined): string =>
-  maskedDiff({ file: '/f.json', before, after }, parseJsonc, plainStyle);
+  maskedDiff({ file: '/f.json', before, after }, plainStyle);
 
 test('secrets are hidden in what changes and in the lines around', () => {
   const before =

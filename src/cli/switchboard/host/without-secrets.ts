@@ -1,25 +1,20 @@
-import { documentSecrets, plainEntry } from '../../../hosts/index.ts';
+import { documentSecrets, parseText, plainEntry, type FileChange } from '../../../hosts/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { secretMask } from '../../../shared/secrets.ts';
 import { diff } from '../../kit/diff.ts';
 import type { Style } from '../../kit/style.ts';
 import { redactUrl } from '../../../config/index.ts';
-import { commandText, redactCommand } from '../server/redact-command.ts';
+import { commandText, redactCommand } from '../../../config/index.ts';
 
-export interface TextChange {
-  readonly file: string;
-  /** Undefined where there is no file. */
-  readonly before: string | undefined;
-  readonly after: string | undefined;
-}
-
-/** The diff of a file with secrets, which are shown as `***`, also in context lines. */
+/** The diff of a file with secrets, which are shown as `***`, also in context lines. Our own files are JSON. */
 export function maskedDiff(
-  { file, before, after }: TextChange,
-  parse: (text: string) => unknown,
+  { file, before, after }: FileChange,
   style: Style,
+  at: Parameters<typeof parseText>[1] = { format: 'jsonc' },
 ): string {
-  const values = [before, after].flatMap((text) => (text === undefined ? [] : documentSecrets(parse(text))));
+  const values = [before, after].flatMap((text) =>
+    text === undefined ? [] : documentSecrets(parseText(text, at)),
+  );
   const mask = secretMask(values);
   // A short value occurs in any text by chance; in quotes it is most likely the secret.
   const short = values.filter((value) => value.length < SHORT).map((value) => JSON.stringify(value));

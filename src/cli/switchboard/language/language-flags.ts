@@ -15,7 +15,7 @@ const PROVIDERS = ['anthropic', 'openai', 'host'] as const;
 
 /** The same for `wrap` and for the server that it makes. */
 export const LANGUAGE_FLAGS: readonly Flag[] = [
-  { name: 'model', value: 'NAME', summary: "name of the model; host: the host's own model" },
+  { name: 'model', value: 'NAME', summary: 'name of the model; "host" for the host\'s own model' },
   {
     name: 'provider',
     value: 'anthropic|openai|host',

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import {
   keepApproval,
   withoutLanguage,
@@ -13,6 +13,8 @@ import {
   unwrapFolder,
 } from '../../../language/wrap/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { withFileLock } from '../../../shared/file-lock.ts';
+import { isThere } from '../../../shared/is-there.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import type { ParsedArguments } from '../../kit/arguments.ts';
 import { backupText, CHANGE_FLAGS, changeConfig, notifyOfChange } from '../config/change-config.ts';
@@ -20,7 +22,6 @@ import type { CommandOutcome } from '../../kit/command.ts';
 import type { CliCommand, Context } from '../command.ts';
 import { inOtherFile, isConfigFile, configTarget, type ConfigTarget } from '../config/config-target.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
-import { withFolderLock } from './folder-lock.ts';
 import { oneServerIn, requireServer } from '../server/select-servers.ts';
 import { configPaths, notifiedText } from '../gateway/notify-gateways.ts';
 
@@ -33,7 +34,7 @@ export const unwrapCommand: CliCommand = {
       'command stops and lists them. --force discards both.',
     'You can name the folder instead of the server, from any directory.',
   ],
-  flags: [{ name: 'force', summary: 'discard changes made since' }, ...CHANGE_FLAGS],
+  flags: [{ name: 'force', summary: 'discard changes made since `wrap`' }, ...CHANGE_FLAGS],
   examples: [
     ['$0 unwrap memory', 'expose its own tools again'],
     ['$0 unwrap memory --dry-run', 'preview'],
@@ -47,17 +48,20 @@ export const unwrapCommand: CliCommand = {
     const broken = `If its ${WRAP_CONFIG_FILE} is damaged or missing, pass its folder: ${context.variant.program} unwrap ./mcps/memory`;
     const known = config.servers.find((server) => server.name === name);
     const folder = known === undefined ? folderOf(name, config, context) : undefined;
-    const server = folder === undefined ? requireServer(config, name, broken) : undefined;
-    if (server !== undefined && isConfigFile(server.origin.file, config)) {
+    const unwrapIn = (place: string): Promise<CommandOutcome> => {
+      const file = join(place, WRAP_CONFIG_FILE);
+      const work = (): Promise<CommandOutcome> => unwrapInFolder(place, given, config, context);
+      return withFileLock(file, work, { signal: context.stop });
+    };
+    if (folder !== undefined) return unwrapIn(folder);
+    const server = requireServer(config, name, broken);
+    if (isConfigFile(server.origin.file, config)) {
       const target = configTarget(given, config, context);
       const elsewhere = inOtherFile(name, config, target);
       if (elsewhere !== undefined) throw elsewhere;
       return unwrapEntry(server, given, target, context);
     }
-    const place = folder ?? folderOfServer(server!);
-    return withFolderLock(place, `unwrap ${name}`, context, () =>
-      unwrapInFolder(place, given, config, context),
-    );
+    return unwrapIn(folderOfServer(server));
   },
 };
 
@@ -101,7 +105,7 @@ async function unwrapEntry(
   context: Context,
 ): Promise<CommandOutcome> {
   const { done, preview } = await changeConfig(target, given, context, (text) => withoutLanguage(text, name));
-  const { gateways, exitCode } = notifyOfChange(done, [done.file], given, context);
+  const { gateways, exitCode } = await notifyOfChange(done, [done.file], given, context);
   const shown = JSON.stringify(printableLine(name));
   return {
     exitCode,
@@ -121,16 +125,17 @@ async function unwrapInFolder(
   config: LoadedConfig,
   context: Context,
 ): Promise<CommandOutcome> {
-  const { kind, places } = readFolderState(folder);
+  const { kind, places, ownsOriginal } = readFolderState(folder);
+  const restores = ownsOriginal && isThere(places.originalConfig);
   const dryRun = given.flags.has('dry-run');
   const force = given.flags.has('force');
-  if (dryRun && !force) refuseToUnwrap(folder);
+  if (dryRun) refuseToUnwrap(folder, force);
   const { kept } =
     kind === 'plain' || dryRun
       ? { kept: [] }
       : await keepApproval([places.config], () => unwrapFolder(folder, { force }));
   const done = { changed: kind !== 'plain' && !dryRun, dryRun };
-  const { gateways, exitCode } = notifyOfChange(done, configPaths(config), given, context);
+  const { gateways, exitCode } = await notifyOfChange(done, configPaths(config), given, context);
   return {
     exitCode,
     data: { folder, how: 'folder', was: kind, ...done, kept, gateways },
@@ -138,9 +143,9 @@ async function unwrapInFolder(
       const shown = printableLine(folder);
       if (kind === 'plain') return `${shown} is not wrapped.\n`;
       if (dryRun)
-        return `Would unwrap ${shown}: restore ${WRAP_CONFIG_FILE} from original/ and remove the wrapper.\n`;
+        return `Would unwrap ${shown}: ${restores ? `restore ${WRAP_CONFIG_FILE} from original/ and ` : ''}remove the wrapper.\n`;
       return [
-        `${kind === 'wrapped' ? 'Unwrapped' : 'Cleaned up'} ${shown}: the original definition is restored.\n`,
+        `${kind === 'wrapped' ? 'Unwrapped' : 'Cleaned up'} ${shown}: ${restores ? 'the original definition is restored' : 'the wrapper is removed'}.\n`,
         ...kept.map((path) => `${printableLine(path)} was changed and is kept.\n`),
         notifiedText(gateways),
       ].join('');

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import {
   concernsWrapped,
@@ -21,24 +21,32 @@ import {
 import { SwitchboardError, messageOf } from '../../../shared/errors.ts';
 import { parseJsonc } from '../../../shared/jsonc.ts';
 import type { Context } from '../command.ts';
-import { findCommand } from '../../common/find-command.ts';
+import { findCommand } from '../../../process/index.ts';
 import { MODEL_VARIABLES, referencesIn } from '../host/host-entries.ts';
 import { languageArguments, USUAL_TIMEOUT, type LanguageChoice } from './language-flags.ts';
 import { stableNodePath, ownLaunch } from '../../common/own-launch.ts';
+import { readRegularFile } from '../../../shared/regular-file.ts';
 import { usage } from '../../kit/arguments.ts';
 import { probeServers, type ProbedServer } from '../server/probe-servers.ts';
 
-/** What is to be written into the folder of a server, but for the instructions. */
+/** A server in a folder of its own, and the model that is put in front of it. */
+export interface WrapChoice {
+  readonly server: ServerDefinition;
+  readonly choice: LanguageChoice;
+  readonly config: LoadedConfig;
+}
+
+/**
+ * What is to be written into the folder of a server, but for the instructions. `said` is what the server says it does, in
+ * a sentence, where it is not one that is known anyway.
+ */
 export function wrapPlan(
-  server: ServerDefinition,
-  choice: LanguageChoice,
-  config: LoadedConfig,
-  context: Context,
-  /** What the server says it does, in a sentence, where it is not one that is known anyway. */
+  { server, choice, config }: WrapChoice,
   said: string | undefined,
+  context: Context,
 ): WrapPlan {
   const { name, origin } = server;
-  const original = readFileSync(origin.file);
+  const original = readRegularFile(origin.file);
   const text = original.toString('utf8');
   const definition = parseJsonc(text) as Record<string, unknown>;
   const folder = dirname(origin.file);
@@ -79,7 +87,7 @@ export function refuseForeign(server: ServerDefinition, config: LoadedConfig, pr
     refuse(`${shown} already has a model: "language" in ${origin.file}.`, 'Change or remove it there.');
   if (dirname(origin.file) === config.directory || basename(origin.file) !== WRAP_CONFIG_FILE)
     refuse(`${shown} is defined in ${origin.file}, which other programs read as well.`, instead);
-  const definition = parseJsonc(readFileSync(origin.file, 'utf8')) as Record<string, unknown>;
+  const definition = parseJsonc(readRegularFile(origin.file).toString('utf8')) as Record<string, unknown>;
   const others = Object.keys((definition.mcpServers as object | undefined) ?? {}).length;
   if (outerEntryOf(definition, name) !== undefined && others > 1)
     refuse(`${origin.file} defines ${others} servers, and a folder is wrapped as a whole.`, instead);
@@ -108,7 +116,8 @@ function launchOf({ variant, env }: Context): WrapperLaunch {
 /** `node` where that is what runs now: a folder may be used on another machine. */
 function nodeOf({ cwd, env }: Context): string {
   const found = findCommand('node', { cwd, env });
-  const isThisOne = found.kind === 'found' && realpathSync(found.file) === realpathSync(process.execPath);
+  const isThisOne =
+    found.kind === 'found' && realpathSync.native(found.file) === realpathSync.native(process.execPath);
   return isThisOne ? 'node' : stableNodePath(process.execPath, env, process.platform);
 }
 
@@ -151,10 +160,9 @@ const MAX_BYTES = 1024 * 1024;
 export function instructionsIn(file: string, cwd: string): string {
   const path = resolve(cwd, file);
   try {
-    const bytes = readFileSync(path);
-    if (bytes.length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-    if (bytes.toString('utf8').trim() === '') throw new Error('it is empty');
-    return bytes.toString('utf8');
+    const text = readRegularFile(path, { maxBytes: MAX_BYTES }).toString('utf8');
+    if (text.trim() === '') throw new Error('it is empty');
+    return text;
   } catch (cause) {
     throw usage(`Cannot use the instructions in ${path}: ${messageOf(cause)}`, 'Name another file.');
   }

@@ -1,4 +1,4 @@
-import { dirname, relative, resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { ownSentence } from '../../../exposure/index.ts';
 import {
   keepApproval,
@@ -19,6 +19,7 @@ import {
 } from '../../../language/wrap/index.ts';
 import { resolveModel, type ResolvedModel } from '../../../language/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { withFileLock } from '../../../shared/file-lock.ts';
 import { printableLine, printable } from '../../../shared/printable.ts';
 import type { ParsedArguments } from '../../kit/arguments.ts';
 import { backupText, CHANGE_FLAGS, changeConfig, notifyOfChange } from '../config/change-config.ts';
@@ -27,9 +28,8 @@ import type { CliCommand, Context } from '../command.ts';
 import { inOtherFile, isConfigFile, configTarget, type ConfigTarget } from '../config/config-target.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
 import { describeFailure, failureData } from '../../kit/output.ts';
-import { withFolderLock } from './folder-lock.ts';
 import { oneServerIn, requireServer } from '../server/select-servers.ts';
-import { LANGUAGE_FLAGS, languageIn, type LanguageChoice } from './language-flags.ts';
+import { LANGUAGE_FLAGS, languageIn } from './language-flags.ts';
 import { unreportedStderr } from '../server-output.ts';
 import { configPathFor, notifyGateways, notifiedText } from '../gateway/notify-gateways.ts';
 import {
@@ -39,6 +39,7 @@ import {
   type FoundInstructions,
   refuseForeign,
   wrapPlan,
+  type WrapChoice,
 } from './wrap-plan.ts';
 
 export const wrapCommand: CliCommand = {
@@ -64,7 +65,7 @@ export const wrapCommand: CliCommand = {
     {
       name: 'instructions',
       value: 'FILE',
-      summary: 'use these instructions for the model',
+      summary: 'read the instructions for the model from this file',
     },
     ...CHANGE_FLAGS,
   ],
@@ -87,24 +88,25 @@ export const wrapCommand: CliCommand = {
       const target = configTarget(given, config, context);
       const elsewhere = inOtherFile(name, config, target);
       if (elsewhere !== undefined) throw elsewhere;
-      return wrapEntry(server, choice, given, target, context);
+      return wrapEntry({ server, choice, target }, given, context);
     }
-    return withFolderLock(dirname(server.origin.file), `wrap ${name}`, context, async () => {
+    const work = async (): Promise<CommandOutcome> => {
       // While we waited for another one, it may have become another server.
       const now = await context.loadConfig('quietly');
-      return wrapInFolder(requireServer(now, name, otherwise), choice, given, now, context);
-    });
+      const found = requireServer(now, name, otherwise);
+      return wrapInFolder({ server: found, choice, config: now }, given, context);
+    };
+    return withFileLock(server.origin.file, work, { signal: context.stop });
   },
 };
 
 /** Puts the model into the entry of the configuration. */
 async function wrapEntry(
-  { name, language }: ServerDefinition,
-  choice: LanguageChoice,
+  { server, choice, target }: Pick<WrapChoice, 'server' | 'choice'> & { readonly target: ConfigTarget },
   given: ParsedArguments,
-  target: ConfigTarget,
   context: Context,
 ): Promise<CommandOutcome> {
+  const { name, language } = server;
   const file = given.flags.get('instructions');
   if (file !== undefined) instructionsIn(file, context.cwd);
   const told =
@@ -113,7 +115,7 @@ async function wrapEntry(
   const { done, preview } = await changeConfig(target, given, context, (text) =>
     withLanguage(text, name, settings),
   );
-  const { gateways, exitCode } = notifyOfChange(done, [done.file], given, context);
+  const { gateways, exitCode } = await notifyOfChange(done, [done.file], given, context);
   const model = await resolveModel({ ...language, ...choice }, context.env);
   const shown = JSON.stringify(printableLine(name));
   return {
@@ -134,38 +136,40 @@ async function wrapEntry(
 
 /** Puts a wrapper into the folder of the server. */
 async function wrapInFolder(
-  server: ServerDefinition,
-  choice: LanguageChoice,
+  wrapped: WrapChoice,
   given: ParsedArguments,
-  config: LoadedConfig,
   context: Context,
 ): Promise<CommandOutcome> {
+  const { server, choice, config } = wrapped;
   const { name, origin } = server;
   const dryRun = given.flags.has('dry-run');
   const file = given.flags.get('instructions');
   const asked = file === undefined ? undefined : instructionsIn(file, context.cwd);
   const folder = resolve(origin.file, '..');
-  if (readFolderState(folder).kind === 'wrapped')
-    return alreadyWrapped(
-      server,
-      Object.keys(choice).length > 0 || asked !== undefined,
-      given,
-      config,
-      context,
-    );
+  if (readFolderState(folder).kind === 'wrapped') {
+    if (Object.keys(choice).length > 0 || asked !== undefined) throw wrappedAlready(server, context);
+    return alreadyWrapped(server, config, given, context);
+  }
   refuseForeign(server, config, context.variant.program);
   refuseToWrap(folder, name);
   // Clean up first: the existing files must be the folder's own.
   if (!dryRun) clearLeftovers(folder);
   const { hasOwn } = readFolderState(folder);
-  const found = await instructionsOf(asked, hasOwn, server, config, context, dryRun);
+  // Not looked for where the folder's own are used, or nothing is written.
+  const looksFor = asked === undefined && !hasOwn && !dryRun;
+  const found: FoundInstructions | undefined =
+    asked !== undefined
+      ? { text: asked, from: 'file' }
+      : looksFor
+        ? await findInstructions(server, config, context)
+        : undefined;
   const about =
     found?.about ??
     context
       .open({ ...config, servers: [server], compounds: [] })
       .source(name)
       .about();
-  const plan = wrapPlan(server, choice, config, context, ownSentence(about));
+  const plan = wrapPlan(wrapped, ownSentence(about), context);
   // Wrapping an approved server approves the wrapper.
   if (!dryRun) {
     await keepApproval([origin.file], () => {
@@ -173,7 +177,7 @@ async function wrapInFolder(
     });
   }
   const done = { changed: !dryRun, dryRun };
-  const { gateways, exitCode } = notifyOfChange(done, [configPathFor(server, config)], given, context);
+  const { gateways, exitCode } = await notifyOfChange(done, [configPathFor(server, config)], given, context);
   const model = await resolveModel(choice, context.env);
   const from = found?.from ?? (asked !== undefined ? 'file' : hasOwn ? 'own' : whereFrom(server));
   return {
@@ -201,36 +205,23 @@ async function wrapInFolder(
   };
 }
 
-/** Undefined where the folder's own are used, or where they are not looked for because nothing is written. */
-async function instructionsOf(
-  asked: string | undefined,
-  hasOwn: boolean,
-  server: ServerDefinition,
-  config: LoadedConfig,
-  context: Context,
-  dryRun: boolean,
-): Promise<FoundInstructions | undefined> {
-  if (asked !== undefined) return { text: asked, from: 'file' };
-  return hasOwn || dryRun ? undefined : findInstructions(server, config, context);
+function wrappedAlready({ name, origin }: ServerDefinition, { variant }: Context): SwitchboardError {
+  return new SwitchboardError('WRAP_REFUSED', `${JSON.stringify(name)} is already wrapped.`, {
+    hint: `Edit the arguments in ${origin.file} or its CLAUDE.md, or first run: ${variant.program} unwrap ${name}`,
+  });
 }
 
-function alreadyWrapped(
+async function alreadyWrapped(
   { name, origin }: ServerDefinition,
-  wantsChange: boolean,
-  given: ParsedArguments,
   config: LoadedConfig,
+  given: ParsedArguments,
   context: Context,
-): CommandOutcome {
+): Promise<CommandOutcome> {
   const { program } = context.variant;
-  if (wantsChange) {
-    throw new SwitchboardError('WRAP_REFUSED', `${JSON.stringify(name)} is already wrapped.`, {
-      hint: `Edit the arguments in ${origin.file} or its CLAUDE.md, or first run: ${program} unwrap ${name}`,
-    });
-  }
   const folder = resolve(origin.file, '..');
   const dryRun = given.flags.has('dry-run');
   if (!dryRun) clearLeftovers(folder);
-  const gateways = notifyGateways([configPathFor({ origin }, config)], context, 'nothing has changed');
+  const gateways = await notifyGateways([configPathFor({ origin }, config)], context, 'nothing has changed');
   return {
     data: { server: name, how: 'folder', folder, changed: false, dryRun, gateways },
     text: () => `${JSON.stringify(printableLine(name))} is already wrapped. ${program} unwrap restores it.\n`,

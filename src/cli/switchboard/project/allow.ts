@@ -1,21 +1,24 @@
-import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { everythingToAllow } from '../../../app/index.ts';
 import { allowedFiles, allowFiles, refuseBroken, type NotAllowed, denyFiles } from '../../../config/index.ts';
 import { printableLine, revealedLine } from '../../../shared/printable.ts';
+import { statOf } from '../../../shared/regular-file.ts';
 import { usage } from '../../kit/arguments.ts';
 import type { CommandOutcome } from '../../kit/command.ts';
 import type { CliCommand, Context } from '../command.ts';
 import { readConfiguration } from '../configuration.ts';
 import { confirm } from '../../kit/prompter.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
-import { notifyUnsupported, configPaths, notifyGateways, notifiedText } from '../gateway/notify-gateways.ts';
+import { configPaths, notifyGateways, notifiedText } from '../gateway/notify-gateways.ts';
 
 export const allowCommand: CliCommand = {
-  summary: "allow this project's servers, after showing them",
+  summary: "show this project's servers and ask whether to allow them",
   about: [
     'A project may come from someone you do not trust, and its files name programs to start. So ' +
       '$CONFIG, .mcp.json, mcps/*/.mcp.json and mcp-descriptions.json have no effect until you allow them, ' +
       'and their servers are listed as "not allowed yet". This command shows what they would run, then asks.',
+    'If a built-in Switchyard is configured, its services in this project are shown too, and its ' +
+      'switchyard.toml is allowed with the rest.',
     'Each file is remembered with its content. If someone else changes it, you have to allow it again; ' +
       'changes made by `$0 add` and similar commands stay allowed. The programs themselves are not ' +
       'inspected.',
@@ -42,14 +45,14 @@ export const allowCommand: CliCommand = {
       context.variant,
       { allowProject: false },
     );
-    const { notAllowed } = config;
+    const notAllowed = await everythingToAllow(config, context.env);
     if (notAllowed === undefined) return nothingToAllow(config.directory);
     // Nobody can say what a broken file would run.
-    for (const { path } of notAllowed.files) refuseBroken(path);
+    for (const { path } of config.notAllowed?.files ?? []) refuseBroken(path);
     const agreed = flags.has('yes') || (await agrees(notAllowed, flags.has('json'), context));
     if (!agreed) return notDone(notAllowed, context);
-    allowFiles(notAllowed.files);
-    const gateways = notifyGateways(configPaths(config), context, notifyUnsupported());
+    await allowFiles(notAllowed.files);
+    const gateways = await notifyGateways(configPaths(config), context);
     const names = notAllowed.files.map(({ path }) => path);
     return {
       data: { directory: notAllowed.directory, allowed: names, runs: notAllowed.runs, gateways },
@@ -66,7 +69,7 @@ function namedDirectory(words: readonly string[], command: string, { cwd, varian
   if (more.length > 0)
     throw usage(`${command} takes one path.`, `For example: ${variant.program} ${command} .`);
   const path = resolve(cwd, word);
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = statOf(path);
   if (found === undefined) throw usage(`Path not found: ${path}.`, 'Check the path.');
   return found.isDirectory() ? path : dirname(path);
 }
@@ -134,11 +137,11 @@ export const denyCommand: CliCommand = {
     const [path = '.', ...more] = words;
     if (more.length > 0)
       throw usage('deny takes one path.', `For example: ${context.variant.program} deny .`);
-    const denied = denyFiles(path);
+    const denied = await denyFiles(path);
     const gateways =
       denied.length === 0
         ? []
-        : notifyGateways(configPaths(await context.loadConfig('quietly')), context, notifyUnsupported());
+        : await notifyGateways(configPaths(await context.loadConfig('quietly')), context);
     return {
       data: { denied, gateways },
       text: () =>

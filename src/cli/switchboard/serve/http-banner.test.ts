@@ -15,6 +15,7 @@ async function announced(
     goesWithLast = false,
     made = false,
     isTerminal = false,
+    platform = 'linux',
   }: Partial<Asked> = {},
 ) {
   const project = createProject({ 'switchboard.config.json': { mcpServers: servers } });
@@ -25,7 +26,16 @@ async function announced(
     file: '/state/http-token',
     made,
   } as const;
-  const said = httpBanner({ url: URL, token, showToken, config, variant, goesWithLast, isTerminal });
+  const said = httpBanner({
+    url: URL,
+    token,
+    showToken,
+    config,
+    variant,
+    goesWithLast,
+    isTerminal,
+    platform,
+  });
   return {
     file: project.path('switchboard.config.json'),
     data: said.data,
@@ -40,7 +50,14 @@ interface Asked {
   readonly goesWithLast: boolean;
   readonly made: boolean;
   readonly isTerminal: boolean;
+  readonly platform: NodeJS.Platform;
 }
+
+test('a variable is set as the shells of the system do it', async () => {
+  expect((await announced({})).text).toContain('\n  export SWITCHBOARD_HTTP_TOKEN=<token>\n');
+  const { text } = await announced({}, { platform: 'win32' });
+  expect(text).toContain('\n  $env:SWITCHBOARD_HTTP_TOKEN = "<token>"\n');
+});
 
 test('it names both addresses alike, the configuration and its servers, and where the token is', async () => {
   const servers = { memory: { command: 'x' }, far: { url: 'http://x' }, lost: { command: '${NOT_SET}' } };
@@ -48,7 +65,6 @@ test('it names both addresses alike, the configuration and its servers, and wher
   expect(text).toContain(`switchboard serves MCP at ${URL}\n  older clients: http://127.0.0.1:80/sse\n`);
   expect(text).toContain(`  configuration: ${file} (2 servers: memory, far; skipped: lost)\n`);
   expect(text).toContain('  token: /state/http-token (--show-token adds it to the entries below)\n');
-  expect(text).toContain('export SWITCHBOARD_HTTP_TOKEN=<token>');
   expect(text).toContain(`  ${URL}\n  Authorization: Bearer <token>\n`);
   expect(data).toMatchObject({
     url: URL,

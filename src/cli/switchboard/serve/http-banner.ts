@@ -15,17 +15,21 @@ export interface HttpBannerOptions {
   readonly isTerminal: boolean;
   readonly config: LoadedConfig;
   readonly variant: CliVariant;
+  /** Makes a link that lets one browser into the console. Default: there is no console. */
+  readonly consoleLink?: (() => string) | undefined;
   /** Whether it ends when its last client has left. */
   readonly goesWithLast: boolean;
+  /** Default: the system we run on. */
+  readonly platform?: NodeJS.Platform;
 }
 
 /** The text printed when clients can connect: the address, the servers, the token, and entries to paste. */
 export function httpBanner(options: HttpBannerOptions): CommandOutcome {
-  const { url, token, config, variant, goesWithLast } = options;
+  const { url, token, config, variant, goesWithLast, consoleLink, platform = process.platform } = options;
   const { from, file, made } = token;
   // Shown once on a terminal, when it is created; after that only on request.
   const shown = (made && options.isTerminal) || options.showToken ? token.token : undefined;
-  const entries = clientEntries(variant.program, url, shown ?? '<token>', TOKEN_VARIABLE);
+  const entries = clientEntries(variant.program, url, shown ?? '<token>', platform);
   // Not by way of a URL, which would leave out the port 80.
   const at = (path: string): string => url.replace(/\/mcp$/, path);
   const source =
@@ -34,10 +38,15 @@ export function httpBanner(options: HttpBannerOptions): CommandOutcome {
       : from === 'environment'
         ? TOKEN_VARIABLE
         : `${file ?? ''}${made ? ', just created' : ''}`;
+  // A link is a secret, too, until it is used.
+  const link = options.isTerminal || options.showToken ? consoleLink?.() : undefined;
   const stay = variant.listens?.stayVariable;
   const lines = [
     `${variant.program} serves MCP at ${url}`,
     `  older clients: ${at('/sse')}`,
+    ...(consoleLink === undefined
+      ? []
+      : [link === undefined ? `  console: ${at('/console')}` : `  console: ${link} (works once)`]),
     `  configuration: ${configurationText(config)}`,
     `  token: ${source}${shown === undefined ? ' (--show-token adds it to the entries below)' : ''}`,
     ...(stay === undefined
@@ -59,6 +68,7 @@ export function httpBanner(options: HttpBannerOptions): CommandOutcome {
     url,
     sse: at('/sse'),
     health: at('/healthz'),
+    ...(consoleLink === undefined ? {} : { console: link ?? at('/console') }),
     pid: process.pid,
     config: config.file ?? null,
     servers: config.servers.map((server) => server.name),
@@ -105,7 +115,7 @@ interface ClientEntry {
 }
 
 /** Ready-to-paste entries for the hosts that can connect; `bearer` is the token, or a placeholder for it. */
-function clientEntries(name: string, url: string, bearer: string, variable: string): ClientEntry[] {
+function clientEntries(name: string, url: string, bearer: string, platform: NodeJS.Platform): ClientEntry[] {
   const headers = { Authorization: `Bearer ${bearer}` };
   const json = (value: unknown): string => JSON.stringify(value, undefined, 2);
   return [
@@ -127,8 +137,10 @@ function clientEntries(name: string, url: string, bearer: string, variable: stri
     {
       host: 'Codex',
       where: '~/.codex/config.toml',
-      first: `export ${variable}=${bearer}`,
-      text: `[mcp_servers.${name}]\nurl = ${JSON.stringify(url)}\nbearer_token_env_var = ${JSON.stringify(variable)}`,
+      // On Windows, for PowerShell.
+      first:
+        platform === 'win32' ? `$env:${TOKEN_VARIABLE} = "${bearer}"` : `export ${TOKEN_VARIABLE}=${bearer}`,
+      text: `[mcp_servers.${name}]\nurl = ${JSON.stringify(url)}\nbearer_token_env_var = ${JSON.stringify(TOKEN_VARIABLE)}`,
     },
     {
       host: 'Others',

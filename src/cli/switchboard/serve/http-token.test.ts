@@ -1,10 +1,12 @@
-import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../../../config/index.ts';
 import { httpToken } from './http-token.ts';
 
+// Windows has no such modes.
+const posix = process.platform !== 'win32';
 let directory: string;
 let env: NodeJS.ProcessEnv;
 
@@ -24,8 +26,10 @@ test('one is made the first time, for its owner alone, and found again', async (
   expect(first).toMatchObject({ from: 'file', made: true });
   expect(Buffer.from(first.token, 'base64url')).toHaveLength(32);
   expect(await readFile(first.file!, 'utf8')).toBe(`${first.token}\n`);
-  expect((await stat(first.file!)).mode & 0o777).toBe(0o600);
-  expect((await stat(env.SWITCHBOARD_STATE_DIR!)).mode & 0o777).toBe(0o700);
+  if (posix) {
+    expect((await stat(first.file!)).mode & 0o777).toBe(0o600);
+    expect((await stat(env.SWITCHBOARD_STATE_DIR!)).mode & 0o777).toBe(0o700);
+  }
   expect(await httpToken(await config(), env)).toEqual({ ...first, made: false });
 });
 
@@ -71,21 +75,37 @@ test.each([
   expect(JSON.stringify(error) + String(error)).not.toContain(token);
 });
 
-test('a file that others may read, that is a link or holds nothing is refused with what to do', async () => {
-  const { file } = await httpToken(await config(), env);
-  await chmod(file!, 0o644);
-  await expect(httpToken(await config(), env)).rejects.toMatchObject({
-    code: 'TOKEN_UNUSABLE',
-    message: expect.stringContaining('other users can read') as string,
-    hint: expect.stringMatching(/^Run: chmod 600 .*delete it/) as string,
-  });
-  await chmod(file!, 0o600);
-  await writeFile(file!, '\n');
-  await expect(httpToken(await config(), env)).rejects.toMatchObject({ code: 'TOKEN_UNUSABLE' });
-  await rm(file!);
-  await writeFile(join(directory, 'elsewhere'), 'a-token-that-is-long-enough\n', { mode: 0o600 });
-  await symlink(join(directory, 'elsewhere'), file!);
-  await expect(httpToken(await config(), env)).rejects.toMatchObject({
-    message: expect.stringContaining('symbolic link') as string,
-  });
-});
+test.runIf(posix)(
+  'a file that others may read, that is a link or holds nothing is refused with what to do',
+  async () => {
+    const { file } = await httpToken(await config(), env);
+    await chmod(file!, 0o644);
+    await expect(httpToken(await config(), env)).rejects.toMatchObject({
+      code: 'TOKEN_UNUSABLE',
+      message: expect.stringContaining('other users can read') as string,
+      hint: expect.stringMatching(/^Run: chmod 600 .*delete it/) as string,
+    });
+    await chmod(file!, 0o600);
+    await writeFile(file!, '\n');
+    await expect(httpToken(await config(), env)).rejects.toMatchObject({ code: 'TOKEN_UNUSABLE' });
+    await rm(file!);
+    await httpToken(await config(), env);
+    await link(file!, join(directory, 'second'));
+    await expect(httpToken(await config(), env)).rejects.toMatchObject({
+      message: expect.stringContaining('hard link') as string,
+    });
+    await rm(join(directory, 'second'));
+    await chmod(env.SWITCHBOARD_STATE_DIR!, 0o770);
+    await expect(httpToken(await config(), env)).rejects.toMatchObject({
+      message: expect.stringContaining('other users can write to its directory') as string,
+      hint: expect.stringContaining(`chmod 700 ${env.SWITCHBOARD_STATE_DIR!}`) as string,
+    });
+    await chmod(env.SWITCHBOARD_STATE_DIR!, 0o700);
+    await rm(file!);
+    await writeFile(join(directory, 'elsewhere'), 'a-token-that-is-long-enough\n', { mode: 0o600 });
+    await symlink(join(directory, 'elsewhere'), file!);
+    await expect(httpToken(await config(), env)).rejects.toMatchObject({
+      message: expect.stringContaining('symbolic link') as string,
+    });
+  },
+);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
 import { createFileAtomic } from '../../../shared/write-file.ts';
-import { readPrivateFile } from '../token/private-file.ts';
+import { readPrivateFile } from '../../../shared/private-file.ts';
 import { httpTokenOf, refuseWeakToken, type LoadedConfig } from '../../../config/index.ts';
 
 /** What a client must know to be let in, and where we have it from. */

@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
-import type { AccessTokens } from '../../../app.ts';
+import type { AccessTokens } from '../../../app/index.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/log.ts';
-import { hashToken } from '../../../shared/token-hash.ts';
+import { sha256 } from '../../../shared/sha256.ts';
 import { readTokens } from '../token/token-file.ts';
 
 /** How often the file with the named tokens is looked at, in milliseconds. */
@@ -11,7 +11,7 @@ const CHECK_MS = 1000;
 /** The token of the gateway and the named tokens, which are read again when their file changes. */
 export class HttpTokens implements AccessTokens {
   current: AccessTokens['current'];
-  readonly #own: Buffer;
+  readonly #own: string;
   readonly #file: string;
   readonly #log: Logger;
   readonly #listeners = new Set<() => void>();
@@ -20,7 +20,7 @@ export class HttpTokens implements AccessTokens {
 
   /** Throws TOKEN_UNUSABLE where the file with the named tokens cannot be trusted. */
   constructor(own: string, file: string, log: Logger) {
-    this.#own = hashToken(own);
+    this.#own = sha256(own);
     this.#file = file;
     this.#log = log;
     this.#version = versionOf(file);
@@ -58,8 +58,8 @@ export class HttpTokens implements AccessTokens {
 
   /** A token made again under an old name is another principal. */
   #withNamed(named: ReturnType<typeof readTokens>): AccessTokens['current'] {
-    const hashes = [this.#own, ...named.map(({ sha256 }) => Buffer.from(sha256, 'hex'))];
-    return hashes.map((hash) => ({ hash, principal: hash.toString('hex') }));
+    const hashes = [this.#own, ...named.map((each) => each.sha256)];
+    return hashes.map((hash) => ({ hash: Buffer.from(hash, 'hex'), principal: hash }));
   }
 }
 

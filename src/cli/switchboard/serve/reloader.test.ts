@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createProject } from '../../../../test/helpers/temp-project.ts';
 import { until } from '../../../../test/helpers/until.ts';
-import { createApp } from '../../../app.ts';
+import { createApp } from '../../../app/index.ts';
 import { loadConfig, type LoadedConfig } from '../../../config/index.ts';
 import { createLogger } from '../../../shared/log.ts';
 import { createReloader, settingsNeedingRestart } from './reloader.ts';
@@ -33,8 +33,8 @@ test('an invalid configuration is reported with one line per problem and one hin
   reload();
   await until(() => lines.some((line) => line.includes('configuration not reloaded')));
   expect(lines).toEqual([
-    expect.stringMatching(/^test error \/.*: timeouts\.rpcMs: must be a whole number/),
-    expect.stringMatching(/^test error \/.*: timeouts\.idleMs: must be a whole number/),
+    expect.stringMatching(/^test error \S.*: timeouts\.rpcMs: must be a whole number/),
+    expect.stringMatching(/^test error \S.*: timeouts\.idleMs: must be a whole number/),
     'test error configuration not reloaded, nothing has changed. Correct it and run: test reload\n',
   ]);
   expect(lines.join('')).not.toMatch(/\\n|start again/);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { App } from '../../../app.ts';
+import type { App } from '../../../app/index.ts';
 import { describeWarning, type LoadedConfig } from '../../../config/index.ts';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/log.ts';
@@ -19,31 +19,42 @@ export interface ReloaderOptions {
 /** Reads the configuration again and does what is new in it, one at a time; one that is wrong changes nothing. */
 export interface Reloader {
   readonly reload: () => void;
-  /** The same; resolves when it is done, whether it worked or not. */
+  /** The same; resolves when it is done, whether it worked or not. Servers that replace others may still be starting. */
   readonly reloadNow: () => Promise<void>;
   /** Nothing changes any more, not even by what is being read. */
   readonly stop: () => void;
 }
 
+type Changes = Awaited<ReturnType<App['reconfigure']>>;
+
 export function createReloader({ app, log, read, again, tooLate, applied }: ReloaderOptions): Reloader {
   let stopped = false;
+  const logChanges = (changes: Changes, failed: readonly string[]): void => {
+    const { added, removed, restarted, reshown, kept } = changes;
+    const names = (list: readonly string[]): string | undefined => list.join(',') || undefined;
+    log.info('configuration reloaded', {
+      added: names(added),
+      removed: names(removed),
+      restarted: names(restarted.filter((name) => !failed.includes(name))),
+      reshown: names(reshown),
+      failed: names(failed),
+      kept: kept.length,
+    });
+  };
   const reload = async (): Promise<void> => {
     try {
       const config = await read();
       if (stopped) return;
       for (const warning of config.warnings) log[warning.level](describeWarning(warning));
-      const { added, removed, restarted, reshown, kept } = await app.reconfigure(config);
+      const changes = await app.reconfigure(config);
       applied(config);
-      log.info('configuration reloaded', {
-        added: added.join(',') || undefined,
-        removed: removed.join(',') || undefined,
-        restarted: restarted.join(',') || undefined,
-        reshown: reshown.join(',') || undefined,
-        kept: kept.length,
+      // Not waited for: what is read next may correct a server that does not start.
+      void changes.failed.then((failed) => {
+        logChanges(changes, failed);
+        const late = tooLate(config);
+        if (late.length > 0)
+          log.warn('some changes take effect after a restart', { settings: late.join(', ') });
       });
-      const late = tooLate(config);
-      if (late.length > 0)
-        log.warn('some changes take effect after a restart', { settings: late.join(', ') });
     } catch (error) {
       for (const line of problemsIn(error)) log.error(line);
       log.error(`configuration not reloaded, nothing has changed. Correct it and ${again}`);

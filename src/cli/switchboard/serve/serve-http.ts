@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty';
 import { isIP } from 'node:net';
-import type { App } from '../../../app.ts';
+import type { App } from '../../../app/index.ts';
+import { createHttpConsole } from './http-console.ts';
 import type { LoadedConfig } from '../../../config/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/log.ts';
@@ -16,7 +17,7 @@ import { writeOutcome } from '../../kit/output.ts';
 import type { Reloader } from './reloader.ts';
 import { configIdentity } from '../gateway/state-file.ts';
 import { gatewayAt } from '../gateway/running-gateways.ts';
-import { onStop } from '../../kit/signals.ts';
+import { onStop, timeLeftAfter } from '../../kit/signals.ts';
 import { gatewayText } from '../gateway/notify-gateways.ts';
 
 export interface HttpServeRequest {
@@ -50,7 +51,7 @@ export async function serveHttp(
     readonly variant: CliVariant;
     readonly reloader: Reloader;
     /** Called with the address when clients can connect. Default: not called. */
-    readonly opened: ((url: string) => void) | undefined;
+    readonly opened: ((url: string, consoleLink: (() => string) | undefined) => void) | undefined;
   },
 ): Promise<number> {
   const { env } = process;
@@ -84,13 +85,23 @@ export async function serveHttp(
   });
   // As documented for the coordinator: it stops with its last client, unless configured to stay.
   const goesWithLast = endsWithLast(variant.listens, log, env);
-  const door = await app
-    .openHttp({ host, port, tokens, ...(goesWithLast ? { emptied } : {}) })
+  const { console: mode } = config.settings.http;
+  const page =
+    mode === 'off'
+      ? undefined
+      : createHttpConsole({ env, variant, log, readOnly: mode === 'read-only', port: () => door.port });
+  const door: Awaited<ReturnType<App['openHttp']>> = await app
+    .openHttp({
+      ...{ host, port, tokens },
+      ...(page === undefined ? {} : { page: page.handle }),
+      ...(goesWithLast ? { emptied } : {}),
+    })
     .catch((error: unknown) => {
       throw withOwner(error, { host, port }, config, env);
     });
   log.info('listening', { host, port: door.port });
-  opened?.(door.url);
+  const consoleLink = page && (() => new URL(page.newLink(), door.url).href);
+  opened?.(door.url, consoleLink);
   const { showToken, json } = request;
   const said = httpBanner({
     url: door.url,
@@ -99,6 +110,7 @@ export async function serveHttp(
     config,
     variant,
     goesWithLast,
+    consoleLink,
     isTerminal: isatty(1),
   });
   await writeOutcome(said, json);
@@ -106,7 +118,8 @@ export async function serveHttp(
   reloader.stop();
   const since = performance.now();
   log.info('stopping', { why, sessions: door.sessions });
-  await door.drain(config.settings.timeouts.drainMs);
+  await door.drain(Math.min(config.settings.timeouts.drainMs, timeLeftAfter(why)));
+  page?.close();
   await Promise.all([door.close(), app.close(performance.now() - since)]);
   return 0;
 }
@@ -125,6 +138,10 @@ function endsWithLast({ stayVariable }: ListenSettings, log: Logger, env: NodeJS
   return true;
 }
 
+function killCommand(pid: number): string {
+  return process.platform === 'win32' ? `taskkill /F /T /PID ${pid}` : `kill ${pid}`;
+}
+
 /** Where the port is taken by a gateway of the same user, it may be the very one that is wanted. */
 function withOwner(
   error: unknown,
@@ -141,7 +158,7 @@ function withOwner(
   const next =
     owner.config === configIdentity(config)
       ? `It serves the same configuration at ${printableLine(owner.url)}: use it`
-      : `It serves ${subject}: stop it (kill ${owner.pid})`;
+      : `It serves ${subject}: stop it (${killCommand(owner.pid)})`;
   return new SwitchboardError(
     'PORT_TAKEN',
     `Port ${port} is already in use by another gateway (${gatewayText(owner)}).`,
@@ -172,16 +189,17 @@ export function readHttpAddress(text: string, flag = '--http'): HttpAddress {
       `Write ${example(rest || '3006')}.`,
     );
   }
-  const bracketed = /^\[([^\]]*)\]:(.*)$/.exec(text);
+  const [, inBrackets, behind = ''] = /^\[([^\]]*)\]:(.*)$/.exec(text) ?? [];
   const colon = text.lastIndexOf(':');
-  const [host, port] = bracketed
-    ? [bracketed[1]!, bracketed[2]!]
-    : colon === -1
-      ? [USUAL_HOST, text]
-      : [text.slice(0, colon), text.slice(colon + 1)];
+  const [host, port] =
+    inBrackets !== undefined
+      ? [inBrackets, behind]
+      : colon === -1
+        ? [USUAL_HOST, text]
+        : [text.slice(0, colon), text.slice(colon + 1)];
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw usage(`${flag} needs a port from 0 to 65535.`, advice);
-  if (host === '' || (!bracketed && host.includes(':')))
+  if (host === '' || (inBrackets === undefined && host.includes(':')))
     throw usage(
       `${flag} has an invalid host in ${JSON.stringify(text)}.`,
       'Put an IPv6 address in brackets: [::1]:3006.',

@@ -1,4 +1,4 @@
-import { createApp, HOST_TIMEOUT_MS } from '../../../app.ts';
+import { createApp } from '../../../app/index.ts';
 import { describeWarning, loadWrapped } from '../../../config/index.ts';
 import { createLogger } from '../../../shared/log.ts';
 import { parseArguments, usage } from '../../kit/arguments.ts';
@@ -6,7 +6,7 @@ import type { CliVariant } from '../variants.ts';
 import { languageIn, WRAPPER_FLAGS } from '../language/language-flags.ts';
 import { chosenLogLevel } from '../configuration.ts';
 import { standardFormat, writeFailure } from '../../kit/output.ts';
-import { refuseTooDeep, serveStdio } from './serve.ts';
+import { HOST_TIMEOUT_MS, refuseTooDeep, serveStdio } from './serve.ts';
 import { writeLogLine } from '../../kit/stderr.ts';
 
 /**

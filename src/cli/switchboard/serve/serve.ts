@@ -1,4 +1,4 @@
-import { createApp, HOST_TIMEOUT_MS, hasNothingToShow, nestingDepth, type App } from '../../../app.ts';
+import { createApp, hasNothingToShow, LogTap, nestingDepth, type App } from '../../../app/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { allowFiles, describeWarning, searchReport } from '../../../config/index.ts';
 import { createLogger, type Logger } from '../../../shared/log.ts';
@@ -8,7 +8,7 @@ import type { LogFile } from './log-file.ts';
 import { createStateWriter } from './state-writer.ts';
 import { createReloader, settingsNeedingRestart, type Reloader } from './reloader.ts';
 import { writeLogLine, writeStderr } from '../../kit/stderr.ts';
-import { onStop } from '../../kit/signals.ts';
+import { isStopSignal, onStop, timeLeftAfter } from '../../kit/signals.ts';
 import type { HttpServeRequest } from './serve-http.ts';
 
 export interface ServeRequest {
@@ -22,6 +22,8 @@ export interface ServeRequest {
   readonly http?: HttpServeRequest;
 }
 
+/** Hosts give a call up after a minute; a caller is answered before that. In milliseconds. */
+export const HOST_TIMEOUT_MS = 50_000;
 /** A gateway behind a gateway has its uses; more than so many in a row start each other without end. */
 const DEEPEST = 4;
 
@@ -38,9 +40,11 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
   const keepGoing = http === undefined;
   const config = await readConfiguration(configPath, location, variant, { keepGoing, allowProject });
   const file = await openLog(logDirectoryOf(config, location, variant), program);
+  const logTap = new LogTap();
   const write = (line: string): void => {
     writeLogLine(line, logTime);
     file?.write(line);
+    logTap.add(line);
   };
   const log = createLogger({ level: chosen ?? config.settings.logLevel, program, write });
   for (const warning of config.warnings) log[warning.level](describeWarning(warning));
@@ -48,7 +52,10 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
     log.warn('no usable server found; searched in');
     for (const line of searchReport(config, variant.configVariant)) log.warn(line);
   }
-  const stderr = log.level === 'silent' ? () => undefined : (line: string) => write(`${line}\n`);
+  const stderr = (line: string): void => {
+    if (log.level === 'silent') logTap.add(line);
+    else write(`${line}\n`);
+  };
   let current = config;
   let readAt = performance.timeOrigin;
   const stateWriter =
@@ -57,7 +64,8 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
       : createStateWriter({
           ...{ config: () => current, readAt: () => readAt, program, env, log },
           states: () => app.states(),
-          missedChange: () => reloader.reload(),
+          reload: () => reloader.reload(),
+          watch: (link) => app.watch(link, () => reloader.reloadNow()),
         });
   const app = createApp({
     config,
@@ -65,9 +73,10 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
     stderr,
     program,
     configPath,
+    logTap,
     whereLooked: (loaded) => searchReport(loaded, variant.configVariant),
     allowProject: async (project) => {
-      allowFiles(project.files);
+      await allowFiles(project.files);
       await reloader.reloadNow();
     },
     volatile: variant.volatile ?? false,
@@ -82,7 +91,7 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
       readAt = performance.timeOrigin + performance.now();
       return readConfiguration(configPath, location, variant, { strict: true, allowProject });
     },
-    again: requiresConfigFlag(variant) ? 'send SIGHUP again' : `run: ${reloadCommand(program, configPath)}`,
+    again: requiresConfigFlag(variant) ? againWithoutCommand() : `run: ${reloadCommand(program, configPath)}`,
     tooLate: (read) => {
       const decidedElsewhere = {
         http: http === undefined,
@@ -120,6 +129,10 @@ export function refuseTooDeep(env: NodeJS.ProcessEnv, program: string): void {
   });
 }
 
+function againWithoutCommand(): string {
+  return process.platform === 'win32' ? 'restart the host' : 'send SIGHUP again';
+}
+
 function reloadCommand(program: string, configPath: string | undefined): string {
   if (configPath === undefined) return `${program} reload`;
   const path = /^[\w./:@-]+$/.test(configPath) ? configPath : JSON.stringify(configPath);
@@ -145,8 +158,8 @@ export async function serveStdio(
   const why = await Promise.race([door.ended, stopped]);
   reloader?.stop();
   const since = performance.now();
-  // A signal means now. At the end of input, what was received is still answered.
-  const wait = why === 'end' ? drainMs : 0;
+  // What was received is still answered, unless the host can no longer be spoken to. A second signal does not wait.
+  const wait = why === 'end' || isStopSignal(why) ? Math.min(drainMs, timeLeftAfter(why)) : 0;
   log.debug('stopping', { why });
   await door.drain(wait);
   // The servers end while a slow host still reads.

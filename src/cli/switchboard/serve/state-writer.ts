@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
-import type { App } from '../../../app.ts';
+import type { App, WatchLink } from '../../../app/index.ts';
 import { type LoadedConfig, approvalRecordFile, locateConfig } from '../../../config/index.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/log.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
+import type { ControlChannel } from '../gateway/control-channel.ts';
 
 export interface StateWriterOptions {
   /** The configuration as it was read last. */
@@ -14,16 +15,21 @@ export interface StateWriterOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
   readonly states: App['states'];
-  /** Called where a configuration file has changed since it was read, but nobody could notify the gateway. */
-  readonly missedChange: () => void;
+  /**
+   * Reads the configuration again: another program asked for it, or a file has changed since it was read and nobody
+   * could say so.
+   */
+  readonly reload: () => void;
+  /** Tells a console what happens. */
+  readonly watch: (link: WatchLink) => Promise<void>;
 }
 
 /** Tells other programs of this user how the servers of this gateway are doing, as `switchboard list` shows it. */
 export interface StateWriter {
   /** A state has changed. What changes close together is written once. */
   readonly changed: () => void;
-  /** From now on a signal reaches the gateway, and clients, where they connect, this address. */
-  readonly open: (url?: string) => void;
+  /** From now on other programs reach the gateway, and clients, where they connect, this address. */
+  readonly open: (url?: string, consoleLink?: () => string) => void;
   /** Nothing is said any more. */
   close(): Promise<void>;
 }
@@ -32,29 +38,50 @@ export interface StateWriter {
 const DELAY = 100;
 
 export function createStateWriter(options: StateWriterOptions): StateWriter {
-  const { config, readAt, program, env, log, states, missedChange } = options;
+  const { config, readAt, program, env, log, states, reload, watch } = options;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
-  let isOpen = false;
-  let listensAt: string | undefined;
+  let opened:
+    { readonly url: string | undefined; readonly consoleLink?: (() => string) | undefined } | undefined;
   let withdraw: (() => Promise<void>) | undefined;
+  let control: ControlChannel | undefined;
 
   const write = async (): Promise<void> => {
     try {
       // Not before it is needed: a host waits for us to start.
-      const { writeStateFile, removeStateFile: remove } = await import('../gateway/state-file.ts');
+      const {
+        makeRunDirectory,
+        writeStateFile,
+        removeStateFile: remove,
+      } = await import('../gateway/state-file.ts');
       const directory = stateDirectory(env);
       const isFirst = withdraw === undefined;
       withdraw = () => remove(directory);
-      await writeStateFile(directory, { config: config(), program, url: listensAt, servers: states() });
+      if (isFirst) control = await openControl(await makeRunDirectory(directory));
+      await writeStateFile(directory, {
+        ...{ config: config(), program, url: opened?.url, control: control?.address, servers: states() },
+      });
       if (!isFirst) return;
-      if (isOpen && changedSince(readAt(), config())) missedChange();
+      if (opened !== undefined && changedSince(readAt(), config())) reload();
     } catch (error) {
       log.debug('could not write the state file', { reason: messageOf(error) });
     }
   };
+  const openControl = async (directory: string): Promise<ControlChannel | undefined> => {
+    try {
+      const { openControlChannel } = await import('../gateway/control-channel.ts');
+      return await openControlChannel(
+        directory,
+        { reload, 'console-link': () => opened?.consoleLink?.() },
+        { watch },
+      );
+    } catch (error) {
+      log.debug('takes no requests of other programs', { reason: messageOf(error) });
+      return undefined;
+    }
+  };
   const changed = (): void => {
-    if (!isOpen) return;
+    if (opened === undefined) return;
     timer ??= setTimeout(() => {
       timer = undefined;
       writing = writing.then(write);
@@ -62,17 +89,17 @@ export function createStateWriter(options: StateWriterOptions): StateWriter {
   };
   return {
     changed,
-    open(url) {
-      isOpen = true;
-      listensAt = url;
+    open(url, consoleLink) {
+      opened = { url, consoleLink };
       changed();
     },
     async close() {
-      isOpen = false;
+      opened = undefined;
       clearTimeout(timer);
       await writing;
       // What stays is ignored by readers, who see that its writer is gone.
       await withdraw?.().catch(() => undefined);
+      control?.close();
     },
   };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startAuthServer, type AuthServer } from '../../../../test/servers/auth-server.mjs';
-import { createApp } from '../../../app.ts';
+import { createApp } from '../../../app/index.ts';
 import { loadConfig } from '../../../config/index.ts';
 import { createLogger } from '../../../shared/log.ts';
 import { parseArguments } from '../../kit/arguments.ts';
@@ -52,6 +52,7 @@ async function run(line: string, signal = stopping.signal): Promise<CommandOutco
     stop: signal,
     loadConfig: () => loadConfig({ cwd: directory, env }),
     open: (config) => createApp({ config, log, stderr: () => undefined, env }),
+    runQuietly: () => Promise.reject(new Error('not here')),
     unseenOutput: () => [],
   };
   const words = line.split(' ').filter((word) => word !== '');

@@ -5,12 +5,12 @@ import { printableLine } from '../../../shared/printable.ts';
 import { usage } from '../../kit/arguments.ts';
 import type { CommandOutcome } from '../../kit/command.ts';
 import type { CliCommand, Context } from '../command.ts';
-import { canShowPages } from '../../common/find-command.ts';
+import { canShowPages } from '../../common/can-show-pages.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
 import { writeStderr } from '../../kit/stderr.ts';
 import { table } from '../../kit/table.ts';
-import { selectServers } from './select-servers.ts';
-import type { App } from '../../../app.ts';
+import { selectServer } from './select-servers.ts';
+import type { App } from '../../../app/index.ts';
 
 export const authCommand: CliCommand = {
   about: [
@@ -20,7 +20,7 @@ export const authCommand: CliCommand = {
     'The address of the page is also printed; over SSH, or if no browser can be opened, it is only ' +
       'printed. The browser must be able to reach this machine afterwards: over SSH, use the -L option that ' +
       'is printed.',
-    'Without a server, lists the remote servers and whether you are logged in, without any request.',
+    'Without a server, lists the remote servers and whether you are logged in, without sending a request.',
     '--logout revokes the login at its issuer, if possible, and deletes it. Other settings (client ID, ' +
       'scope, callback port) go under "oauth" in the server\'s entry.',
   ],
@@ -48,10 +48,10 @@ export const authCommand: CliCommand = {
       throw usage('auth takes one server.', `For example: ${context.variant.program} auth ${name}`);
     const config = await context.loadConfig();
     if (name !== undefined) {
-      const server = remote(selectServers(config, [name])[0]!);
+      const server = remote(selectServer(config, name));
       const auth = await context.open(config).auth();
       if (flags.has('logout')) return logOut(server, auth, context);
-      return logIn(server, auth, context, !flags.has('no-browser') && canShowPages(context));
+      return logIn(server, auth, context, opensBrowser(flags, context));
     }
     const lonely = ['logout', 'no-browser'].find((flag) => flags.has(flag));
     if (lonely !== undefined)
@@ -62,6 +62,10 @@ export const authCommand: CliCommand = {
     return overview(config, context);
   },
 };
+
+/** Not where the person is shown the page in another way. */
+const opensBrowser = (flags: ReadonlyMap<string, unknown>, context: Context): boolean =>
+  context.showPage === undefined && !flags.has('no-browser') && canShowPages(context);
 
 type Auth = Awaited<ReturnType<App['auth']>>;
 
@@ -113,6 +117,10 @@ async function logIn(
     signal: context.stop,
     timeoutMs: PATIENCE,
     tell: (url, port) => {
+      if (context.showPage !== undefined) {
+        context.showPage(url, port);
+        return;
+      }
       context.status.clear();
       writeStderr(invitation(name, url, port, openBrowser));
       context.status.show('waiting for the login in the browser; Ctrl-C cancels');

@@ -1,9 +1,10 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createProject } from '../../../../test/helpers/temp-project.ts';
 import { loadConfig, type ServerDefinition } from '../../../config/index.ts';
 import { checkConfiguredServer, type ServerCheck, languageProblems, modelLine } from './check-server.ts';
 import { resolveModel } from '../../../language/index.ts';
-import { redactCommand } from './redact-command.ts';
+import { redactCommand } from '../../../config/index.ts';
 
 async function define(server: object): Promise<ServerDefinition> {
   const project = createProject({ 'switchboard.config.json': { mcpServers: { s: server } } });
@@ -11,12 +12,14 @@ async function define(server: object): Promise<ServerDefinition> {
   return servers[0]!;
 }
 
+const NOTHING_KNOWN = { since: undefined, tools: [], overflow: false, problem: undefined };
+
 async function check(server: object): Promise<ServerCheck> {
   const definition = await define(server);
   const command = redactCommand(definition);
   return checkConfiguredServer(
     { server: definition, presentation: { exposure: 'suite' }, command },
-    process.env,
+    { env: process.env, review: NOTHING_KNOWN, program: 'switchboard' },
   );
 }
 
@@ -67,10 +70,7 @@ test('of a program, missing parts are reported', async () => {
     problems: [],
   });
   const { ok, problems } = await check({ command: 'no-such-program-anywhere' });
-  expect([ok, problems[0]?.message]).toEqual([
-    false,
-    'command not found on its PATH: "no-such-program-anywhere"',
-  ]);
+  expect([ok, problems[0]?.message]).toEqual([false, 'command not found: "no-such-program-anywhere"']);
 });
 
 async function looked(language: object | true, env: Record<string, string> = {}, files: object = {}) {
@@ -105,7 +105,7 @@ test('instructions that cannot be read are a problem', async () => {
   const { problems, dir } = await looked(language, env);
   expect(problems).toEqual([
     {
-      message: `cannot read the instructions of its model, ${dir}/CLAUDE.md`,
+      message: `cannot read the instructions of its model, ${join(dir, 'CLAUDE.md')}`,
       hint: 'Create that file, or correct "instructionsFile".',
     },
   ]);

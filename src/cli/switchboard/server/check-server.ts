@@ -7,9 +7,21 @@ import {
   type ServerDefinition,
   type StdioDefinition,
 } from '../../../config/index.ts';
-import { redactCommand, type RedactedCommand } from './redact-command.ts';
+import {
+  commandNotExecutable,
+  commandNotFound,
+  directoryUnusable,
+  findCommand,
+  run,
+  sandboxArguments,
+  type FoundCommand,
+} from '../../../process/index.ts';
+import type { ServerReview } from '../../../app/index.ts';
+import { printableLine } from '../../../shared/printable.ts';
+import { shellWord } from '../../../shared/shell-word.ts';
+import { statOf } from '../../../shared/regular-file.ts';
+import { redactCommand, type RedactedCommand } from '../../../config/index.ts';
 import { failureData, type FailureData } from '../../kit/output.ts';
-import { findCommand } from '../../common/find-command.ts';
 import type { UnmatchedSetting, ProbedServer } from './probe-servers.ts';
 import type { ResolvedModel } from '../../../language/index.ts';
 import type { InspectedServer, Presentation } from './inspect-servers.ts';
@@ -40,6 +52,8 @@ interface ProgramCheck {
   /** Names of the variables it gets. */
   readonly env: readonly string[];
   readonly inheritEnv: StdioDefinition['inheritEnv'];
+  /** What it may do in its sandbox. Absent where it has none. */
+  readonly sandbox?: Omit<NonNullable<StdioDefinition['sandbox']>, 'bwrap'>;
 }
 
 interface RemoteCheck {
@@ -71,11 +85,20 @@ export interface StartReport {
   readonly error?: FailureData;
 }
 
+interface CheckContext {
+  readonly env: NodeJS.ProcessEnv;
+  /** What is remembered of its tools. */
+  readonly review: ServerReview;
+  /** What the program is called. */
+  readonly program: string;
+}
+
 export async function checkConfiguredServer(
   { server, presentation, command, probe }: Omit<InspectedServer, 'shownAs'>,
-  env: NodeJS.ProcessEnv,
+  { env, review, program }: CheckContext,
 ): Promise<ServerCheck> {
-  const { problems: wrong, cautions, ...found } = await find(server, command, env);
+  const { problems: wrong, cautions: care, ...found } = await find(server, command, env);
+  const cautions = [...care, ...trustCautions(server, review, program)];
   const problems = [...wrong, ...languageProblems(server, presentation)];
   const start = probe === undefined ? undefined : startReport(probe);
   return {
@@ -91,6 +114,38 @@ export async function checkConfiguredServer(
     ...(start === undefined ? {} : { start }),
   };
 }
+
+/** Tools that are not as they were when they were first used. */
+function trustCautions(
+  { name, pin }: ServerDefinition,
+  { tools, overflow, problem }: ServerReview,
+  program: string,
+): ServerProblem[] {
+  if (pin === 'off') return [];
+  const hint = `See what changed: ${program} trust ${printableLine(shellWord(name))}`;
+  if (problem !== undefined)
+    return [{ message: `its tools cannot be compared with earlier ones: ${problem}`, hint }];
+  const words = {
+    changed: 'changed',
+    restored: 'changed and back',
+    new: 'new',
+    suspicious: 'hiding something',
+  };
+  const counted = Object.entries(words).flatMap(([state, word]) => {
+    const names = tools.filter((tool) => tool.state === state).map((tool) => printableLine(tool.name));
+    const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+    return names.length === 0 ? [] : [`${word}: ${names.slice(0, MOST_NAMED).join(', ')}${more}`];
+  });
+  const withheld = pin === 'block' ? ' and are withheld' : '';
+  return [
+    ...(counted.length === 0
+      ? []
+      : [{ message: `tools are not as they were first used${withheld} (${counted.join('; ')})`, hint }]),
+    ...(overflow ? [{ message: 'it lists more tools than can be remembered', hint }] : []),
+  ];
+}
+
+const MOST_NAMED = 5;
 
 type CheckProblems = Pick<CheckedBase, 'problems' | 'cautions'>;
 
@@ -133,12 +188,12 @@ function isInTheClear(address: string): boolean {
   return protocol === 'http:' && !/^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/i.test(hostname);
 }
 
-function checkProgram(
+async function checkProgram(
   server: StdioDefinition,
   shown: RedactedCommand,
   ourEnv: NodeJS.ProcessEnv,
-): ProgramCheck & CheckProblems {
-  const { cwd, inheritEnv, written } = server;
+): Promise<ProgramCheck & CheckProblems> {
+  const { cwd, inheritEnv, written, sandbox } = server;
   const found = findCommand(server.command, { cwd, env: composeEnv(server, ourEnv) });
   return {
     kind: 'stdio',
@@ -146,9 +201,33 @@ function checkProgram(
     cwd: written.cwd,
     env: envNames(server, ourEnv),
     inheritEnv,
-    problems: problemsOf(server, shown, found),
+    ...(sandbox === undefined ? {} : { sandbox: withoutProgram(sandbox) }),
+    problems: [
+      ...problemsOf(server, shown, found),
+      ...(sandbox === undefined ? [] : await trySandbox(server, sandbox)),
+    ],
     cautions: [],
   };
+}
+
+function withoutProgram({ write, read, hide, network }: NonNullable<StdioDefinition['sandbox']>) {
+  return { write, read, hide, network };
+}
+
+/** Makes the sandbox around a program that does nothing: not every system lets its users make one. */
+async function trySandbox(
+  { cwd }: StdioDefinition,
+  sandbox: NonNullable<StdioDefinition['sandbox']>,
+): Promise<ServerProblem[]> {
+  const args = sandboxArguments({ command: 'true', args: [], cwd }, sandbox);
+  const { code, stderr } = await run(sandbox.bwrap, args, { cwd: '/' });
+  if (code === 0) return [];
+  return [
+    {
+      message: `its sandbox cannot be made: ${printableLine(stderr.trim()).slice(0, 300) || `bwrap exited with code ${code}`}`,
+      hint: 'Correct the paths in "sandbox". If namespaces are not permitted, allow them for bwrap, or remove "sandbox".',
+    },
+  ];
 }
 
 /** What keeps a program from being started, as far as that can be seen without doing it. */
@@ -158,30 +237,17 @@ export function programProblems(server: StdioDefinition, ourEnv: NodeJS.ProcessE
 }
 
 function problemsOf(
-  { cwd, args, command, written }: StdioDefinition,
+  { cwd, args, written }: StdioDefinition,
   shown: RedactedCommand,
-  found: ReturnType<typeof findCommand>,
+  found: FoundCommand,
 ): ServerProblem[] {
-  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    return [
-      { message: `its working directory ${written.cwd} does not exist`, hint: 'Create it or correct "cwd".' },
-    ];
+  if (statOf(cwd)?.isDirectory() !== true) {
+    return [directoryUnusable(written.cwd, 'does not exist')];
   }
-  if (found.kind === 'missing') {
-    const spaced = /\s/.test(command) ? ' Put arguments in "args".' : '';
-    const message = `command not found on its PATH: ${JSON.stringify(shown.command)}`;
-    return [{ message, hint: `Install it, or write its full path as "command".${spaced}` }];
-  }
-  if (found.kind === 'not-executable') {
-    return [
-      {
-        message: `permission denied: ${shown.command} is not executable`,
-        hint: 'Make it executable (chmod +x), or name the program that runs it as "command".',
-      },
-    ];
-  }
+  if (found.kind === 'missing') return [commandNotFound(shown.command)];
+  if (found.kind === 'not-executable') return [commandNotExecutable(shown.command)];
   const script = scriptOf(found.file, args);
-  if (script !== undefined && statSync(resolve(cwd, script), { throwIfNoEntry: false }) === undefined) {
+  if (script !== undefined && statOf(resolve(cwd, script)) === undefined) {
     return [
       {
         message: `the script ${shown.args[0] === script ? resolve(cwd, script) : (shown.args[0] ?? '')} does not exist`,

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import {
   CONFIG_NAMES,
   locateConfig,
@@ -8,13 +8,16 @@ import {
   type LoadedConfig,
   type ServerDefinition,
 } from '../../../config/index.ts';
+import { cgroupDirectory } from '../../../process/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { isNodeAtLeast, OLDEST_NODE } from '../../../shared/node-version.ts';
 import { userConfigDirectory } from '../../../shared/paths.ts';
 import { plain, plainLine, printableLine } from '../../../shared/printable.ts';
+import { statOf } from '../../../shared/regular-file.ts';
 import type { CliCommand, Context } from '../command.ts';
 import { missingParts, partsText } from './compounds.ts';
 import { logDirectoryOf } from '../configuration.ts';
-import { commandText } from './redact-command.ts';
+import { commandText } from '../../../config/index.ts';
 import {
   modelLine,
   checkConfiguredServer,
@@ -24,6 +27,7 @@ import {
 } from './check-server.ts';
 import { expandPlaceholders, type CliVariant } from '../variants.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
+import { checkSecrets } from './check-secrets.ts';
 import { failureData } from '../../kit/output.ts';
 import { warnOfSecrets } from '../config/project-secrets.ts';
 import type { Style } from '../../kit/style.ts';
@@ -40,10 +44,11 @@ interface CompoundExam {
 
 export const doctorCommand: CliCommand = {
   about: [
-    'Checks the Node version and the configuration. For each server, checks that its command is on its ' +
-      'PATH, that its working directory exists, and which variables it gets (names only); for a remote ' +
-      'server, its address and header names; for a built-in server, its project; and if a language model is ' +
-      'in front of it, that the model is available.',
+    'Checks the Node version and the configuration, and shows how processes of servers are found. For each ' +
+      'server, checks that its command is on its PATH, that its working directory exists, and which variables ' +
+      'it gets (names only); for a remote server, its address and header names; for a built-in server, its ' +
+      'project; and if a language model is in front of it, that the model is available. Also names ' +
+      'tools that have changed since their first use; `$0 trust` shows the changes.',
     'Nothing is started or connected to unless you add --start. Then each server is started or connected ' +
       'to and lists its tools, and the tool names in the configuration are compared with them.',
   ],
@@ -61,7 +66,7 @@ export const doctorCommand: CliCommand = {
   async run({ flags, words }, context) {
     const node = {
       version: process.versions.node,
-      ok: Number(process.versions.node.split('.')[0]) >= OLDEST_NODE,
+      ok: isNodeAtLeast(OLDEST_NODE),
     };
     let config: LoadedConfig;
     try {
@@ -86,11 +91,24 @@ export const doctorCommand: CliCommand = {
     const inspected = flags.has('start')
       ? await startServers(app, wanted, context)
       : await inspectServers(app, wanted, context);
+    await app.trust.settle();
     const started = inspected.flatMap(({ probe }) => probe ?? []);
-    const servers = await Promise.all(inspected.map((each) => checkConfiguredServer(each, context.env)));
+    const shown = await Promise.all(
+      inspected.map(async (each) => ({
+        shownAs: each.shownAs,
+        server: await checkConfiguredServer(each, {
+          env: context.env,
+          review: app.trust.of(each.server),
+          program: context.variant.program,
+        }),
+      })),
+    );
+    const servers = shown.map(({ server }) => server);
     const compounds = config.compounds.map((compound) => examineCompound(compound, config, started));
     const logs = logProblem(logDirectoryOf(config, context, context.variant));
     const token = context.variant.listens === undefined ? undefined : tokenProblem(config, context.env);
+    const processes = processTracking();
+    const secrets = await checkSecrets(config, context.env);
     const { warnings, disabled } = config;
     const ok =
       node.ok &&
@@ -104,6 +122,7 @@ export const doctorCommand: CliCommand = {
       data: {
         ok,
         node,
+        processes: { foundBy: processes.foundBy },
         config: {
           file: config.file ?? null,
           files: config.files,
@@ -113,6 +132,7 @@ export const doctorCommand: CliCommand = {
           ...(logs === undefined ? {} : { problem: logs }),
           ...(token === undefined ? {} : { httpToken: token }),
         },
+        ...(secrets === undefined ? {} : { secrets: secrets.data }),
         warnings,
         servers,
         unusable: config.unusable.map(unusableData),
@@ -122,10 +142,12 @@ export const doctorCommand: CliCommand = {
       remark: failedOutput(inspected, context),
       text: (style) =>
         nodeText(node, style) +
+        `- ${processes.text}\n` +
         configText(config, context, style) +
+        (secrets === undefined ? '' : `- ${printableLine(secrets.text)}\n`) +
         [logs, token].map((each) => (each ? bad(each.message, each.hint, style) : '')).join('') +
-        servers
-          .map((server, at) => serverText(server, inspected[at]!.shownAs, flags.has('verbose'), style))
+        shown
+          .map(({ server, shownAs }) => serverText(server, shownAs, flags.has('verbose'), style))
           .join('') +
         (words.length === 0 ? config.unusable : [])
           .map(({ name, reason, nextStep }) =>
@@ -139,7 +161,17 @@ export const doctorCommand: CliCommand = {
   },
 };
 
-const OLDEST_NODE = 20;
+/** How the processes of a server are found when it is stopped. */
+function processTracking(): { readonly foundBy: readonly string[]; readonly text: string } {
+  const what = 'processes of servers are found by';
+  if (process.platform === 'win32') return { foundBy: ['parent'], text: `${what} their parents` };
+  if (process.platform !== 'linux') return { foundBy: ['group'], text: `${what} process group and parents` };
+  const directory = cgroupDirectory();
+  const ways = ['session', 'environment'];
+  return directory === undefined
+    ? { foundBy: ways, text: `${what} session and environment; there is no cgroup v2 that we may divide` }
+    : { foundBy: [...ways, 'cgroup'], text: `${what} session, environment and cgroup (in ${directory})` };
+}
 
 /** The servers to check. For a skipped one the error says why; otherwise the warnings may. */
 function named(
@@ -180,7 +212,7 @@ function configNames({ configVariant }: CliVariant): readonly string[] {
 function logProblem(directory: string | undefined): ServerProblem | undefined {
   if (directory === undefined) return undefined;
   const hint = 'Make it a directory that you can write to, or choose another one.';
-  const found = statSync(directory, { throwIfNoEntry: false });
+  const found = statOf(directory);
   if (found === undefined) return undefined;
   if (!found.isDirectory()) return { message: `the log directory ${directory} is not a directory`, hint };
   try {
@@ -294,17 +326,26 @@ function programLines(
   server: Extract<ServerCheck, { kind: 'stdio' }>,
   verbose: boolean,
 ): (readonly [string, string])[] {
-  const { program, cwd, env, inheritEnv } = server;
+  const { program, cwd, env, inheritEnv, sandbox } = server;
   return [
     ['runs', commandText(server)],
     ['program', program ?? 'not found'],
     ['in', cwd],
+    ...(sandbox === undefined ? [] : [['sandbox', sandboxText(sandbox)] as const]),
     [
       'env',
       `${env.length} variables${inheritEnv === true ? ', including everything Switchboard inherits' : ''}`,
     ],
     ...(verbose ? [['', env.join(' ')] as const] : []),
   ];
+}
+
+function sandboxText({
+  write,
+  network,
+}: NonNullable<Extract<ServerCheck, { kind: 'stdio' }>['sandbox']>): string {
+  const files = write.length === 0 ? 'changes no files' : `changes only ${write.join(', ')}`;
+  return `${files}; ${network ? 'has the network' : 'no network'}; processes of its own`;
 }
 
 function remoteLines(server: Extract<ServerCheck, { kind: 'remote' }>): (readonly [string, string])[] {

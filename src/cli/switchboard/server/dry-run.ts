@@ -1,3 +1,4 @@
+import type { App } from '../../../app/index.ts';
 import {
   describeWarning,
   inConfigOrder,
@@ -9,11 +10,12 @@ import {
 } from '../../../config/index.ts';
 import { plain, plainLine, printableLine } from '../../../shared/printable.ts';
 import { estimateTokens } from '../../../shared/tokens.ts';
+import { compareExposures, comparisonText } from './compare-exposures.ts';
 import type { CliCommand } from '../command.ts';
 import { missingParts, partsText } from './compounds.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
 import { failureData, type FailureData } from '../../kit/output.ts';
-import { shortPath } from '../../kit/text.ts';
+import { counted, shortPath, tokensText } from '../../kit/text.ts';
 import type { Style } from '../../kit/style.ts';
 import {
   listedTools,
@@ -23,7 +25,7 @@ import {
   type HidingSetting,
   summarizeTool,
 } from './probe-servers.ts';
-import { pad, table, width } from '../../kit/table.ts';
+import { pad, right, table, width } from '../../kit/table.ts';
 import { costWhenFlat, listedCost, saving, tokenCost, type TokenCost } from './token-cost.ts';
 import { selectServers, noServersText } from './select-servers.ts';
 import {
@@ -65,6 +67,12 @@ interface ManagementReport {
   readonly tokens: TokenCost;
 }
 
+/** The tools by which clients search for others, where there are any. */
+interface SearchReport {
+  readonly tools: readonly string[];
+  readonly tokens: TokenCost;
+}
+
 interface CompoundReport {
   readonly name: string;
   readonly parts: string;
@@ -82,6 +90,8 @@ export const dryRunCommand: CliCommand = {
       'what a host gets from this gateway. OPENED is what a model reads when it opens a suite. A suite that ' +
       'costs more than its tools is marked. A server that fails is listed with the reason. The numbers are ' +
       'estimates (o200k tokens, within a few percent).',
+    'Last, it compares the exposures for all servers together and recommends one. START is what every ' +
+      'conversation starts with, TASK adds what a model reads to find the tools of two servers.',
   ],
   flags: [],
   examples: [
@@ -96,23 +106,28 @@ export const dryRunCommand: CliCommand = {
     const probed = inspected.map(({ probe }) => probe);
     const answered = new Map(inspected.map((each) => [each.server.name, reportOf(each)]));
     // A server that is not available is not started, but a host sees it.
-    const shown = inConfigOrder(config).filter(({ name, kind }) =>
-      kind === 'unusable' ? words.length === 0 : answered.has(name),
-    );
-    const servers = shown.map((server) =>
-      server.kind === 'unusable'
-        ? unusableReport(server, listedTools(app, server))
-        : answered.get(server.name)!,
-    );
+    const shown = inConfigOrder(config).flatMap((server) => {
+      const report =
+        server.kind !== 'unusable'
+          ? answered.get(server.name)
+          : words.length === 0
+            ? unusableReport(server, listedTools(app, server))
+            : undefined;
+      return report === undefined ? [] : [{ server, report }];
+    });
+    const servers = shown.map(({ report }) => report);
     // These warnings are about all servers and would be wrong for a subset.
     const compounds =
       words.length > 0 ? [] : config.compounds.map((each) => compoundReport(each, probed, app.gateway.tools));
     const management = words.length > 0 ? undefined : managementReport(config, app.gateway.tools);
+    const search = words.length > 0 ? undefined : searchReport(app.gateway.tools);
+    const comparison = words.length > 0 ? undefined : compareExposures(app, probed);
     const instructions = words.length > 0 ? undefined : estimateTokens(app.instructions());
     const total = sum([
       ...servers.flatMap((server) => server.tokens ?? []),
       ...compounds.map((each) => each.tokens),
       ...(management === undefined ? [] : [management.tokens]),
+      ...(search === undefined ? [] : [search.tokens]),
       ...(instructions === undefined ? [] : [{ flat: 0, listed: instructions, introspect: 0 }]),
     ]);
     return {
@@ -123,20 +138,23 @@ export const dryRunCommand: CliCommand = {
         servers,
         compounds,
         management: management ?? null,
+        search: search ?? null,
         instructions: instructions === undefined ? null : { tokens: instructions },
         tokens: { ...total, savedPercent: percent(saving(total)) ?? null },
+        exposures: comparison ?? null,
       },
       remark: failedOutput(inspected, context),
       text: (style) => {
         if (servers.length === 0 && management === undefined) return noServersText(context.variant, config);
-        const parts = servers.map((server, at) =>
-          serverText(server, presentationText(shown[at]!, server), context.cwd, style),
+        const parts = shown.map(({ server, report }) =>
+          serverText(report, presentationText(server, report), context.cwd, style),
         );
         if (compounds.length > 0) parts.push(compoundsText(compounds, style));
         if (management !== undefined)
           parts.push(`${style.bold('management tools')}\n  ${management.tools.join(', ')}\n`);
         if (servers.some(({ tokens }) => tokens !== undefined) || management !== undefined)
-          parts.push(costTable(servers, compounds, { management, instructions }, total, style));
+          parts.push(costTable({ servers, compounds, management, search, instructions, total }, style));
+        if (comparison !== undefined) parts.push(comparisonText(comparison, style));
         return parts.join('\n');
       },
     };
@@ -211,6 +229,18 @@ function managementReport(
   };
 }
 
+/** What finds and runs tools of servers that list none themselves. */
+function searchReport(tools: App['gateway']['tools']): SearchReport | undefined {
+  const own = tools.filter(({ name, source }) => source === undefined && SEARCH_TOOLS.has(name));
+  if (own.length === 0) return undefined;
+  return {
+    tools: own.map(({ name }) => name),
+    tokens: { flat: 0, listed: listedCost(own), introspect: 0 },
+  };
+}
+
+const SEARCH_TOOLS: ReadonlySet<string> = new Set(['find_tool', 'call_tool', 'run_code']);
+
 function sum(costs: readonly TokenCost[]): TokenCost {
   const add = (key: keyof TokenCost): number => costs.reduce((total, cost) => total + cost[key], 0);
   return { flat: add('flat'), listed: add('listed'), introspect: add('introspect') };
@@ -227,8 +257,8 @@ function serverText(server: ServerReport, presentation: string, cwd: string, sty
   const tools = [...(server.tools ?? []), ...behind];
   const hidden = tools.filter((tool) => tool.hidden).length;
   const what = server.exposure === 'suite' ? 'subtool' : 'tool';
-  const own = count(tools.length - behind.length, what);
-  const counted = `${own}${behind.length === 0 ? '' : `, ${behind.length} for its model`}${hidden === 0 ? '' : `, ${hidden} hidden`}, ${server.ms} ms, from ${shortPath(server.source.file, cwd)}`;
+  const own = counted(tools.length - behind.length, what);
+  const facts = `${own}${behind.length === 0 ? '' : `, ${behind.length} for its model`}${hidden === 0 ? '' : `, ${hidden} hidden`}, ${server.ms} ms, from ${shortPath(server.source.file, cwd)}`;
   const shown = (tool: ToolReport): string => printableLine(tool.exposed ?? tool.name);
   const widest = Math.min(32, Math.max(0, ...tools.map((tool) => width(shown(tool)))));
   const lines = tools.map((tool) => {
@@ -237,7 +267,9 @@ function serverText(server: ServerReport, presentation: string, cwd: string, sty
     if (behind.includes(tool)) return style.dim(`· ${name}  ${plainLine(tool.summary)}`.trimEnd());
     if (tool.exposed === null) return style.dim(`- ${name}  not exposed to hosts`);
     const other =
-      tool.exposed === tool.name || tool.exposed.endsWith(`__${tool.name}`)
+      tool.exposed === tool.name ||
+      tool.exposed.endsWith(`__${tool.name}`) ||
+      tool.exposed.endsWith(`.${tool.name}`)
         ? ''
         : ` (${printableLine(tool.name)})`;
     return `  ${style.good(name)}  ${plainLine(tool.summary)}${style.dim(other)}`.trimEnd();
@@ -247,11 +279,11 @@ function serverText(server: ServerReport, presentation: string, cwd: string, sty
   if (tokens !== undefined && tokensWhenFlat !== undefined)
     lines.push(
       style.caution(
-        `! expose it flat ("exposure": "flat"): ${about(tokensWhenFlat)} tokens instead of ${about(tokens.listed)} as a suite`,
+        `! expose it flat ("exposure": "flat"): ${tokensText(tokensWhenFlat)} tokens instead of ${tokensText(tokens.listed)} as a suite`,
       ),
     );
   if (server.incomplete !== undefined) lines.push(style.caution(`! ${plainLine(server.incomplete)}`));
-  return `${head}  ${style.dim(counted)}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+  return `${head}  ${style.dim(facts)}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
 
 function compoundsText(compounds: readonly CompoundReport[], style: Style): string {
@@ -262,24 +294,31 @@ function compoundsText(compounds: readonly CompoundReport[], style: Style): stri
   return `${style.bold('compound tools')}\n${lines.join('')}`;
 }
 
+interface Costs {
+  readonly servers: readonly ServerReport[];
+  readonly compounds: readonly CompoundReport[];
+  readonly management: ManagementReport | undefined;
+  readonly search: SearchReport | undefined;
+  /** In tokens. */
+  readonly instructions: number | undefined;
+  readonly total: TokenCost;
+}
+
 function costTable(
-  servers: readonly ServerReport[],
-  compounds: readonly CompoundReport[],
-  own: { readonly management: ManagementReport | undefined; readonly instructions: number | undefined },
-  total: TokenCost,
+  { servers, compounds, management, search, instructions, total }: Costs,
   style: Style,
 ): string {
   const row = (name: string, tools: number | undefined, cost: TokenCost): string[] => {
     const saved = percent(saving(cost));
     const saves = saved === undefined ? '' : `${saved}%`;
-    const flat = tools === undefined ? '' : about(cost.flat);
+    const flat = tools === undefined ? '' : tokensText(cost.flat);
     return [
       name,
       String(tools ?? ''),
       flat,
-      about(cost.listed),
+      tokensText(cost.listed),
       saves,
-      cost.introspect === 0 ? '' : about(cost.introspect),
+      cost.introspect === 0 ? '' : tokensText(cost.introspect),
     ];
   };
   const rows = [
@@ -287,16 +326,16 @@ function costTable(
       tokens === undefined ? [] : [row(printableLine(name), behind?.length, tokens)],
     ),
     ...compounds.map(({ name, tokens }) => row(name, undefined, tokens)),
-    ...(own.management === undefined ? [] : [row('management', undefined, own.management.tokens)]),
-    ...(own.instructions === undefined
+    ...(management === undefined ? [] : [row('management', undefined, management.tokens)]),
+    ...(search === undefined ? [] : [row(search.tools.join(', '), undefined, search.tokens)]),
+    ...(instructions === undefined
       ? []
-      : [row('instructions', undefined, { flat: 0, listed: own.instructions, introspect: 0 })]),
+      : [row('instructions', undefined, { flat: 0, listed: instructions, introspect: 0 })]),
   ];
   if (rows.length > 1) {
     const tools = servers.reduce((all, server) => all + (server.behind ?? server.tools ?? []).length, 0);
     rows.push(row('total', tools, total));
   }
-  const right = (title: string) => ({ title, align: 'right' }) as const;
   return table(
     ['TOKENS', right('TOOLS'), right('FLAT'), right('LISTED'), right('SAVED'), right('OPENED')],
     rows,
@@ -305,15 +344,7 @@ function costTable(
   );
 }
 
-function about(tokens: number): string {
-  return `≈ ${tokens.toLocaleString('en-US')}`;
-}
-
 /** In percent, to one digit. Rounded down: it is never 100 while something is left to pay. */
 function percent(fraction: number | undefined): number | undefined {
   return fraction === undefined ? undefined : Math.floor(fraction * 1000) / 10;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

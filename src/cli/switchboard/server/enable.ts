@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { withServerDisabled, withServerEnabled, type LoadedConfig } from '../../../config/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { printableLine } from '../../../shared/printable.ts';
+import { readRegularFile } from '../../../shared/regular-file.ts';
 import type { ParsedArguments } from '../../kit/arguments.ts';
 import {
   backupText,
@@ -12,11 +12,22 @@ import {
 } from '../config/change-config.ts';
 import type { CommandOutcome } from '../../kit/command.ts';
 import type { CliCommand, Context } from '../command.ts';
-import { configTarget, type ConfigTarget } from '../config/config-target.ts';
+import { originOf, configTarget, type ConfigTarget } from '../config/config-target.ts';
 import { Exit } from '../../../shared/exit-codes.ts';
 import { notifiedText } from '../gateway/notify-gateways.ts';
 import { unknownServer } from '../../../shared/unknown-server.ts';
-import { oneServerIn } from './select-servers.ts';
+import { configuredNames, oneServerIn } from './select-servers.ts';
+
+/** Without --user and --project, the change is made where the server is defined. */
+const FLAGS = CHANGE_FLAGS.map((flag) =>
+  flag.name === 'project'
+    ? {
+        ...flag,
+        summary:
+          'change the project file (default: the file that defines the server, or else the one that `add` changes)',
+      }
+    : flag,
+);
 
 export const disableCommand: CliCommand = {
   about: [
@@ -26,7 +37,7 @@ export const disableCommand: CliCommand = {
       'file is not changed.$LAYERS[ With --project, one of your own servers is disabled in this project ' +
       'only.]',
   ],
-  flags: CHANGE_FLAGS,
+  flags: FLAGS,
   examples: [
     ['$0 disable github', 'also in running gateways'],
     ['$0 disable github --project', 'in this project only'],
@@ -38,12 +49,12 @@ export const disableCommand: CliCommand = {
     const name = oneServerIn(given, 'disable', context, 'github');
     const config = await context.loadConfig();
     const isOff = config.disabled.includes(name);
-    if (!isOff && !isDefined(name, config)) throw unknownServer(name, namesOf(config));
+    if (!isOff && originOf(name, config) === undefined) throw unknownServer(name, configuredNames(config));
     if (isOff && !namesFile(given)) return already(name, 'disabled');
     const target = namesFile(given)
       ? configTarget(given, config, context)
       : placeOf(name, given, config, context);
-    return change(name, 'disabled', target, given, context);
+    return change({ name, what: 'disabled', target }, given, context);
   },
 };
 
@@ -52,7 +63,7 @@ export const enableCommand: CliCommand = {
     'Removes "disabled": true from the entry of a server. Running gateways reload. If the entry has ' +
       'nothing else, it is removed, and the definition in another file applies again.',
   ],
-  flags: CHANGE_FLAGS,
+  flags: FLAGS,
   examples: [
     ['$0 enable github', 'also in running gateways'],
     ['$0 enable github --dry-run', 'preview'],
@@ -62,11 +73,11 @@ export const enableCommand: CliCommand = {
     const name = oneServerIn(given, 'enable', context, 'github');
     const config = await context.loadConfig();
     if (!config.disabled.includes(name)) {
-      if (isDefined(name, config)) return already(name, 'enabled');
-      throw unknownServer(name, namesOf(config));
+      if (originOf(name, config) !== undefined) return already(name, 'enabled');
+      throw unknownServer(name, configuredNames(config));
     }
     const target = namesFile(given) ? configTarget(given, config, context) : whereOff(name, config);
-    return change(name, 'enabled', target, given, context);
+    return change({ name, what: 'enabled', target }, given, context);
   },
 };
 
@@ -74,18 +85,9 @@ function namesFile({ flags }: ParsedArguments): boolean {
   return flags.has('user') || flags.has('project');
 }
 
-function namesOf({ servers, disabled }: LoadedConfig): string[] {
-  return [...servers.map((server) => server.name), ...disabled];
-}
-
-function isDefined(name: string, { servers, unusable }: LoadedConfig): boolean {
-  return [...servers, ...unusable].some((server) => server.name === name);
-}
-
 /** The file that defines a server; where that is none of ours, the one that `add` would write to. */
 function placeOf(name: string, given: ParsedArguments, config: LoadedConfig, context: Context): ConfigTarget {
-  const origin = [...config.servers, ...config.unusable].find((server) => server.name === name)?.origin;
-  const own = config.files.find(({ path }) => path === origin?.file);
+  const own = config.files.find(({ path }) => path === originOf(name, config)?.file);
   return own === undefined
     ? configTarget(given, config, context)
     : { scope: own.scope, file: own.path, directory: config.directory };
@@ -95,7 +97,7 @@ function placeOf(name: string, given: ParsedArguments, config: LoadedConfig, con
 function whereOff(name: string, config: LoadedConfig): ConfigTarget {
   const found = config.files.find(({ path }) => {
     try {
-      const text = readFileSync(path, 'utf8');
+      const text = readRegularFile(path).toString('utf8');
       return withServerEnabled(text, name) !== text;
     } catch {
       // One that is a program, for example.
@@ -117,16 +119,20 @@ function already(name: string, what: 'enabled' | 'disabled'): CommandOutcome {
   };
 }
 
+interface Change {
+  readonly name: string;
+  readonly what: 'enabled' | 'disabled';
+  readonly target: ConfigTarget;
+}
+
 async function change(
-  name: string,
-  what: 'enabled' | 'disabled',
-  target: ConfigTarget,
+  { name, what, target }: Change,
   given: ParsedArguments,
   context: Context,
 ): Promise<CommandOutcome> {
   const edit = what === 'enabled' ? withServerEnabled : withServerDisabled;
   const { done, preview } = await changeConfig(target, given, context, (text) => edit(text, name));
-  const { gateways, exitCode } = notifyOfChange(done, [done.file], given, context);
+  const { gateways, exitCode } = await notifyOfChange(done, [done.file], given, context);
   const shown = JSON.stringify(printableLine(name));
   const file = printableLine(done.file);
   return {

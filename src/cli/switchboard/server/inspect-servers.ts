@@ -1,8 +1,8 @@
 import { basename, dirname } from 'node:path';
-import type { App } from '../../../app.ts';
+import type { App } from '../../../app/index.ts';
 import { type ServerDefinition, composeEnv, type ConfiguredServer } from '../../../config/index.ts';
 import type { Context } from '../command.ts';
-import { redactCommand, type RedactedCommand } from './redact-command.ts';
+import { redactCommand, type RedactedCommand } from '../../../config/index.ts';
 import { probeServers, type ProbedServer, type ProbedTool, listedTools } from './probe-servers.ts';
 import { unreportedStderr } from '../server-output.ts';
 import { namespaceOf } from '../../../gateway/index.ts';
@@ -32,13 +32,17 @@ export function inspectServers(
   servers: readonly ServerDefinition[],
   { env }: Pick<Context, 'env'>,
 ): Promise<InspectedServer[]> {
-  return Promise.all(
-    servers.map(async (server) => {
-      const presentation = await serverPresentation(app, server, env);
-      const shownAs = presentationText(server, presentation);
-      return { server, presentation, shownAs, command: redactCommand(server) };
-    }),
-  );
+  return Promise.all(servers.map((server) => inspectServer(app, server, env)));
+}
+
+async function inspectServer(
+  app: App,
+  server: ServerDefinition,
+  env: Context['env'],
+): Promise<InspectedServer> {
+  const presentation = await serverPresentation(app, server, env);
+  const shownAs = presentationText(server, presentation);
+  return { server, presentation, shownAs, command: redactCommand(server) };
 }
 
 /** The same, after each was started and asked for its tools. */
@@ -48,8 +52,9 @@ export async function startServers(
   context: Pick<Context, 'status' | 'log' | 'env'>,
 ): Promise<StartedServer[]> {
   const probed = await probeServers(app, servers, context);
-  const inspected = await inspectServers(app, servers, context);
-  return inspected.map((each, at) => ({ ...each, probe: probed[at]! }));
+  return Promise.all(
+    probed.map(async (probe) => ({ ...(await inspectServer(app, probe.server, context.env)), probe })),
+  );
 }
 
 /** For `--json`: what a server answered, with each of its tools as `describe` says. */
@@ -122,6 +127,8 @@ export function presentationText(
   if (!server.offer.includes('tools')) return `only ${server.offer.join(' and ')}`;
   const spoken = language === undefined ? '' : `, through ${modelText(language)}`;
   if (suite !== undefined) return suite + spoken;
+  if (exposure === 'search') return `search (find_tool)${spoken}`;
+  if (exposure === 'code') return `code (run_code)${spoken}`;
   const tools = language === undefined ? '*' : NATURAL_LANGUAGE;
   const name = server.naming === 'plain' ? tools : `${namespaceOf(server.name)}__${tools}`;
   if (language !== undefined) return name + spoken;

@@ -2,7 +2,7 @@ import { inConfigOrder, type LoadedConfig } from '../../../config/index.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import type { CliCommand } from '../command.ts';
-import { commandText } from './redact-command.ts';
+import { commandText } from '../../../config/index.ts';
 import { compoundData, partsText } from './compounds.ts';
 import { usage } from '../../kit/arguments.ts';
 import type { StoredServerState, GatewayStateFile } from '../gateway/state-file.ts';
@@ -35,7 +35,7 @@ export const listCommand: CliCommand = {
       throw usage('list takes no arguments.', `${program} tools SERVER shows one server.`);
     const config = await context.loadConfig('tells of unusable');
     const app = context.open(config);
-    const gateways = runningGateways(stateDirectory(context.env), config);
+    const gateways = await runningGateways(stateDirectory(context.env), config);
     const inspected = await inspectServers(app, config.servers, context);
     const servers = inspected.map(({ server, presentation, command }) => ({
       name: server.name,
@@ -71,8 +71,9 @@ export const listCommand: CliCommand = {
         const rows = inConfigOrder(config).map((server) => {
           const file = shortPath(server.origin.file, context.cwd);
           const name = printableLine(server.name);
-          if (server.kind === 'unusable') return [name, '(not available)', '–', '–', file];
-          const { shownAs, command } = usable.get(server.name)!;
+          const found = usable.get(server.name);
+          if (found === undefined) return [name, '(not available)', '–', '–', file];
+          const { shownAs, command } = found;
           return [name, shownAs, stateText(stateOf(server.name, gateways)), commandText(command), file];
         });
         rows.push(...disabled.map((name) => [printableLine(name), '(off)']));
@@ -124,9 +125,8 @@ function stateOf(server: string, [newest]: readonly GatewayStateFile[]): StoredS
 const REASON_CHARS = 60;
 
 function stateText(state: StoredServerState | undefined): string {
-  switch (state?.kind) {
-    case undefined:
-      return '–';
+  if (state === undefined) return '–';
+  switch (state.kind) {
     case 'running':
       return (
         (state.pid === null ? 'running' : `running pid ${state.pid}`) +
@@ -135,7 +135,7 @@ function stateText(state: StoredServerState | undefined): string {
     case 'crashed':
       return `crashed: ${shortened(printableLine(state.reason))}`;
     default:
-      return state!.kind;
+      return state.kind;
   }
 }
 

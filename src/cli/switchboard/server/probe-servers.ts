@@ -1,6 +1,12 @@
-import { toolRules, toolSettingWarnings, matches, introspection } from '../../../exposure/index.ts';
-import { filterTools, type Component, type Listing, type OfferedTool } from '../../../gateway/index.ts';
-import type { App } from '../../../app.ts';
+import { toolRules, toolSettingWarnings, matches, describeTool } from '../../../exposure/index.ts';
+import {
+  filterTools,
+  type Component,
+  type Listing,
+  type OfferedTool,
+  type ToolRules,
+} from '../../../gateway/index.ts';
+import type { App } from '../../../app/index.ts';
 import type { ServerDefinition, Pattern, ToolSettings } from '../../../config/index.ts';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
 import type { Context } from '../command.ts';
@@ -114,13 +120,20 @@ export function listedTools(app: App, { name }: Pick<ServerDefinition, 'name'>):
   return app.gateway.tools.filter((tool) => tool.source === name);
 }
 
+/** Which tools of a server clients get. */
+export function rulesOf({ gateway }: App, { name }: ServerDefinition): ToolRules {
+  const entry = gateway.catalog.entries.find(({ source }) => source.name === name);
+  if (entry === undefined) throw new Error(`The gateway has no server ${JSON.stringify(name)}.`);
+  return entry.rules;
+}
+
 /** The tools of a list, and what clients make of each. */
 export function probedTools(app: App, server: ServerDefinition, listing: Listing): readonly ProbedTool[] {
-  const { rules } = app.gateway.catalog.entries.find((entry) => entry.source.name === server.name)!;
-  const { tools: offers } = filterTools(listing, rules);
+  const { tools: offers } = filterTools(listing, rulesOf(app, server));
   const listed = listedTools(app, server);
   const nameOf = (offer: OfferedTool, at: number): string | undefined => {
     if (server.exposure === 'suite') return listed.length > 0 ? offer.name : undefined;
+    if (server.exposure === 'search' || server.exposure === 'code') return `${server.name}.${offer.name}`;
     // A flat server's tools are listed one by one, in the same order.
     return listed.length === offers.length ? listed[at]?.name : undefined;
   };
@@ -223,6 +236,5 @@ export interface ToolSummary {
 
 /** A tool as a model reads it when it opens a suite. */
 export function summarizeTool(tool: Component, summaryMaxChars: number): ToolSummary {
-  const { structuredContent } = introspection({ tools: [tool], mode: 'summary', summaryMaxChars });
-  return (structuredContent as { tools: [ToolSummary] }).tools[0];
+  return JSON.parse(describeTool(tool, 'summary', summaryMaxChars)) as ToolSummary;
 }

@@ -13,7 +13,7 @@ import { inOtherFile, configTarget, type ConfigTarget, definedElsewhere } from '
 import { Exit } from '../../../shared/exit-codes.ts';
 import { notifiedText } from '../gateway/notify-gateways.ts';
 import { unknownServer } from '../../../shared/unknown-server.ts';
-import { oneServerIn } from './select-servers.ts';
+import { configuredNames, oneServerIn } from './select-servers.ts';
 
 export const removeCommand: CliCommand = {
   about: [
@@ -40,7 +40,7 @@ export const removeCommand: CliCommand = {
       if (after === text) throw inOtherFile(name, config, target) ?? notInFile(name, config, target);
       return after;
     });
-    const { gateways, exitCode } = notifyOfChange(done, [done.file], given, context);
+    const { gateways, exitCode } = await notifyOfChange(done, [done.file], given, context);
     const mentions = mentionsOf(name, config, done.file);
     const successor = done.dryRun ? undefined : await successorOf(name, done.file, context);
     const shown = JSON.stringify(printableLine(name));
@@ -73,7 +73,7 @@ function notInFile(name: string, config: LoadedConfig, { file }: ConfigTarget): 
       { hint: 'Edit that file, or set "disabled": true there.' },
     );
   }
-  return unknownServer(name, [...config.servers.map((server) => server.name), ...config.disabled]);
+  return unknownServer(name, configuredNames(config));
 }
 
 /** What else in the file names a server. */

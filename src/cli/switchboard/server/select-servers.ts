@@ -25,23 +25,32 @@ export function oneServerIn(
   );
 }
 
+/** The names of servers that a person may mean, also of those that are disabled. */
+export function configuredNames({ servers, disabled }: LoadedConfig): string[] {
+  return [...servers.map((server) => server.name), ...disabled];
+}
+
 /** The servers named, or all where none is; throws for a name that is not configured. */
 export function selectServers(config: LoadedConfig, names: readonly string[]): readonly ServerDefinition[] {
-  for (const name of names) {
-    if (config.servers.some((server) => server.name === name)) continue;
-    if (config.disabled.includes(name)) {
-      throw usage(
-        `The server ${JSON.stringify(name)} is disabled.`,
-        `\`switchboard enable ${name}\` enables it, or remove "disabled" from its definition.`,
-      );
-    }
-    refuseUnusable(config, name);
-    throw unknownServer(
-      name,
-      config.servers.map((server) => server.name),
+  const named = new Set(names.map((name) => selectServer(config, name)));
+  return names.length === 0 ? config.servers : config.servers.filter((server) => named.has(server));
+}
+
+/** The server of a name; throws where it is not configured. */
+export function selectServer(config: LoadedConfig, name: string): ServerDefinition {
+  const found = config.servers.find((server) => server.name === name);
+  if (found !== undefined) return found;
+  if (config.disabled.includes(name)) {
+    throw usage(
+      `The server ${JSON.stringify(name)} is disabled.`,
+      `\`switchboard enable ${name}\` enables it, or remove "disabled" from its definition.`,
     );
   }
-  return names.length === 0 ? config.servers : config.servers.filter((server) => names.includes(server.name));
+  refuseUnusable(config, name);
+  throw unknownServer(
+    name,
+    config.servers.map((server) => server.name),
+  );
 }
 
 /** Throws for a server that is configured and cannot be used, and says why. */
@@ -62,7 +71,7 @@ function refuseUnusable({ unusable, warnings }: LoadedConfig, name: string): voi
 /** The server of a name; where there is none, the error also says what can be done about that here. */
 export function requireServer(config: LoadedConfig, name: string, otherwise: string): ServerDefinition {
   try {
-    return selectServers(config, [name])[0]!;
+    return selectServer(config, name);
   } catch (error) {
     if (!(error instanceof SwitchboardError) || error.code !== 'SERVER_UNKNOWN') throw error;
     const hint = [error.hint, otherwise].filter((text) => text !== undefined).join(' ');

@@ -1,4 +1,4 @@
-import { introspection } from '../../../exposure/index.ts';
+import { describeTool, introspection } from '../../../exposure/index.ts';
 import { printableInstructions } from '../../../gateway/index.ts';
 import { estimateTokens } from '../../../shared/tokens.ts';
 import type { ListedTool, ProbedServer } from './probe-servers.ts';
@@ -13,24 +13,11 @@ export interface TokenCost {
   readonly introspect: number;
 }
 
-export function tokenCost({
-  tools,
-  behind,
-  listed,
-  incomplete,
-  server,
-  about,
-}: Extract<ProbedServer, { kind: 'answered' }>): TokenCost {
-  const { mode, summaryMaxChars, instructionsMaxChars } = server.suite;
-  const offered = tools.flatMap((tool) => tool.offered?.component ?? []);
-  const opened = introspection({
-    tools: offered,
-    mode,
-    summaryMaxChars,
-    instructions: printableInstructions(about?.instructions, instructionsMaxChars),
-    note: incomplete,
-    offersMore: true,
-  }).structuredContent;
+/** A server that has listed its tools. */
+export type AnsweredServer = Extract<ProbedServer, { kind: 'answered' }>;
+
+export function tokenCost(probe: AnsweredServer): TokenCost {
+  const { tools, behind, listed, server, about } = probe;
   // A natural-language server need not be opened.
   const isOpened = server.exposure === 'suite' && listed.length > 0 && behind === undefined;
   return {
@@ -38,12 +25,25 @@ export function tokenCost({
       estimateTokens(promptText((behind ?? tools).map((tool) => tool.own.value))) +
       estimateTokens(about?.instructions ?? ''),
     listed: listedCost(listed),
-    introspect: isOpened ? estimateTokens(JSON.stringify(opened)) : 0,
+    introspect: isOpened ? openedCost(probe) : 0,
   };
 }
 
+/** About how many tokens a model reads when it opens the suite of a server. */
+export function openedCost({ tools, incomplete, server, about }: AnsweredServer): number {
+  const { mode, summaryMaxChars, instructionsMaxChars } = server.suite;
+  const offered = tools.flatMap((tool) => tool.offered?.component ?? []);
+  const opened = introspection({
+    tools: offered.map((tool) => describeTool(tool, mode, summaryMaxChars)),
+    instructions: printableInstructions(about?.instructions, instructionsMaxChars),
+    note: incomplete,
+    offersMore: true,
+  });
+  return estimateTokens(opened);
+}
+
 /** About how many tokens a server would cost that is shown flat, with the instructions that go with that. */
-export function costWhenFlat({ tools, server, about }: Extract<ProbedServer, { kind: 'answered' }>): number {
+export function costWhenFlat({ tools, server, about }: AnsweredServer): number {
   const named = tools.flatMap(({ offered }) =>
     offered === undefined ? [] : [{ ...offered.component.value, name: `${server.name}__${offered.name}` }],
   );
@@ -54,7 +54,7 @@ export function costWhenFlat({ tools, server, about }: Extract<ProbedServer, { k
 }
 
 /** About how many tokens tools cost that a client has in its list. */
-export function listedCost(listed: readonly ListedTool[]): number {
+export function listedCost(listed: readonly Pick<ListedTool, 'definition'>[]): number {
   return estimateTokens(promptText(listed.map((tool) => JSON.parse(tool.definition) as Definition)));
 }
 

@@ -7,7 +7,13 @@ import { failureData, type FailureData } from '../../kit/output.ts';
 import type { Style } from '../../kit/style.ts';
 import { type ProbedTool, summarizeTool, type ToolSummary } from './probe-servers.ts';
 import { selectServers, noServersText } from './select-servers.ts';
-import { answerData, failedOutput, startServers, type Presentation } from './inspect-servers.ts';
+import {
+  answerData,
+  failedOutput,
+  startServers,
+  type Presentation,
+  type StartedServer,
+} from './inspect-servers.ts';
 import { asLines } from '../../kit/text.ts';
 
 interface ShownTool extends ToolSummary {
@@ -41,11 +47,8 @@ export const toolsCommand: CliCommand = {
     const config = await context.loadConfig();
     const app = context.open(config);
     const inspected = await startServers(app, selectServers(config, words), context);
-    const servers = inspected.map(({ server, presentation, probe }): ServerTools => {
-      const head = { name: server.name, ...presentation };
-      if (probe.kind === 'failed') return { ...head, error: failureData(probe.error) };
-      return { ...head, ...answerData(probe, (tool) => shownTool(tool, server.suite.summaryMaxChars)) };
-    });
+    const shown = inspected.map((each) => ({ shownAs: each.shownAs, server: toolsOf(each) }));
+    const servers = shown.map(({ server }) => server);
     const unmatched = servers.flatMap((server) => server.unmatched ?? []);
     return {
       exitCode: servers.some(({ error }) => error !== undefined) ? Exit.failed : Exit.ok,
@@ -57,10 +60,16 @@ export const toolsCommand: CliCommand = {
       text: (style) =>
         servers.length === 0
           ? noServersText(context.variant, config)
-          : servers.map((server, at) => serverText(server, inspected[at]!.shownAs, style)).join('\n'),
+          : shown.map(({ server, shownAs }) => serverText(server, shownAs, style)).join('\n'),
     };
   },
 };
+
+function toolsOf({ server, presentation, probe }: StartedServer): ServerTools {
+  const head = { name: server.name, ...presentation };
+  if (probe.kind === 'failed') return { ...head, error: failureData(probe.error) };
+  return { ...head, ...answerData(probe, (tool) => shownTool(tool, server.suite.summaryMaxChars)) };
+}
 
 function shownTool({ name, own, offered, exposed }: ProbedTool, summaryMaxChars: number): ShownTool {
   return {

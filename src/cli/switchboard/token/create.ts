@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { SwitchboardError } from '../../../shared/errors.ts';
-import { hashToken } from '../../../shared/token-hash.ts';
+import { sha256 } from '../../../shared/sha256.ts';
 import { usage } from '../../kit/arguments.ts';
 import type { CliCommand } from '../command.ts';
 import { changeTokens, tokenFile, type NamedToken } from './token-file.ts';
@@ -30,7 +30,7 @@ export const tokenCreateCommand: CliCommand = {
     const token = randomBytes(32).toString('base64url');
     const created: NamedToken = {
       name,
-      sha256: hashToken(token).toString('hex'),
+      sha256: sha256(token),
       createdAt: new Date().toISOString(),
     };
     await changeTokens(

@@ -1,11 +1,11 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { withLock } from '../../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
+import { withFileLock } from '../../../shared/file-lock.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
 import { isObject } from '../../../shared/is-object.ts';
+import { readPrivateFile } from '../../../shared/private-file.ts';
 import { writeFileAtomic } from '../../../shared/write-file.ts';
-import { readPrivateFile } from './private-file.ts';
 
 /** A token that lets clients in over HTTP, as it is kept: the token itself is shown once and never stored. */
 export interface NamedToken {
@@ -39,15 +39,14 @@ export async function changeTokens(
   signal: AbortSignal,
 ): Promise<void> {
   attempt(file, () => mkdirSync(dirname(file), { recursive: true, mode: 0o700 }));
-  const name = `http tokens ${realpathSync(dirname(file))}`;
-  await withLock(
-    name,
+  await withFileLock(
+    file,
     () => {
       const tokens = change(readTokens(file));
       const text = `${JSON.stringify({ version: VERSION, tokens }, null, 2)}\n`;
       attempt(file, () => writeFileAtomic(file, text, { flush: 'name' }));
     },
-    { what: 'changing the tokens', signal },
+    { signal },
   );
 }
 

@@ -5,7 +5,11 @@ import type { YardCommand } from '../invocation.ts';
 export const yardForwardCommand: YardCommand = {
   about: ['Serves the canonical ports that `checkout` assigned to branches. `checkout` starts it.'],
   flags: [
-    { name: 'home', value: 'DIR', summary: 'state home (default SWITCHYARD_HOME, else ~/.switchyard)' },
+    {
+      name: 'home',
+      value: 'DIR',
+      summary: "Switchyard's home (default SWITCHYARD_HOME, else ~/.switchyard)",
+    },
   ],
   examples: [['$0 forward serve', 'in the foreground, for debugging']],
   async run({ words: [action], flags }, { env }) {

@@ -15,7 +15,7 @@ export const yardProxyCommand: YardCommand = {
     {
       name: 'home',
       value: 'DIR',
-      summary: 'serve: state home (default SWITCHYARD_HOME, else ~/.switchyard)',
+      summary: "serve: Switchyard's home (default SWITCHYARD_HOME, else ~/.switchyard)",
     },
   ],
   examples: [

@@ -114,7 +114,7 @@ function rootFor({ cwd, env }: Pick<YardInvocation, 'cwd' | 'env'>, given: strin
   if (found) return root;
   throw new SwitchboardError(
     'NO_PROJECT',
-    `could not find switchyard.toml from ${directory}; run \`switchyard init\` there first`,
+    `Could not find switchyard.toml from ${directory}; run \`switchyard init\` there first.`,
   );
 }
 

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { checkAlias, registerAlias } from '../../../switchyard/index.ts';
-import { installEntry } from '../../../hosts/index.ts';
-import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
-import { nodeErrorCode } from '../../../shared/node-error-code.ts';
+import { readText, installEntry } from '../../../hosts/index.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
 import type { CommandOutcome } from '../../kit/command.ts';
 import type { YardCommand } from '../invocation.ts';
@@ -28,7 +25,7 @@ export const yardMcpInstallCommand: YardCommand = {
   flags: [
     SERVER_NAME_FLAG,
     CLIENT_FLAG,
-    { name: 'dry-run', summary: 'print the Codex config update, or that of another client, without writing' },
+    { name: 'dry-run', summary: "show the change to the host's configuration without making it" },
     FORCE_FLAG,
     CWD_FLAG,
   ],
@@ -41,7 +38,7 @@ export const yardMcpInstallCommand: YardCommand = {
     const dryRun = given.flags.has('dry-run');
     const force = given.flags.has('force');
     // Report a file that cannot be parsed before anything is registered.
-    const target = installTarget(given, invocation, textOf(clientLocation(given, invocation).file));
+    const target = installTarget(given, invocation, readText(clientLocation(given, invocation).file));
     const { name, root, at, entry, launch, homeEnv: env } = target;
     const registration = { alias: name, root, env, force };
     const would = await checkAlias(registration);
@@ -109,14 +106,4 @@ function dryOutcome(
         text,
       ].join('\n'),
   };
-}
-
-/** The text of the client's file; undefined if it does not exist. */
-function textOf(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (nodeErrorCode(error) === 'ENOENT') return undefined;
-    throw new SwitchboardError('HOST_FILE_UNREADABLE', `${file} cannot be read: ${messageOf(error)}.`);
-  }
 }

@@ -1,5 +1,5 @@
 import { basename, delimiter, isAbsolute, relative, resolve } from 'node:path';
-import { findCommand } from '../../common/find-command.ts';
+import { findCommand } from '../../../process/index.ts';
 import { isTemporaryInstall, isTemporaryPath, ownLaunch, realOf } from '../../common/own-launch.ts';
 
 /** How a client starts the MCP server of a project, from any directory. */

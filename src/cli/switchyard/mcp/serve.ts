@@ -4,7 +4,7 @@ import { createLogger } from '../../../shared/log.ts';
 import { openYardServer, type YardServerOptions } from '../../../yard.ts';
 import { usage } from '../../kit/arguments.ts';
 import { writeLogLine, writeStderr } from '../../kit/stderr.ts';
-import { onStop } from '../../kit/signals.ts';
+import { isStopSignal, onStop } from '../../kit/signals.ts';
 import type { YardCommand } from '../invocation.ts';
 
 export const yardMcpCommand: YardCommand = {
@@ -30,7 +30,7 @@ export const yardMcpCommand: YardCommand = {
   async run({ flags }, { cwd, env, json }) {
     const alias = flags.get('project');
     const start = flags.get('cwd');
-    if (alias !== undefined && start !== undefined) throw usage('use either --cwd or --project, not both');
+    if (alias !== undefined && start !== undefined) throw usage('Use either --cwd or --project, not both.');
     if (json) throw usage('mcp speaks JSON-RPC, so --json has no meaning.', 'Leave out --json.');
     const project = {
       directory: start === undefined ? cwd : resolve(cwd, start),
@@ -47,6 +47,8 @@ export const yardMcpCommand: YardCommand = {
 
 /** Requests received before the end of the input still get a response; services may take a while to become ready. */
 const DRAIN_MS = 10 * 60_000;
+/** After a signal they get less time: who sent it waits. */
+const SIGNAL_DRAIN_MS = 3000;
 
 async function serve({ project, env }: Pick<YardServerOptions, 'project' | 'env'>): Promise<number> {
   const { stdin, stdout } = process;
@@ -61,6 +63,7 @@ async function serve({ project, env }: Pick<YardServerOptions, 'project' | 'env'
   const stopped = onStop(() => undefined, log);
   const why = await Promise.race([door.ended, stopped]);
   if (why === 'end') await Promise.race([door.drain(DRAIN_MS), stopped]);
+  else if (isStopSignal(why)) await door.drain(SIGNAL_DRAIN_MS);
   await door.drain(0);
   await Promise.all([door.flushed(), close()]);
   return why === 'overrun' ? 1 : 0;

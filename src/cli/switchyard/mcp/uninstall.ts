@@ -11,7 +11,7 @@ export const yardMcpUninstallCommand: YardCommand = {
   flags: [
     SERVER_NAME_FLAG,
     CLIENT_FLAG,
-    { name: 'dry-run', summary: 'show what would be done, without doing it' },
+    { name: 'dry-run', summary: 'show the changes without making them' },
   ],
   examples: [
     ['$0 mcp uninstall', 'from Codex'],

@@ -88,7 +88,13 @@ export const yardUncheckoutCommand: YardCommand = {
       'branches. The first argument may be a branch or a service; use --branch if a name is both. The services ' +
       'keep running at their addresses and on their own ports.',
   ],
-  flags: [{ name: 'branch', value: 'BRANCH', summary: 'only this branch; all arguments are then services' }],
+  flags: [
+    {
+      name: 'branch',
+      value: 'BRANCH',
+      summary: 'only this branch; all arguments are then names of services',
+    },
+  ],
   examples: [
     ['$0 uncheckout', 'all canonical ports'],
     ['$0 uncheckout db', 'only one service'],

@@ -48,7 +48,7 @@ export function briefText(brief: Brief, style: Style): string {
   );
   const checkouts = brief.checkouts.map(
     ({ service, branch, status, listen_host, listen_port, target_host, target_port }) =>
-      `${printableLine(nameOf(brief, service, branch))} [${painted(status, style)}]: ` +
+      `${printableLine(nameOf(brief, service, branch))} [${status === 'running' ? style.good(status) : style.bad(status)}]: ` +
       printableLine(`${listen_host}:${listen_port} -> ${target_host}:${target_port}`),
   );
   const lines = [

@@ -11,7 +11,7 @@ export const yardInitCommand: YardCommand = {
   ],
   flags: [
     { name: 'force', short: 'f', summary: 'overwrite an existing switchyard.toml' },
-    { name: 'dry-run', summary: 'show what would be written, without writing' },
+    { name: 'dry-run', summary: 'show the changes without making them' },
   ],
   examples: [
     ['$0 init', 'once for each repository'],

@@ -20,8 +20,8 @@ export const yardRenameCommand: YardCommand = {
     if ((name === undefined) !== flags.has('reset'))
       throw usage('rename needs a name, or --reset.', 'For example: switchyard rename shop-work');
     return invocation.inYard((yard) =>
-      withProgress(invocation, async ({ onWait }) =>
-        actionOutcome(await renameProject(yard, { name, onWait })),
+      withProgress(invocation, async ({ onEvent }) =>
+        actionOutcome(await renameProject(yard, { name, onEvent })),
       ),
     );
   },

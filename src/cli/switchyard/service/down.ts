@@ -14,12 +14,16 @@ export const yardDownCommand: YardCommand = {
       'even if its directory is gone.',
   ],
   flags: [
-    { name: 'branch', value: 'BRANCH', summary: 'only this branch; all arguments are then services' },
+    {
+      name: 'branch',
+      value: 'BRANCH',
+      summary: 'only this branch; all arguments are then names of services',
+    },
     { name: 'project', value: 'PROJECT', summary: 'another project, by name or path' },
     {
       name: 'force',
       short: 'f',
-      summary: 'forget unverified services, without touching their processes',
+      summary: 'forget unverified services and leave their processes alone',
     },
   ],
   examples: [

@@ -20,6 +20,8 @@ export const yardLogsCommand: YardCommand = {
       'colours. Earlier runs are kept: --run 1 is the previous one.',
     '--grep takes a regular expression, or plain text if it is not a valid one; it is case-sensitive only if it ' +
       'contains capitals. --since uses the timestamps at the start of lines, and the start time of the run.',
+    'On a terminal, lines are shown as they are. In other output (a pipe, --json) secrets from env files are masked, ' +
+      'because an agent may read it; the log file itself has them.',
     'The first argument may be a branch or a service; use --branch if a name is both.',
   ],
   flags: [
@@ -27,14 +29,22 @@ export const yardLogsCommand: YardCommand = {
     { name: 'lines', short: 'n', value: 'N', summary: 'how many lines of each service (default 80)' },
     { name: 'follow', short: 'f', summary: 'keep printing new lines; Ctrl-C stops' },
     { name: 'grep', value: 'TEXT', summary: 'only lines that match' },
-    { name: 'fixed', short: 'F', summary: '--grep is plain text, not a regular expression' },
-    { name: 'since', value: 'TIME', summary: 'only lines since: 30s, 10m, 2h, 2026-01-31T14:00' },
+    { name: 'fixed', short: 'F', summary: 'treat --grep as plain text, not as a regular expression' },
+    {
+      name: 'since',
+      value: 'TIME',
+      summary: 'only newer lines: 30s, 10m or 2h ago, or since 2026-01-31T14:00',
+    },
     {
       name: 'max-bytes',
       value: 'N',
-      summary: `maximum size in bytes (default no limit, with --json ${AGENT_BYTES})`,
+      summary: `maximum size in bytes (default: no limit; ${AGENT_BYTES} with --json)`,
     },
-    { name: 'run', value: 'N', summary: 'how many runs ago, up to 3 (default 0)' },
+    {
+      name: 'run',
+      value: 'N',
+      summary: 'an earlier run: 1 is the previous one, 3 the oldest (default 0, the current run)',
+    },
   ],
   examples: [
     ['$0 logs', 'all services of the current branch'],
@@ -45,7 +55,8 @@ export const yardLogsCommand: YardCommand = {
     ['$0 logs api --run 1 -n 20', 'the end of the previous run'],
   ],
   run(given, invocation) {
-    const limits = limitsOf(given);
+    // A person at a terminal may see the secrets of the project.
+    const limits = { ...limitsOf(given), secrets: !invocation.json && process.stdout.isTTY };
     if (!given.flags.has('follow'))
       return invocation.inRecordedYard(async (yard) => {
         const options = { ...(await meantLogs(yard, given)), ...limits };

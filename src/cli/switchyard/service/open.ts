@@ -2,7 +2,7 @@ import { openBrowser, where } from '../../../switchyard/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { usage } from '../../kit/arguments.ts';
-import { canShowPages } from '../../common/find-command.ts';
+import { canShowPages } from '../../common/can-show-pages.ts';
 import type { YardCommand } from '../invocation.ts';
 import { printedLines } from '../../kit/text.ts';
 

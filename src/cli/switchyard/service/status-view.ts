@@ -1,4 +1,4 @@
-import { isWell, type ServiceStatus, type YardStatus } from '../../../switchyard/index.ts';
+import { isWell, type ServiceState, type ServiceStatus, type YardStatus } from '../../../switchyard/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import type { Style } from '../../kit/style.ts';
@@ -35,23 +35,25 @@ export function serviceLines(services: readonly ServiceStatus[], style: Style): 
   return ruledTable(titles, rows, style.columns);
 }
 
-/** A state, colored. */
-export function painted(state: string, style: Style): string {
+/** The state of a service, colored. */
+export function painted(state: ServiceState, style: Style): string {
   if (isWell(state)) return style.good(state);
   return BAD.has(state) ? style.bad(state) : style.caution(state);
 }
 
-const BAD = new Set(['exited', 'stale', 'unhealthy', 'wrong-port']);
+const BAD: ReadonlySet<ServiceState> = new Set(['exited', 'unhealthy', 'wrong-port']);
 
 function checkoutLine(checkout: YardStatus['checkouts'][number], style: Style): string {
   const { service, branch, status, service_state: state, listen_host, listen_port } = checkout;
   const route = `${listen_host}:${listen_port} -> ${service} of ${branch}`;
-  if (status === 'running') return `${printableLine(route)} [${painted(state ?? 'unknown', style)}]`;
+  if (status === 'running')
+    return `${printableLine(route)} [${state === null ? style.caution('unknown') : painted(state, style)}]`;
   const next = `\`switchyard checkout ${shellWord(branch)} ${shellWord(service)}\` restores it`;
   return `${printableLine(route)} [${style.bad('no forwarder')}]: nothing forwards this port; ${printableLine(next)}`;
 }
 
 function proxyLine({ status, host, port, note }: YardStatus['proxy'], style: Style): string {
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  return `proxy: ${painted(status, style)} on ${address}${note === undefined ? '' : `. ${printableLine(note)}`}`;
+  const shown = status === 'running' ? style.good(status) : style.caution(status);
+  return `proxy: ${shown} on ${address}${note === undefined ? '' : `. ${printableLine(note)}`}`;
 }

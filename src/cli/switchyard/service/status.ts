@@ -28,7 +28,7 @@ export const yardStatusCommand: YardCommand = {
   flags: [
     { name: 'all', summary: 'all projects on this machine, from any directory' },
     { name: 'branch', value: 'BRANCH', summary: 'only this branch' },
-    { name: 'watch', short: 'w', summary: 'keep updating, on a terminal; q quits' },
+    { name: 'watch', short: 'w', summary: 'keep updating (only in a terminal); q quits' },
   ],
   examples: [
     ['$0 status', 'what runs'],

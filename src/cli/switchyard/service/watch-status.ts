@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { scopeBranch, status, type YardContext } from '../../../switchyard/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { usage } from '../../kit/arguments.ts';
@@ -60,7 +61,8 @@ async function watch({ look, every = 1000, env }: WatchOptions): Promise<number>
     while (!done.signal.aborted) {
       lines = await look(style);
       draw();
-      await pause(every, done.signal);
+      // The end of the watch is no error.
+      await pause(every, undefined, { signal: done.signal }).catch(() => undefined);
     }
   } finally {
     stdout.write(`${lines.length > 0 ? '\n' : ''}${SHOW_CURSOR}`);
@@ -94,17 +96,4 @@ function listenForKeys(end: () => void): { close(): void } {
       stdin.setRawMode(false);
     },
   };
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const finish = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, milliseconds);
-    signal.addEventListener('abort', finish);
-    if (signal.aborted) finish();
-  });
 }

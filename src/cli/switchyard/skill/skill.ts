@@ -12,7 +12,7 @@ export const yardSkillCommand: YardCommand = {
     {
       name: 'target',
       value: 'DIR',
-      summary: 'install: the directory of all skills (default ~/.codex/skills)',
+      summary: 'install: the directory that contains the skills (default ~/.codex/skills)',
     },
     { name: 'force', short: 'f', summary: 'install: replace an existing skill' },
   ],

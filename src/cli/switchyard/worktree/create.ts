@@ -31,13 +31,13 @@ export const yardCreateCommand: YardCommand = {
     if (branch === undefined)
       throw usage('create needs a branch.', 'For example: switchyard create feature-x');
     return invocation.inYard((yard) =>
-      withInterrupt(invocation, STOPPED, async ({ onWait }, interrupt) => {
+      withInterrupt(invocation, STOPPED, async ({ onEvent }, interrupt) => {
         const made = await createWorktree(yard, {
           branch,
           base: flags.get('base'),
           path: flags.get('path'),
           forceEnv: flags.has('force-env'),
-          onWait,
+          onEvent,
           signal: interrupt.signal,
         });
         const lines = [

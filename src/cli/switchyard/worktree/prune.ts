@@ -15,9 +15,9 @@ export const yardPruneCommand: YardCommand = {
     ['$0 prune --all', 'projects that were deleted'],
   ],
   run: ({ flags }, invocation) =>
-    withProgress(invocation, async ({ onWait }) =>
+    withProgress(invocation, async ({ onEvent }) =>
       flags.has('all')
-        ? actionOutcome(await pruneProjects(invocation.env, { onWait }))
-        : invocation.inYard(async (yard) => actionOutcome(await pruneWorktrees(yard, { onWait }))),
+        ? actionOutcome(await pruneProjects(invocation.env, { onEvent }))
+        : invocation.inYard(async (yard) => actionOutcome(await pruneWorktrees(yard, { onEvent }))),
     ),
 };

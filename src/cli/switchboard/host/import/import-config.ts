@@ -1,4 +1,3 @@
-import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
   locateConfig,
@@ -8,6 +7,7 @@ import {
 } from '../../../../config/index.ts';
 import type { HostServer } from '../../../../hosts/index.ts';
 import { stateDirectory, userConfigDirectory } from '../../../../shared/paths.ts';
+import type { SecretStore } from '../../../../secrets/index.ts';
 import { isWritten, planImport, type ImportOptions, type PlannedServer } from './import-plan.ts';
 
 /** Whose file it is: the person's own, that of everybody who works on a project, or one that was named. */
@@ -22,10 +22,17 @@ export interface ConfigImport {
   write(): Promise<EditedConfig>;
 }
 
-export interface ConfigImportOptions extends Omit<ImportOptions, 'directory'> {
+export interface ConfigImportOptions extends Omit<
+  ImportOptions,
+  'directory' | 'storesSecrets' | 'knownSecrets'
+> {
   /** The file that was named, absolute, where one was. */
   readonly explicit: string | undefined;
   readonly variant: ProgramVariant | undefined;
+  /** Where secrets go, if not into the configuration or the environment. Default: nowhere. */
+  readonly secretStore?: SecretStore | undefined;
+  /** Ends waiting for the keychain. */
+  readonly signal: AbortSignal;
   /** What else to change in the text. Default nothing. */
   readonly more?: ((text: string) => string) | undefined;
 }
@@ -41,30 +48,36 @@ export async function planConfigImport(
   servers: readonly HostServer[],
   options: ConfigImportOptions,
 ): Promise<ConfigImport> {
-  const { where, explicit, variant, more = (text) => text } = options;
+  const { where, explicit, variant, secretStore, signal, more = (text) => text } = options;
   const userDirectory = userConfigDirectory(where.env);
   const { file, directory } =
     level === 'explicit'
-      ? { file: explicit, directory: dirname(explicit!) }
+      ? { file: explicit, directory: explicit === undefined ? where.cwd : dirname(explicit) }
       : locateConfig(level, { cwd: where.cwd, userDirectory, home: where.home });
   // Whatever is in a repository is read by everybody who has that.
   const hidesSecrets = level === 'project' || options.hidesSecrets;
   // What is discovered in a project does not take names from the person's own servers.
   const elsewhere: ImportOptions['elsewhere'] = level === 'user' ? new Map() : options.elsewhere;
+  const knownSecrets = secretStore && (await valuesIn(secretStore));
+  const storesSecrets = secretStore !== undefined;
   let planned: readonly PlannedServer[] = [];
   const edit = (dryRun: boolean): Promise<EditedConfig> =>
     editConfig({
       file,
       directory,
       change(text) {
-        const plan = planImport(text, servers, { ...options, directory, elsewhere, hidesSecrets });
+        const plan = planImport(text, servers, {
+          ...options,
+          ...{ directory, elsewhere, hidesSecrets, storesSecrets, knownSecrets },
+        });
         planned = plan.servers;
         return more(planned.some(isWritten) ? plan.after : text);
       },
       dryRun,
       backupsIn: stateDirectory(where.env),
-      // A new file may hold the secrets of the hosts.
+      // It may hold the secrets of the hosts.
       ownerOnly: !hidesSecrets || level === 'user',
+      secret: !hidesSecrets || level === 'user',
       scope: level === 'explicit' ? undefined : level,
       variant: variant,
     });
@@ -76,11 +89,22 @@ export async function planConfigImport(
       return planned;
     },
     async write() {
-      if (level === 'user') mkdirSync(directory, { recursive: true, mode: 0o700 });
-      const done = await edit(false);
-      // It may have been readable for others before it held secrets.
-      if (level === 'user' && done.before !== done.after) chmodSync(done.file, 0o600);
-      return done;
+      // First, so that no secret is ever in neither place.
+      for (const { name, value } of planned.filter(isWritten).flatMap(({ secrets }) => secrets))
+        if (knownSecrets?.get(name) !== value) await secretStore?.set(name, value, signal);
+      return edit(false);
     },
   };
+}
+
+/** The secrets that are stored, with the values that can be read. */
+async function valuesIn(store: SecretStore): Promise<Map<string, string | undefined>> {
+  const names = store.list().map(({ name }) => name);
+  const values = await store.values(names);
+  return new Map(
+    names.map((name) => {
+      const state = values.get(name);
+      return [name, state.kind === 'set' ? state.value : undefined];
+    }),
+  );
 }

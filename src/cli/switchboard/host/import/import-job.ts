@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { EditedConfig, LoadedConfig } from '../../../../config/index.ts';
+import type { LoadedConfig } from '../../../../config/index.ts';
 import {
   HOSTS,
   readServers,
@@ -12,13 +12,21 @@ import {
   type TakeoverResult,
   hostEnvironment,
 } from '../../../../hosts/index.ts';
+import { SecretStore } from '../../../../secrets/index.ts';
 import { expectedError, type SwitchboardError } from '../../../../shared/errors.ts';
 import { stateDirectory } from '../../../../shared/paths.ts';
 import { usage, type Flag, type ParsedArguments } from '../../../kit/arguments.ts';
 import type { Context } from '../../command.ts';
 import { isOurs, ourProgram, passedVariables, referencesIn, variablesIn } from '../host-entries.ts';
 import { hostsIn, nameIn, scopeIn } from '../host-flags.ts';
-import { levelOf, planConfigImport, type ConfigImport, type Level } from './import-config.ts';
+import { applyPlans, type AppliedPlans } from './apply-plans.ts';
+import {
+  levelOf,
+  planConfigImport,
+  type ConfigImport,
+  type ConfigImportOptions,
+  type Level,
+} from './import-config.ts';
 import { type PlannedServer, neededVariables, type VariableState } from './import-plan.ts';
 import { planTakeover, type FileTakeover } from './takeover-plan.ts';
 
@@ -36,22 +44,16 @@ export interface ImportJob {
   readonly variables: readonly VariableState[];
   /** Files of hosts that were passed over because they cannot be read. */
   readonly problems: readonly SwitchboardError[];
-  /** Does it: our own files first, so that no server is ever in neither place. */
   apply(): Promise<ImportDone>;
 }
 
 export interface HostTakeover {
   readonly parts: FileTakeover;
   readonly change: TakeoverResult;
+  write(): Promise<TakeoverResult>;
 }
 
-export interface ImportDone {
-  readonly configs: readonly { readonly plan: ConfigImport; readonly edited: EditedConfig }[];
-  readonly takeovers: readonly {
-    readonly parts: FileTakeover;
-    readonly change: TakeoverResult | SwitchboardError;
-  }[];
-}
+export type ImportDone = AppliedPlans<ConfigImport, HostTakeover, TakeoverResult>;
 
 export async function prepareImport(given: ParsedArguments, context: Context): Promise<ImportJob> {
   const { flags } = given;
@@ -63,7 +65,7 @@ export async function prepareImport(given: ParsedArguments, context: Context): P
   const options = {
     where,
     elsewhere: discovered(config),
-    hidesSecrets: hidesSecrets(given),
+    ...secretOptions(secretsIn(given), context),
     takesOver,
     explicit: explicit === undefined ? undefined : resolve(context.cwd, explicit),
     variant: context.variant.configVariant,
@@ -79,9 +81,8 @@ export async function prepareImport(given: ParsedArguments, context: Context): P
     if (belonging.length > 0)
       configs.push(await planConfigImport(each, belonging, { ...options, takesOver: leaves }));
   }
-  const planned = servers.map((server) =>
-    configs.flatMap((each) => each.planned).find((each) => each.server === server)!,
-  );
+  const plans = configs.flatMap((each) => each.planned);
+  const planned = servers.flatMap((server) => plans.find((each) => each.server === server) ?? []);
   const entryFor = entryMaker(config, configs, context, options.explicit);
   if (takesOver && level === 'project' && scopeIn(given) !== 'project')
     throw usage(
@@ -93,11 +94,11 @@ export async function prepareImport(given: ParsedArguments, context: Context): P
   const isSpared = ({ server }: PlannedServer): boolean =>
     server.location.scope === 'project' && !asksForShared;
   const moved = taken.filter((each) => !isSpared(each));
-  const files = planTakeover({ planned: moved, ours, name, entryFor });
   const take = (parts: FileTakeover, dryRun: boolean): Promise<TakeoverResult> =>
     takeOver({ parts, name, isOurs, stateDirectory: stateDirectory(context.env), dryRun });
   const takeovers: HostTakeover[] = [];
-  for (const parts of files) takeovers.push({ parts, change: await take(parts, true) });
+  for (const parts of planTakeover({ planned: moved, ours, name, entryFor }))
+    takeovers.push({ parts, change: await take(parts, true), write: () => take(parts, false) });
   return {
     config,
     servers: planned,
@@ -106,15 +107,7 @@ export async function prepareImport(given: ParsedArguments, context: Context): P
     spared: [...new Set(taken.filter(isSpared).map(({ server }) => server.location.file))],
     variables: neededVariables(planned, context.env),
     problems,
-    async apply() {
-      const done: ImportDone['configs'][number][] = [];
-      for (const plan of configs) done.push({ plan, edited: await plan.write() });
-      // A failure in one file is reported together with what was done.
-      const results: ImportDone['takeovers'][number][] = [];
-      for (const parts of files)
-        results.push({ parts, change: await take(parts, false).catch(expectedError) });
-      return { configs: done, takeovers: results };
-    },
+    apply: () => applyPlans(configs, takeovers),
   };
 }
 
@@ -180,17 +173,32 @@ export function levelIn({ flags }: ParsedArguments): Level | undefined {
 /** What becomes of secrets in the person's own file. */
 export const SECRETS_FLAG: Flag = {
   name: 'secrets',
-  value: 'keep|env',
-  summary: 'secrets in your user file: keep (default), or replace with references',
+  value: 'keep|env|store',
+  summary: 'secrets: keep (default), set as environment variables, or store with `$0 secret`',
 };
 
-export function hidesSecrets({ flags }: ParsedArguments): boolean {
+type SecretsMode = 'keep' | 'env' | 'store';
+
+/** What the flag says. */
+export function secretsIn({ flags }: ParsedArguments): SecretsMode {
   const how = flags.get('secrets') ?? 'keep';
-  if (how === 'keep' || how === 'env') return how === 'env';
+  if (how === 'keep' || how === 'env' || how === 'store') return how;
   throw usage(
-    `--secrets takes "keep" or "env", not ${JSON.stringify(how)}.`,
-    'With "env", secrets become references to environment variables.',
+    `--secrets takes "keep", "env" or "store", not ${JSON.stringify(how)}.`,
+    'With "env", secrets become references to environment variables; with "store", to secrets in the keychain.',
   );
+}
+
+/** The same for what plans an import. */
+export function secretOptions(
+  mode: SecretsMode,
+  { env, stop }: Pick<Context, 'env' | 'stop'>,
+): Pick<ConfigImportOptions, 'hidesSecrets' | 'secretStore' | 'signal'> {
+  return {
+    hidesSecrets: mode !== 'keep',
+    secretStore: mode === 'store' ? new SecretStore(env) : undefined,
+    signal: stop,
+  };
 }
 
 /** The servers that were discovered beside the configuration, each with its file. */

@@ -22,6 +22,10 @@ export interface ImportOptions {
   readonly elsewhere: ReadonlyMap<string, string | undefined>;
   /** Whether secrets become references. */
   readonly hidesSecrets: boolean;
+  /** With hidden secrets: whether they go into the store of secrets, rather than into the environment. Default false. */
+  readonly storesSecrets?: boolean | undefined;
+  /** The secrets that are stored already; their names are taken. The value is undefined where it cannot be read. */
+  readonly knownSecrets?: ReadonlyMap<string, string | undefined> | undefined;
   /** Whether servers go from their host: then the configuration has to have them itself. */
   readonly takesOver: boolean;
   /** Whether a server takes the place of the one that is there already and differs. Default: none does. */
@@ -46,6 +50,15 @@ export interface PlannedServer {
   /** In parts of sentences. */
   readonly notes: readonly string[];
   readonly variables: readonly NeededVariable[];
+  /** The secrets to store for it. */
+  readonly secrets: readonly NewSecret[];
+}
+
+/** A secret that moves into the store. */
+export interface NewSecret {
+  readonly name: string;
+  /** Never to be shown. */
+  readonly value: string;
 }
 
 /** A variable that a server needs. */
@@ -69,7 +82,7 @@ export function isWritten({ state }: Pick<PlannedServer, 'state'>): boolean {
 /** Decides under which names servers of hosts go into a configuration, and writes them into its text. */
 export function planImport(text: string, found: readonly HostServer[], options: ImportOptions): ImportPlan {
   const present = new Map(Object.entries(serversIn(text)));
-  const variables = new Map<string, string>();
+  const variables = new Map<string, string | undefined>(options.knownSecrets ?? []);
   const servers: PlannedServer[] = [];
   let after = text;
   for (const server of found) {
@@ -81,9 +94,9 @@ export function planImport(text: string, found: readonly HostServer[], options: 
     const others = new Map([...present].filter(([as]) => isElsewhere(as)));
     const planned = plan(server, { present, others }, variables, options);
     servers.push(planned);
-    if (!isWritten(planned)) continue;
+    if (!isWritten(planned) || planned.entry === undefined) continue;
     present.set(planned.as, planned.entry);
-    after = withServer(after, planned.as, planned.entry!);
+    after = withServer(after, planned.as, planned.entry);
   }
   return { servers, after };
 }
@@ -94,37 +107,46 @@ function plan(
     present,
     others,
   }: { readonly present: ReadonlyMap<string, unknown>; readonly others: ReadonlyMap<string, unknown> },
-  variables: Map<string, string>,
+  variables: Map<string, string | undefined>,
   options: ImportOptions,
 ): PlannedServer {
   const { where, directory, elsewhere, hidesSecrets, takesOver, replaces = () => false } = options;
+  const storesSecrets = hidesSecrets && options.storesSecrets === true;
   const converted = convertServer(server, where);
   const name = nameFor(server.name);
   if (converted.kind === 'unusable')
-    return { server, as: name, state: 'unusable', entry: undefined, notes: [converted.why], variables: [] };
+    return { server, as: name, state: 'unusable', entry: undefined, notes: [converted.why], ...NOTHING };
   const plain = atHome(converted.entry, directory);
   const needed: NeededVariable[] = converted.variables.map((each) => ({ name: each }));
-  const hidden = replaceSecrets(plain, name, ({ value, variable }) => {
-    const chosen = freeVariable(variable, server.location.host.name, value, variables);
-    variables.set(chosen, value);
-    if (hidesSecrets) needed.push({ name: chosen, secret: value });
-    return `\${${chosen}}`;
+  const secrets: NewSecret[] = [];
+  const hide = (prefix: '' | 'secret:', chose: (name: string, value: string) => void): ConvertedEntry =>
+    replaceSecrets(plain, name, ({ value, variable }) => {
+      const chosen = freeVariable(variable, server.location.host.name, value, variables);
+      variables.set(chosen, value);
+      chose(chosen, value);
+      return `\${${prefix}${chosen}}`;
+    });
+  const hidden = hide('', (chosen, secret) => {
+    if (hidesSecrets && !storesSecrets) needed.push({ name: chosen, secret });
   });
-  const entry = hidesSecrets ? hidden : plain;
-  const seen = { server, entry, notes: converted.notes, variables: needed };
+  const stored = hide('secret:', (chosen, value) => {
+    if (storesSecrets) secrets.push({ name: chosen, value });
+  });
+  const entry = storesSecrets ? stored : hidesSecrets ? hidden : plain;
+  const seen = { server, entry, notes: converted.notes, variables: needed, secrets };
   if (!takesOver && elsewhere.get(name) === server.location.file)
     return {
       ...seen,
       as: name,
       state: 'same',
       notes: ['already read from there', ...converted.notes],
-      variables: [],
+      ...NOTHING,
     };
   const same = (there: unknown): ConvertedEntry | undefined =>
-    [plain, hidden].find((own) => isSame(there, own));
+    [plain, hidden, stored].find((own) => isSame(there, own));
   const isNear = (as: string, there: unknown): there is ConvertedEntry =>
     isEntry(there) &&
-    [plain, hidden].some((own) => isNearDuplicate({ name: as, entry: there }, { name, entry: own }));
+    [plain, hidden, stored].some((own) => isNearDuplicate({ name: as, entry: there }, { name, entry: own }));
   const found = (as: string, there: ConvertedEntry): PlannedServer => {
     const differ = differences(there, same(there) ?? entry);
     if (differ.length > 0 && replaces(server))
@@ -155,6 +177,9 @@ function plan(
   }
   throw new Error('There is always one more name.');
 }
+
+/** What a server needs that is not written. */
+const NOTHING = { variables: [], secrets: [] };
 
 /** A name, what it is instead, and then that with numbers. */
 function* candidates(wanted: string, instead: string, joint: string): Generator<string> {
@@ -196,10 +221,11 @@ function freeVariable(
   wanted: string,
   host: string,
   value: string,
-  taken: ReadonlyMap<string, string>,
+  taken: ReadonlyMap<string, string | undefined>,
 ): string {
   const instead = `${wanted}_${host.toUpperCase().replaceAll('-', '_')}`;
-  for (const name of candidates(wanted, instead, '_')) if ((taken.get(name) ?? value) === value) return name;
+  for (const name of candidates(wanted, instead, '_'))
+    if (!taken.has(name) || taken.get(name) === value) return name;
   throw new Error('There is always one more name.');
 }
 

@@ -1,15 +1,14 @@
-import { parseText, type TakeoverResult } from '../../../../hosts/index.ts';
+import { literalSecrets, type TakeoverResult } from '../../../../hosts/index.ts';
 import { SwitchboardError } from '../../../../shared/errors.ts';
-import { parseJsonc } from '../../../../shared/jsonc.ts';
 import { printableLine } from '../../../../shared/printable.ts';
 import { maskedDiff, entryText } from '../without-secrets.ts';
 import { variableNotes, referencesIn } from '../host-entries.ts';
-import type { ConfigImport } from './import-config.ts';
-import type { HostTakeover, ImportDone, ImportJob } from './import-job.ts';
+import type { ImportDone, ImportJob } from './import-job.ts';
 import { isWritten, type PlannedServer, variablesText } from './import-plan.ts';
 import type { FileTakeover } from './takeover-plan.ts';
 import type { Style } from '../../../kit/style.ts';
 import { table } from '../../../kit/table.ts';
+import { counted } from '../../../kit/text.ts';
 import type { EditedConfig } from '../../../../config/index.ts';
 
 /** What was found in the hosts, and what becomes of each. */
@@ -35,44 +34,49 @@ function whereabouts({ host, scope }: PlannedServer['server']['location']): stri
 /** What would change, file by file, without secrets. */
 export function previewText(job: ImportJob, style: Style): string {
   return [
-    ...job.configs.map((config) => configDiff(config, style)),
-    ...job.takeovers.map((takeover) => hostDiff(takeover, style)),
+    ...job.configs.map(({ edited }) => maskedDiff(edited, style)),
+    ...job.takeovers.map(({ parts, change }) => maskedDiff(change, style, parts[0].location)),
     sparedText(job),
     variablesText(job.variables),
+    secretsText(job.servers),
   ]
     .filter((part) => part !== '')
     .join('\n');
 }
 
-export function configDiff({ edited }: Pick<ConfigImport, 'edited'>, style: Style): string {
-  return maskedDiff(edited, parseJsonc, style);
-}
-
-export function hostDiff({ parts, change }: HostTakeover, style: Style): string {
-  return maskedDiff(change, (text) => parseText(text, parts[0].location), style);
-}
-
 /** What was done. */
-export function importDoneText(job: ImportJob, { configs, takeovers }: ImportDone, program: string): string {
+export function importDoneText(job: ImportJob, { configs, hosts }: ImportDone, program: string): string {
   const references = configs.flatMap(({ edited }) => referencesIn(edited.after));
   const lines = [
     ...configs.map(({ plan, edited }) => wroteText(edited, plan.planned.filter(isWritten).length)),
-    ...takeovers.map(({ parts, change }) =>
+    ...hosts.map(({ plan, change }) =>
       change instanceof SwitchboardError || change.before === change.after
         ? ''
-        : takenText(parts, change, references, program),
+        : takenText(plan.parts, change, references, program),
     ),
     sparedText(job),
     variablesText(job.variables),
+    secretsText(job.servers),
   ];
   return lines.join('');
+}
+
+/** Which secrets go into the store, or could. */
+export function secretsText(planned: readonly PlannedServer[]): string {
+  const written = planned.filter(isWritten);
+  const stored = new Set(written.flatMap(({ secrets }) => secrets.map(({ name }) => name)));
+  if (stored.size > 0)
+    return `Secrets that move out of the file (\`switchboard secret list\` says where to): ${[...stored].join(', ')}.\n`;
+  const kept = written.flatMap(({ as, entry }) => (entry === undefined ? [] : literalSecrets(entry, as)));
+  if (kept.length === 0) return '';
+  return `The file has ${counted(kept.length, 'secret')}. With --secrets store, the keychain has them instead.\n`;
 }
 
 /** What became of one of our own files. */
 export function wroteText({ before, after, file, backup }: EditedConfig, count: number): string {
   if (before === after) return `No changes in ${printableLine(file)}.\n`;
   const kept = backup === undefined ? '' : ` A backup is in ${printableLine(backup)}.`;
-  return `Wrote ${countedServers(count)} to ${printableLine(file)}.${kept}\n`;
+  return `Wrote ${counted(count, 'server')} to ${printableLine(file)}.${kept}\n`;
 }
 
 /** Says that our entry is in the file only where it was written there. */
@@ -85,8 +89,8 @@ function takenText(
   const { host, file, scope } = parts[0].location;
   const where = printableLine(file);
   const what = parts.some(({ entry }) => entry !== undefined)
-    ? `Replaced ${countedServers(removed.length)} of ${host.title} with an entry for Switchboard in ${where}.\n`
-    : `Removed ${countedServers(removed.length)} of ${host.title} from ${where}; the entry for Switchboard already existed.\n`;
+    ? `Replaced ${counted(removed.length, 'server')} of ${host.title} with an entry for Switchboard in ${where}.\n`
+    : `Removed ${counted(removed.length, 'server')} of ${host.title} from ${where}; the entry for Switchboard already existed.\n`;
   const next = (scope === 'project' ? host.next.project : undefined) ?? host.next.user;
   return [
     what,
@@ -103,8 +107,4 @@ function sparedText({ spared }: Pick<ImportJob, 'spared'>): string {
         `${printableLine(file)} was not changed, because it is shared. --scope project takes it over.\n`,
     )
     .join('');
-}
-
-function countedServers(count: number): string {
-  return count === 1 ? '1 server' : `${count} servers`;
 }

@@ -8,8 +8,8 @@ import { Exit } from '../../../../shared/exit-codes.ts';
 import { describeFailure, failureData } from '../../../kit/output.ts';
 import { HOST_DRY_RUN, HOST_NAMES, NAME_FLAG } from '../host-flags.ts';
 import { prepareImport, type ImportDone, type ImportJob, SECRETS_FLAG } from './import-job.ts';
-import { configDiff, importDoneText, foundText, hostDiff, previewText } from './import-text.ts';
-import { entryText } from '../without-secrets.ts';
+import { importDoneText, foundText, previewText } from './import-text.ts';
+import { entryText, maskedDiff } from '../without-secrets.ts';
 import { writeStderr } from '../../../kit/stderr.ts';
 import { createStyle, plainStyle } from '../../../kit/style.ts';
 import { notifiedText } from '../../gateway/notify-gateways.ts';
@@ -25,10 +25,11 @@ export const importCommand: CliCommand = {
     'Shows what was found and what would change, then asks. --yes skips the question; without --yes and ' +
       'without a terminal, nothing is written and the exit code is 2.',
     'Secrets are copied into your user file, which only you can read. In the project file, and with ' +
-      '--secrets env, they become references, and the variables to set are listed. Values are never ' +
-      'printed.',
+      '--secrets env, they become references, and the variables to set are listed. With --secrets store, ' +
+      "they move to the system's keychain or, if it is not available, to a separate file (see `$0 secret`). " +
+      'Values are never printed.',
     'With --takeover, an entry for Switchboard also replaces the servers in the host. `$0 eject` restores ' +
-      'them, byte for byte if the file is unchanged since. Files shared with a team (.mcp.json, ' +
+      'them; if nothing else has changed, it restores the file byte for byte. Files shared with a team (.mcp.json, ' +
       '.vscode/mcp.json, .cursor/mcp.json …) are taken over only with --scope project.',
   ],
   flags: [
@@ -43,14 +44,14 @@ export const importCommand: CliCommand = {
     SECRETS_FLAG,
     { name: 'takeover', summary: 'replace the servers in the host with Switchboard' },
     NAME_FLAG,
-    { name: 'yes', short: 'y', summary: 'do it without asking' },
+    { name: 'yes', short: 'y', summary: 'do not ask' },
     { name: 'no-reload', summary: 'do not reload running gateways' },
     HOST_DRY_RUN,
   ],
   examples: [
     ['$0 import', 'from all hosts; asks first'],
     ['$0 import cursor vscode --yes', 'from two hosts, without asking'],
-    ['$0 import claude-desktop --secrets env', 'with references instead of secrets'],
+    ['$0 import claude-desktop --secrets store', 'with its secrets moved to the keychain'],
     ['$0 import claude-code --takeover', 'and use Switchboard in the host'],
     ['$0 import --only github --dry-run', 'preview one server'],
   ],
@@ -76,7 +77,7 @@ export const importCommand: CliCommand = {
       if (!(await confirm('Write this?', { input, output, signal: context.stop })))
         return { ...preview(job, false), text: () => 'Nothing was written.\n', remark };
     }
-    return finished(job, await job.apply(), given, context, remark);
+    return { ...(await finished(job, await job.apply(), given, context)), remark };
   },
 };
 
@@ -103,14 +104,14 @@ function preview(job: ImportJob, shows: boolean): CommandOutcome {
         file: config.edited.file,
         changed: false,
         backup: null,
-        diff: configDiff(config, plainStyle),
+        diff: maskedDiff(config.edited, plainStyle),
       })),
       spared: job.spared,
       takeover: job.takeovers.map((takeover) => ({
         host: takeover.parts[0].location.host.name,
         file: takeover.change.file,
         removed: takeover.change.removed,
-        diff: hostDiff(takeover, plainStyle),
+        diff: maskedDiff(takeover.change, plainStyle, takeover.parts[0].location),
       })),
     },
     text: (style) => {
@@ -121,20 +122,17 @@ function preview(job: ImportJob, shows: boolean): CommandOutcome {
   };
 }
 
-function finished(
+async function finished(
   job: ImportJob,
   done: ImportDone,
   given: ParsedArguments,
   context: Context,
-  remark: string,
-): CommandOutcome {
+): Promise<CommandOutcome> {
   const { program } = context.variant;
-  const failures = done.takeovers.flatMap(({ change }) =>
-    change instanceof SwitchboardError ? [change] : [],
-  );
+  const failures = done.hosts.flatMap(({ change }) => (change instanceof SwitchboardError ? [change] : []));
   const changed = done.configs.some(({ edited }) => edited.before !== edited.after);
   const files = done.configs.map(({ edited }) => edited.file);
-  const { gateways, exitCode } = notifyOfChange({ changed, dryRun: false }, files, given, context);
+  const { gateways, exitCode } = await notifyOfChange({ changed, dryRun: false }, files, given, context);
   return {
     exitCode: failures.length + job.problems.length > 0 ? Exit.failed : exitCode,
     data: {
@@ -147,16 +145,22 @@ function finished(
         backup: edited.backup ?? null,
       })),
       spared: job.spared,
-      takeover: done.takeovers.map(({ parts: [{ location }], change }) => ({
-        host: location.host.name,
-        file: location.file,
-        ...(change instanceof SwitchboardError
-          ? { error: failureData(change) }
-          : { removed: change.removed, backup: change.backup ?? null, record: change.record ?? null }),
-      })),
+      takeover: done.hosts.map(
+        ({
+          plan: {
+            parts: [{ location }],
+          },
+          change,
+        }) => ({
+          host: location.host.name,
+          file: location.file,
+          ...(change instanceof SwitchboardError
+            ? { error: failureData(change) }
+            : { removed: change.removed, backup: change.backup ?? null, record: change.record ?? null }),
+        }),
+      ),
       gateways,
     },
-    remark,
     complaint: failures.map((failure) => describeFailure(failure, program)).join(''),
     text: (style) =>
       `${foundText(job, style)}\n${importDoneText(job, done, program)}${changed ? notifiedText(gateways) : ''}`,

@@ -1,9 +1,17 @@
 import { relative, resolve } from 'node:path';
-import { findHost, type HostServer, type HostEnvironment } from '../../../../hosts/index.ts';
+import {
+  findHost,
+  literalSecrets,
+  plainEntry,
+  type HostServer,
+  type HostEnvironment,
+} from '../../../../hosts/index.ts';
 import { didYouMean } from '../../../../shared/nearest.ts';
 import { usage, type ParsedArguments } from '../../../kit/arguments.ts';
+import { counted } from '../../../kit/text.ts';
+import { isEntry } from '../import/import-plan.ts';
 import { levelOf, type Level } from '../import/import-config.ts';
-import { levelIn } from '../import/import-job.ts';
+import { levelIn, secretsIn } from '../import/import-job.ts';
 import { entryText } from '../without-secrets.ts';
 import type { Prompter, Choice } from '../../../kit/prompter.ts';
 import {
@@ -23,6 +31,8 @@ export interface Choices {
   readonly beside: readonly HostFile[];
   /** Whether the project's Switchyard is added. */
   readonly yard: boolean;
+  /** What becomes of literal secrets. */
+  readonly secrets: ReturnType<typeof secretsIn>;
   /** Whether the servers are started once, to count what hosts load. */
   readonly start: boolean;
 }
@@ -53,8 +63,9 @@ export async function choose(found: FoundServers, options: ChooseOptions): Promi
   const servers: ChosenServer[] = [];
   for (const each of importable) servers.push({ importable: each, ...(await chooseVariant(each, options)) });
   const beside = await chooseBeside(files, servers, options);
+  const secrets = await chooseSecrets(servers, options);
   const start = await chooseStart(servers.length + (yard ? 1 : 0), options);
-  return { servers, files, beside, yard, start };
+  return { servers, files, beside, yard, secrets, start };
 }
 
 /**
@@ -75,6 +86,23 @@ export function movable(
 /** A file as it is named in lists and by flags: the host, or the path of a team file. */
 export function fileLabel({ location }: HostFile, where: HostEnvironment): string {
   return location.scope === 'project' ? relative(where.cwd, location.file) : location.host.name;
+}
+
+/** Nobody is asked about secrets that are not there. */
+async function chooseSecrets(
+  servers: readonly ChosenServer[],
+  { given, prompter }: ChooseOptions,
+): Promise<Choices['secrets']> {
+  const count = servers.flatMap(({ variant: { server } }) => {
+    const entry = plainEntry(server.value);
+    return isEntry(entry) ? literalSecrets(entry, server.name) : [];
+  }).length;
+  if (given.flags.has('secrets') || prompter === undefined || count === 0) return secretsIn(given);
+  return prompter.one(`Where should ${counted(count, 'secret')} of these servers go?`, [
+    { value: 'store', label: "The system's keychain", hint: 'or a file of their own where there is none' },
+    { value: 'keep', label: 'Into the configuration', hint: 'as they are now in the hosts' },
+    { value: 'env', label: 'Nowhere', hint: 'you set environment variables' },
+  ]);
 }
 
 async function chooseFiles(
@@ -115,8 +143,8 @@ function fileNamed(
 }
 
 function contents({ servers, ours }: HostFile): string {
-  const counted = servers.length === 1 ? '1 server' : `${servers.length} servers`;
-  return ours === undefined ? counted : `${counted}, and already Switchboard`;
+  const count = counted(servers.length, 'server');
+  return ours === undefined ? count : `${count}, and already Switchboard`;
 }
 
 async function chooseServers(

@@ -143,5 +143,5 @@ function offerOf(variants: [EntryVariant, ...EntryVariant[]], { env }: HostEnvir
 
 function needsUnset(entry: ConvertedEntry, env: HostEnvironment['env']): boolean {
   const references = JSON.stringify(entry).matchAll(/\$\{(?:env:)?([A-Za-z_]\w*)\}/g);
-  return [...references].some(([, name]) => env[name!] === undefined);
+  return [...references].some(([, name = '']) => env[name] === undefined);
 }

@@ -10,12 +10,13 @@ import type { CliCommand, Context } from '../../command.ts';
 import { Exit } from '../../../../shared/exit-codes.ts';
 import { describeFailure, failureData } from '../../../kit/output.ts';
 import { HOST_DRY_RUN, NAME_FLAG, nameIn } from '../host-flags.ts';
-import { discovered, entryMaker, hidesSecrets, levelIn, SECRETS_FLAG } from '../import/import-job.ts';
+import { applyPlans } from '../import/apply-plans.ts';
+import { discovered, entryMaker, levelIn, secretOptions, SECRETS_FLAG } from '../import/import-job.ts';
 import { Cancelled, createPrompter, type Prompter } from '../../../kit/prompter.ts';
 import { choose, fileLabel, YARD_CHOICE, type Choices } from './choices.ts';
 import { countLoads, type CountedLoads } from './host-load.ts';
 import { findServers, type FoundServers } from './importable-servers.ts';
-import { applyPlan, planInit, type ConfigPlan, type InitDone, type InitPlan } from './plan.ts';
+import { planInit, type ConfigPlan, type InitDone, type InitPlan } from './plan.ts';
 import {
   answerText,
   cautionText,
@@ -28,7 +29,7 @@ import {
 import { unreportedStderr } from '../../server-output.ts';
 import { writeStderr } from '../../../kit/stderr.ts';
 import { createStyle, plainStyle } from '../../../kit/style.ts';
-import { notifyUnsupported, configPaths, notifyGateways } from '../../gateway/notify-gateways.ts';
+import { configPaths, notifyGateways } from '../../gateway/notify-gateways.ts';
 
 export const initCommand: CliCommand = {
   summary: 'move the servers of your hosts behind Switchboard',
@@ -46,24 +47,30 @@ export const initCommand: CliCommand = {
       'all hosts on this machine, move, and start.',
   ],
   flags: [
-    { name: 'yes', short: 'y', summary: 'do it without asking' },
-    { name: 'servers', value: 'NAMES', summary: 'only these servers, comma-separated; or none' },
+    { name: 'yes', short: 'y', summary: 'do not ask' },
+    { name: 'servers', value: 'NAMES', summary: 'only these servers, comma-separated; "none" for no server' },
     {
       name: 'hosts',
       value: 'NAMES',
-      summary: 'only these hosts, comma-separated; a path such as .mcp.json for a shared file; or none',
+      summary:
+        'only these hosts, comma-separated; for a shared file, its path, such as .mcp.json; "none" for no host',
     },
-    { name: 'beside', value: 'HOSTS', summary: 'keep the servers of these hosts in place; or all' },
+    {
+      name: 'beside',
+      value: 'HOSTS',
+      summary: 'keep the servers of these hosts in place; "all" for all hosts',
+    },
     { name: 'move', summary: 'move the servers of all chosen hosts (default)' },
     {
       name: 'prefer',
       value: 'HOST',
-      summary: "if a server's settings differ, use those of this host, even over existing ones",
+      summary:
+        'if the definitions of a server differ, use the one from this host, even if Switchboard already has another',
     },
     { name: 'user', summary: 'write all servers to your user file' },
     { name: 'project', summary: 'write all servers to the project file' },
     SECRETS_FLAG,
-    { name: 'start', summary: 'start the servers once at the end and count what hosts load' },
+    { name: 'start', summary: 'start the servers once at the end, and show the tokens that hosts load' },
     { name: 'no-start', summary: 'start nothing' },
     NAME_FLAG,
     HOST_DRY_RUN,
@@ -136,7 +143,7 @@ async function prepareAndRun(
     level: levelIn(given),
     explicit,
     variant: context.variant.configVariant,
-    hidesSecrets: hidesSecrets(given),
+    ...secretOptions(choices.secrets, context),
     // What leaves the file of a team must be in ours.
     takesOver: choices.files.some(
       (file) => file.location.scope === 'project' && !choices.beside.includes(file),
@@ -150,12 +157,8 @@ async function prepareAndRun(
     writeStderr(`\n${planText(plan, program, style)}\n${caution}`);
     if (!(await prompter.confirm('Do this?'))) return unchanged(Exit.ok);
   }
-  const done = await applyPlan(plan);
-  const gateways = notifyGateways(
-    configPaths(await context.loadConfig('quietly')),
-    context,
-    notifyUnsupported(),
-  );
+  const done = await applyPlans(plan.configs, plan.hosts);
+  const gateways = await notifyGateways(configPaths(await context.loadConfig('quietly')), context);
   const counted = choices.start
     ? await countLoads({
         plan,
@@ -251,7 +254,7 @@ function hostData({ file, name, moves, stays }: InitPlan['hosts'][number]): obje
 interface Finished {
   readonly done: InitDone;
   readonly counted: CountedLoads | undefined;
-  readonly gateways: ReturnType<typeof notifyGateways>;
+  readonly gateways: Awaited<ReturnType<typeof notifyGateways>>;
   readonly caution: string;
   readonly remark: string;
 }

@@ -1,16 +1,18 @@
-import { withoutServer, withServer, type EditedConfig } from '../../../../config/index.ts';
+import { withoutServer, withServer } from '../../../../config/index.ts';
 import {
   installEntry,
   takeOver,
+  type ChangedFile,
   type Entry,
   type Host,
   type HostServer,
   type Scope,
   type TakeoverPart,
 } from '../../../../hosts/index.ts';
-import { expectedError, SwitchboardError } from '../../../../shared/errors.ts';
+import { SwitchboardError } from '../../../../shared/errors.ts';
 import { stateDirectory } from '../../../../shared/paths.ts';
 import { isOurs } from '../host-entries.ts';
+import type { AppliedPlans } from '../import/apply-plans.ts';
 import {
   planConfigImport,
   type ConfigImport,
@@ -47,11 +49,7 @@ export interface HostPlan {
   write(): Promise<HostChange>;
 }
 
-export interface HostChange {
-  readonly file: string;
-  readonly before: string | undefined;
-  readonly after: string | undefined;
-  readonly backup: string | undefined;
+export interface HostChange extends ChangedFile {
   /** What keeps the host from using our entry, as a sentence. */
   readonly obstacle: string | undefined;
 }
@@ -143,17 +141,4 @@ function partsOf(
 }
 
 /** What became of a plan. */
-export interface InitDone {
-  readonly configs: readonly { readonly plan: ConfigPlan; readonly edited: EditedConfig }[];
-  /** A failure in one host is reported together with what was done. */
-  readonly hosts: readonly { readonly plan: HostPlan; readonly change: HostChange | SwitchboardError }[];
-}
-
-/** Does it: our own files first, so that no server is ever in neither place. */
-export async function applyPlan({ configs, hosts }: InitPlan): Promise<InitDone> {
-  const wrote: InitDone['configs'][number][] = [];
-  for (const plan of configs) wrote.push({ plan, edited: await plan.write() });
-  const changed: InitDone['hosts'][number][] = [];
-  for (const plan of hosts) changed.push({ plan, change: await plan.write().catch(expectedError) });
-  return { configs: wrote, hosts: changed };
-}
+export type InitDone = AppliedPlans<ConfigPlan, HostPlan, HostChange>;

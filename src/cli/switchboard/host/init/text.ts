@@ -1,19 +1,18 @@
-import { convertServer, parseText, type HostServer, type HostEnvironment } from '../../../../hosts/index.ts';
+import { convertServer, type HostServer, type HostEnvironment } from '../../../../hosts/index.ts';
 import { SwitchboardError } from '../../../../shared/errors.ts';
-import { parseJsonc } from '../../../../shared/jsonc.ts';
 import { printableLine } from '../../../../shared/printable.ts';
 import { maskedDiff, entryText } from '../without-secrets.ts';
 import { variableNotes, referencesIn } from '../host-entries.ts';
 import { isWritten, type PlannedServer, neededVariables, variablesText } from '../import/import-plan.ts';
 import { secretsOf, secretWarning } from '../../config/project-secrets.ts';
-import { secondsText } from '../../../kit/text.ts';
+import { counted, secondsText, tokensText } from '../../../kit/text.ts';
 import type { Style } from '../../../kit/style.ts';
 import type { ProbeAnswer } from '../../server/probe-servers.ts';
-import { table } from '../../../kit/table.ts';
+import { right, table } from '../../../kit/table.ts';
 import type { HostLoad } from './host-load.ts';
 import type { FoundServers } from './importable-servers.ts';
 import type { ConfigPlan, HostPlan, InitDone, InitPlan } from './plan.ts';
-import { wroteText } from '../import/import-text.ts';
+import { secretsText, wroteText } from '../import/import-text.ts';
 
 /** Findings that need the user's attention, in lines. */
 export function problemsText({ unusable, problems }: FoundServers): string {
@@ -56,11 +55,12 @@ const PRESENT: Partial<Record<PlannedServer['state'], string>> = {
 
 /** `Cursor; Codex with other env.API_KEY` */
 function fromText(server: HostServer, chosen: ConfigPlan['chosen']): string {
-  const { importable } = chosen.find(({ variant }) => variant.server === server)!;
+  const importable = chosen.find(({ variant }) => variant.server === server)?.importable;
+  const { variants = [], differs = [] } = importable ?? {};
   const { host, scope, project = '' } = server.location;
-  const others = importable.variants.filter((variant) => variant.server !== server);
+  const others = variants.filter((variant) => variant.server !== server);
   const titles = [...new Set(others.map((variant) => variant.server.location.host.title))];
-  const differ = importable.differs.length === 0 ? '' : ` with other ${importable.differs.join(', ')}`;
+  const differ = differs.length === 0 ? '' : ` with other ${differs.join(', ')}`;
   const rest = titles.length === 0 ? '' : `; ${titles.join(', ')}${differ}`;
   const local = scope === 'local' ? `, so far only in ${project}` : '';
   return printableLine(`${host.title}${local}${rest}`);
@@ -85,8 +85,8 @@ function hostPlanText({ file, moves, stays, name, change }: HostPlan, program: s
 /** The changes of every file, without secrets. */
 export function diffsText({ configs, hosts }: InitPlan, style: Style): string {
   return [
-    ...configs.map(({ edited }) => maskedDiff(edited, parseJsonc, style)),
-    ...hosts.map(({ file, change }) => maskedDiff(change, (text) => parseText(text, file.location), style)),
+    ...configs.map(({ edited }) => maskedDiff(edited, style)),
+    ...hosts.map(({ file, change }) => maskedDiff(change, style, file.location)),
   ]
     .filter((part) => part !== '')
     .join('\n');
@@ -135,7 +135,7 @@ function undoText({ hosts }: InitDone, program: string, style: Style): string {
   const namesOf = (plans: readonly HostPlan[]): string =>
     [...new Set(plans.map(({ file }) => file.location.host.name))].join(' ');
   const added = written.filter(({ moves, file }) => moves.length === 0 && file.ours === undefined);
-  const lines = [
+  const ways: readonly (readonly [line: string, hosts: string, does: string])[] = [
     [`${program} eject`, namesOf(written.filter(({ moves }) => moves.length > 0)), 'restores the servers'],
     [
       `${program} uninstall`,
@@ -147,9 +147,10 @@ function undoText({ hosts }: InitDone, program: string, style: Style): string {
       namesOf(added.filter(({ file }) => file.location.scope === 'project')),
       'removes the entry',
     ],
-  ].filter(([, named]) => named !== '');
+  ];
+  const lines = ways.filter(([, named]) => named !== '');
   if (lines.length === 0) return '';
-  return `\n${style.bold('Undo')}\n${lines.map(([line, named, does]) => `  ${line!} ${named!}   ${does!}\n`).join('')}`;
+  return `\n${style.bold('Undo')}\n${lines.map(([line, named, does]) => `  ${line} ${named}   ${does}\n`).join('')}`;
 }
 
 /** Variables to set, and secrets that others can read. */
@@ -166,20 +167,19 @@ export function cautionText({ configs, hosts }: InitPlan, where: HostEnvironment
     });
   return (
     variablesText(neededVariables(planned, where.env)) +
+    secretsText(planned) +
     exposed.map((secret) => `${secretWarning(secret, program)}\n`).join('')
   );
 }
 
 /** What hosts load, before and after. */
 export function loadText(loads: readonly HostLoad[], style: Style): string {
-  const right = (title: string) => ({ title, align: 'right' }) as const;
-  const about = (tokens: number): string => `≈ ${tokens.toLocaleString('en-US')}`;
   const rows = loads.map(({ host, before, after }) => [
     host.title,
     String(before.tools),
-    about(before.tokens),
+    tokensText(before.tokens),
     String(after.tools),
-    about(after.tokens),
+    tokensText(after.tokens),
   ]);
   const notes = loads.flatMap(({ host, direct, uncounted }) => [
     ...(direct.length === 0
@@ -205,7 +205,7 @@ export function loadText(loads: readonly HostLoad[], style: Style): string {
 
 /** How it went with one server that was started. */
 export function answerText({ server, ms, tools }: ProbeAnswer, style: Style): string {
-  const what = tools === undefined ? 'did not start' : tools === 1 ? '1 tool' : `${tools} tools`;
+  const what = tools === undefined ? 'did not start' : counted(tools, 'tool');
   const mark = tools === undefined ? style.bad('✗') : style.good('✓');
   return `${mark} ${printableLine(server)}: ${what}, ${secondsText(ms)}\n`;
 }

@@ -1,4 +1,6 @@
+import { counted } from '../../../kit/text.ts';
 import {
+  secretsFor,
   withoutServer,
   withServer,
   type LoadedConfig,
@@ -16,8 +18,9 @@ import {
   type ConfigChange,
 } from '../../config/change-config.ts';
 import type { CliCommand, Context } from '../../command.ts';
-import { commandText, type RedactedCommand } from '../redact-command.ts';
+import { commandText, type RedactedCommand } from '../../../../config/index.ts';
 import { configTarget, type ConfigTarget, definedElsewhere } from '../../config/config-target.ts';
+import { secretsOf } from '../../config/project-secrets.ts';
 import { Exit } from '../../../../shared/exit-codes.ts';
 import { describeFailure, failureData, type FailureData } from '../../../kit/output.ts';
 import { unreportedStderr } from '../../server-output.ts';
@@ -33,7 +36,7 @@ type Trial =
   | { readonly ok: false; readonly ms: number; readonly error: FailureData };
 
 export const addCommand: CliCommand = {
-  words: '<name> [flags] -- <command> [args…] | <name> --url URL [flags] | <package>',
+  words: '<name> [flags] -- <command> [args…] | <name> --url URL [flags] | <package or URL>',
   commandAt: 1,
   about: [
     'Adds a server to "mcpServers" in the configuration file$LAYERS[: the project file if it exists, ' +
@@ -41,7 +44,7 @@ export const addCommand: CliCommand = {
       'file is created if it does not exist, unless --config names it. Comments, order and layout are kept, ' +
       'and a backup is written to the state directory. Running gateways with this configuration reload it.',
     'The words after -- are the command that starts the server, as you would type it. You can omit -- if ' +
-      'no argument starts with a dash. The command is taken literally: ${NAME} is not replaced.',
+      'no argument starts with a dash. The command is taken literally: ${NAME} is not expanded.',
     '--url adds a remote server, reached over HTTP. A server with a login needs no header: see `$0 help ' +
       'auth`.',
     'In --env, --header and --url, write ${NAME} to refer to an environment variable, so that no secret ' +
@@ -59,9 +62,14 @@ export const addCommand: CliCommand = {
       short: 'e',
       value: 'NAME=VALUE',
       many: true,
-      summary: 'an additional environment variable for the server',
+      summary: 'an environment variable for the server; repeatable',
     },
-    { name: 'cwd', value: 'DIR', summary: "its working directory (default: the configuration's directory)" },
+    {
+      name: 'cwd',
+      value: 'DIR',
+      summary:
+        "its working directory (default: the configuration's directory$LAYERS[; in the user file, the project])",
+    },
     ...REMOTE_FLAGS,
     {
       name: 'isolation',
@@ -71,7 +79,7 @@ export const addCommand: CliCommand = {
     {
       name: 'timeout-ms',
       value: 'N',
-      summary: 'time limit for its start, in ms (default 60000); saved in its entry',
+      summary: 'time limit for starting the server, in ms (default 60000); saved in its entry',
     },
     { name: 'start', summary: 'start it once and list its tools' },
     { name: 'replace', summary: 'replace an existing entry with this name' },
@@ -120,20 +128,23 @@ export const addCommand: CliCommand = {
           `${program} add docs --url https://example.com/mcp`,
       );
     }
-    const config = await context.loadConfig('or new');
+    const loaded = await context.loadConfig('or new');
+    const secrets = await secretsFor([[...given.lists.values()], flags.get('url')], context.env);
+    const config = { ...loaded, secrets };
     const target = configTarget(given, config, context);
     const addition = prepare(name, config, target, context);
     const elsewhere = definedElsewhere(name, config, target.file);
     // Of one name, the project's server wins over the user's; within one of the two, it would be ambiguous.
     if (elsewhere?.scope === target.scope) throw takenElsewhere(name, elsewhere.file);
+    const secret = secretsOf('', name, addition.entry).length > 0;
     let replaced = false;
-    const { done, preview } = await changeConfig(target, given, context, (text) => {
+    const { done, preview } = await changeConfig({ ...target, secret }, given, context, (text) => {
       replaced = withoutServer(text, name) !== text;
       if (replaced && !flags.has('replace')) throw taken(name, config, target, program);
       return withServer(text, name, addition.entry);
     });
     const trial = flags.has('start') ? await tryOut(name, addition, config, context) : undefined;
-    const { gateways, exitCode } = notifyOfChange(done, [done.file], given, context);
+    const { gateways, exitCode } = await notifyOfChange(done, [done.file], given, context);
     return {
       exitCode: trial?.report.ok === false ? Exit.failed : exitCode,
       data: {
@@ -211,9 +222,10 @@ async function tryOut(
   }
   const app = context.open({ ...config, servers: [definition], compounds: [] });
   const [probed] = await probeServers(app, [definition], context);
-  const { ms } = probed!;
-  if (probed!.kind === 'failed') return failed(probed!.error, ms);
-  return { report: { ok: true, ms, tools: probed!.tools.map((tool) => tool.name) } };
+  if (probed === undefined) throw new Error('The server was not started.');
+  const { ms } = probed;
+  if (probed.kind === 'failed') return failed(probed.error, ms);
+  return { report: { ok: true, ms, tools: probed.tools.map((tool) => tool.name) } };
 }
 
 function complaintOf(error: SwitchboardError, name: string, dryRun: boolean, program: string): string {
@@ -239,7 +251,6 @@ function trialText(
   style: Style,
 ): string {
   const did = url === undefined ? 'Started it once' : 'Reached it';
-  const counted = `${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`;
   const names = tools.map((tool) => `  ${style.good(printableLine(tool))}\n`).join('');
-  return `${did}, in ${ms} ms: ${counted}${tools.length === 0 ? '.' : ':'}\n${names}`;
+  return `${did}, in ${ms} ms: ${counted(tools.length, 'tool')}${tools.length === 0 ? '.' : ':'}\n${names}`;
 }

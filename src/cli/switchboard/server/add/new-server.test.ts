@@ -69,7 +69,7 @@ test('a reference in a variable is kept as such, and filled in where the server 
 test('a literal secret causes a warning with the alternative', async () => {
   const argv = ['x', '--env', 'API_KEY=s3cret', '--', 'node'];
   const own = await prepare(argv);
-  expect(own.remark(false)).toContain("use --env 'API_KEY=${API_KEY}'");
+  expect(own.remark(false)).toContain("use --env 'API_KEY=${secret:API_KEY}'");
   const shared = await prepare(argv, {}, 'project');
   expect(shared.remark(false)).toContain('everyone who has this project can read it');
   expect(own.remark(false) + shared.remark(false)).not.toContain('s3cret');

@@ -18,7 +18,7 @@ import {
 import { messageOf, SwitchboardError } from '../../../../shared/errors.ts';
 import { usage, type ParsedArguments } from '../../../kit/arguments.ts';
 import type { Context } from '../../command.ts';
-import { redactCommand, type RedactedCommand } from '../redact-command.ts';
+import { redactCommand, type RedactedCommand } from '../../../../config/index.ts';
 import type { ConfigTarget } from '../../config/config-target.ts';
 import { programProblems } from '../check-server.ts';
 import { numberIn } from '../../language/language-flags.ts';
@@ -54,9 +54,9 @@ export function newServerFrom(given: ParsedArguments, program: string): Prepare 
   const isolation = isolationOf(given);
   const limit = timeLimitOf(given);
   if (remote !== undefined) return remoteAddition({ ...remote, ...isolation, ...limit });
-  const [, command, ...args] = given.words;
+  const [name = '', command, ...args] = given.words;
   if (command === undefined) return undefined;
-  if (/^https?:\/\//i.test(command)) throw addressAsCommand(given.words[0]!, command, program);
+  if (/^https?:\/\//i.test(command)) throw addressAsCommand(name, command, program);
   return programAddition({ command, args, ...limit }, variablesOf(given), given.flags.get('cwd'), isolation);
 }
 
@@ -93,7 +93,7 @@ function programAddition(
         },
       );
     const definition = define(variables);
-    const filled = () => define(filledIn(variables, context.env));
+    const filled = () => define(filledIn(variables, context.env, config.secrets));
     const env = Object.keys(variables);
     return {
       entry: { ...entryForConfig(entry), ...(env.length === 0 ? {} : { env: variables }), ...isolation },
@@ -101,7 +101,7 @@ function programAddition(
       data: { env, cwd: definition.written.cwd },
       remark: (tried) =>
         literalRemark(entry, us) +
-        secretsIn({ ...entry, env: variables }, name, target, us, openSecretsRemark(variables, us)) +
+        (secretsIn({ ...entry, env: variables }, name, target, us) || openSecretsRemark(variables, us)) +
         (tried ? '' : unusableRemark(() => startable(filled(), context.env), us)),
       define: filled,
     };
@@ -114,32 +114,31 @@ function remoteAddition(entry: RemoteEntry): Prepare {
     const { directory } = target;
     const { program } = context.variant;
     const { url, type = 'auto', headers = {} } = entry;
-    const { settings, suiteFiles } = config;
+    const { settings, suiteFiles, secrets } = config;
     const define = () =>
-      defineRemoteServer(name, entry, { settings, directory, suiteFiles, env: context.env });
+      defineRemoteServer(name, entry, { settings, directory, suiteFiles, secrets, env: context.env });
     return {
       entry,
       shown: { command: '', args: [], url: redactUrl(url) },
       data: { transport: type, headers: Object.keys(headers) },
       remark: (tried) =>
-        secretsIn(entry, name, target, program, secretsRemark(entry, program)) +
+        (secretsIn(entry, name, target, program) || secretsRemark(entry, program)) +
         (tried ? '' : unusableRemark(define, program)),
       define,
     };
   };
 }
 
-/** What to say of secrets that are written as they are: more in a file that others have, too. */
+/** What to say of secrets that are written as they are into a file that others have, too; empty where there are none. */
 function secretsIn(
   entry: object,
   name: string,
   { scope, file, directory }: ConfigTarget,
   program: string,
-  usual: string,
 ): string {
-  if (scope !== 'project') return usual;
-  const secrets = secretsOf(file ?? join(directory, CONFIG_NAMES[0]!), name, entry);
-  return secrets.map((secret) => `${program}: ${secretWarning(secret, program)}\n`).join('') || usual;
+  if (scope !== 'project') return '';
+  const secrets = secretsOf(file ?? join(directory, CONFIG_NAMES[0]), name, entry);
+  return secrets.map((secret) => `${program}: ${secretWarning(secret, program)}\n`).join('');
 }
 
 /** Throws where a program could not be started from here. */
@@ -197,12 +196,13 @@ function directoryFor(given: string, { scope, directory }: ConfigTarget, { cwd }
 function filledIn(
   variables: Readonly<Record<string, string>>,
   env: NodeJS.ProcessEnv,
+  secrets: LoadedConfig['secrets'],
 ): Readonly<Record<string, string>> {
   const entries = Object.entries(variables).map(([name, value]) => {
-    const filled = interpolate(value, env);
+    const filled = interpolate(value, env, secrets);
     if (filled.kind === 'text') return [name, filled.text] as const;
     throw new SwitchboardError('SERVER_INVALID', `env.${name}: ${interpolationProblem(filled)}.`, {
-      hint: 'Set the missing variable, or correct the entry.',
+      hint: 'Set what is missing, or correct the entry.',
     });
   });
   return Object.fromEntries(entries);
@@ -215,14 +215,14 @@ function openSecretsRemark(variables: Readonly<Record<string, string>>, program:
   )?.[0];
   if (open === undefined) return '';
   return (
-    `${program}: the value of ${open} is written to the file. To keep it out, use --env '${open}=\${${open}}' and set ` +
-    `${open} where the gateway is started.\n`
+    `${program}: the value of ${open} is written to the file. To keep it out, use --env '${open}=\${secret:${open}}' and run ` +
+    `\`${program} secret set ${open}\`, or '${open}=\${${open}}' and set ${open} where the gateway is started.\n`
   );
 }
 
 /** A warning if the user may have meant something else. */
 function literalRemark({ command, args = [], cwd = '' }: RuntimeEntry, program: string): string {
   const texts = [command, ...args, cwd];
-  if (!texts.some((text) => /\$\{(?:env:)?\w+/.test(text))) return '';
+  if (!texts.some((text) => /\$\{(?:env:|secret:)?\w+/.test(text))) return '';
   return `${program}: \${…} in the command was taken literally. For references elsewhere than in --env, edit the file.\n`;
 }

@@ -6,7 +6,8 @@ import { usage, type Flag, type ParsedArguments } from '../../../kit/arguments.t
  * returned as they are.
  */
 export function spellOutPasted(argv: readonly string[], known: readonly Flag[]): readonly string[] {
-  const words = argv.length === 1 && HOST_LINE.test(argv[0]!) ? splitLine(argv[0]!) : argv;
+  const [first = '', ...more] = argv;
+  const words = more.length === 0 && HOST_LINE.test(first) ? splitLine(first) : argv;
   const end = words.indexOf('--');
   const at = words.findIndex(
     (word, index) => HOSTS.has(word) && words[index + 1] === 'mcp' && words[index + 2] === 'add',
@@ -34,11 +35,12 @@ const SEVERAL: Readonly<Record<string, RegExp>> = { env: /^[A-Za-z_]\w*=/, heade
 function readLine(line: readonly string[]): HostLine {
   const words: string[] = [];
   const values = new Map<string, string[]>();
-  for (let at = 0; at < line.length; at++) {
-    const word = line[at]!;
+  const rest = [...line];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     // Behind a command everything is an argument of it; behind an address flags may follow.
-    if (word === '--' || (words.length >= 2 && !isAddress(words[1]!))) {
-      words.push(...line.slice(word === '--' ? at + 1 : at));
+    const [, target] = words;
+    if (word === '--' || (target !== undefined && !isAddress(target))) {
+      words.push(...(word === '--' ? [] : [word]), ...rest);
       break;
     }
     if (!word.startsWith('-')) {
@@ -49,9 +51,9 @@ function readLine(line: readonly string[]): HostLine {
     const found = values.get(flag) ?? [];
     values.set(flag, found);
     if (attached !== undefined) found.push(attached);
-    else if (line[at + 1] !== undefined) found.push(line[++at]!);
-    while (attached === undefined && SEVERAL[flag]?.test(line[at + 1] ?? '') === true)
-      found.push(line[++at]!);
+    else found.push(...rest.splice(0, 1));
+    while (attached === undefined && SEVERAL[flag]?.test(rest[0] ?? '') === true)
+      found.push(...rest.splice(0, 1));
   }
   return { words, values };
 }
@@ -97,7 +99,7 @@ function isAddress(word: string): boolean {
 }
 
 /** The words of a line as a shell reads them, without anything being filled in. */
-function splitLine(line: string): string[] {
+export function splitLine(line: string): string[] {
   const words: string[] = [];
   const pattern = /((?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+)/gs;
   for (const [word] of line.matchAll(pattern))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ServerError, type Listing } from '../../../../gateway/index.ts';
-import type { App } from '../../../../app.ts';
+import { ServerError, type Listing, type LocalCallOptions } from '../../../../gateway/index.ts';
+import type { App } from '../../../../app/index.ts';
 import type { ServerDefinition } from '../../../../config/index.ts';
 import { NATURAL_LANGUAGE } from '../../../../language/index.ts';
 import { messageOf, SwitchboardError } from '../../../../shared/errors.ts';
@@ -12,13 +12,14 @@ import type { CommandOutcome } from '../../../kit/command.ts';
 import type { CliCommand, Context } from '../../command.ts';
 import { Exit } from '../../../../shared/exit-codes.ts';
 import { describeFailure, failureData } from '../../../kit/output.ts';
+import { confirm } from '../../../kit/prompter.ts';
 import { writeStderr } from '../../../kit/stderr.ts';
 import { outputDirectory, saveMedia } from './save-media.ts';
-import { probedTools, type ProbedTool } from '../probe-servers.ts';
+import { probedTools, rulesOf, type ProbedTool } from '../probe-servers.ts';
 import { missingArguments, readJsonArguments, readPairs } from './tool-arguments.ts';
 import { resultText } from './tool-result.ts';
 import { unreportedStderr } from '../../server-output.ts';
-import { selectServers } from '../select-servers.ts';
+import { selectServer } from '../select-servers.ts';
 import { printedLines } from '../../../kit/text.ts';
 
 export const callCommand: CliCommand = {
@@ -30,7 +31,8 @@ export const callCommand: CliCommand = {
       'arrays, otherwise text. A repeated key becomes an array. key:=json is always JSON. --args takes all ' +
       'arguments as one JSON object: inline, from a file (@file) or from stdin (-).',
     'Name the tool as its server does, or as hosts see it. Preset arguments from the configuration are ' +
-      'added. Progress goes to stderr. Ctrl-C cancels the call.',
+      'added. Progress goes to stderr. Ctrl-C cancels the call. A tool that needs approval ("approve" in the ' +
+      'configuration) asks in the terminal first.',
   ],
   flags: [
     { name: 'args', value: 'JSON', summary: 'all arguments as a JSON object, @FILE, or - for stdin' },
@@ -38,9 +40,10 @@ export const callCommand: CliCommand = {
       name: 'output',
       short: 'o',
       value: 'DIR',
-      summary: 'directory for images and audio (default: a new temporary directory)',
+      summary: 'directory to save images and audio in (default: a new temporary directory)',
     },
-    { name: 'hidden', summary: 'allow a tool that the configuration hides' },
+    { name: 'hidden', summary: 'call the tool even if the configuration hides it' },
+    { name: 'yes', short: 'y', summary: 'run a tool that needs approval without asking' },
   ],
   examples: [
     ['$0 call files read_text_file path=README.md head=5', 'text and a number'],
@@ -72,7 +75,7 @@ export const callCommand: CliCommand = {
     const output = given.flags.get('output');
     const directory = output === undefined ? undefined : outputDirectory(output, context.cwd);
     const config = await context.loadConfig();
-    const [definition] = selectServers(config, [server]);
+    const definition = selectServer(config, server);
     const app = context.open(config);
     context.status.show(`starting ${server}`);
     let listing: Listing;
@@ -84,7 +87,7 @@ export const callCommand: CliCommand = {
       if (error.code !== 'LIST_FAILED') return failed(error, Exit.notStarted, server, context);
       listing = { components: [], byKey: new Map(), incomplete: error.message };
     }
-    const found = find(app, definition!, listing, tool, context);
+    const found = find(tool, { app, server: definition, listing, program: context.variant.program });
     if (found.hidden && !given.flags.has('hidden')) throw hiddenTool(server, found.name);
     const args = { ...(whole ?? readPairs(pairs, found.inputSchema)), ...found.presets };
     const missing = missingArguments(args, found.inputSchema);
@@ -95,16 +98,35 @@ export const callCommand: CliCommand = {
       const result = await app.callTool(server, found.name, args, {
         signal: context.stop,
         onProgress: progressReporter(context),
+        ...(given.flags.has('yes') || process.stdin.isTTY
+          ? { onQuestion: approver(given.flags.has('yes'), context) }
+          : {}),
       });
       const wanted = directory !== undefined || !given.flags.has('json');
       const saved = wanted ? saveMedia(result, { directory, tool: found.name }) : new Map<unknown, string>();
-      return finished(result, saved, missing, given.flags.has('json'), context);
+      const remark = given.flags.has('json') ? printedLines([...saved.values()]) : '';
+      return { ...finished(result, saved, missing, context), remark };
     } catch (error) {
       if (!(error instanceof SwitchboardError)) throw error;
-      return failed(error, Exit.failed, server, context, missing);
+      const outcome = failed(error, Exit.failed, server, context);
+      return { ...outcome, complaint: outcome.complaint + missingNote(missing) };
     }
   },
 };
+
+/** Asks the person at the terminal what a client would ask its user. */
+function approver(yes: boolean, { status, stop }: Context): NonNullable<LocalCallOptions['onQuestion']> {
+  return async ({ message }) => {
+    if (yes) return ACCEPT;
+    status.clear();
+    // Made safe to print by the one who asks, but for the line breaks.
+    process.stderr.write(`${plain(String(message))}\n`);
+    const agreed = await confirm('Run it?', { input: process.stdin, output: process.stderr, signal: stop });
+    return agreed ? ACCEPT : { action: 'decline' };
+  };
+}
+
+const ACCEPT = { action: 'accept', content: { decision: 'once' } };
 
 interface FoundTool {
   /** The server's own name for it. */
@@ -115,14 +137,16 @@ interface FoundTool {
   readonly presets: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Where a tool is looked for. */
+interface SearchedServer {
+  readonly app: App;
+  readonly server: ServerDefinition;
+  readonly listing: Listing;
+  readonly program: string;
+}
+
 /** The tool that a person means: by its server's own name, else by the one hosts know. */
-function find(
-  app: App,
-  server: ServerDefinition,
-  listing: Listing,
-  word: string,
-  context: Context,
-): FoundTool {
+function find(word: string, { app, server, listing, program }: SearchedServer): FoundTool {
   const tools = probedTools(app, server, listing);
   const { shapes } = server.tools;
   // The last one is what a host calls it where another server has a tool of the same name.
@@ -134,11 +158,11 @@ function find(
     const { inputSchema } = (offered?.component ?? own).value;
     return { name, hidden: offered === undefined, inputSchema, presets: shapes.get(name)?.presets };
   }
-  if (listing.incomplete === undefined) throw unknownTool(server.name, word, tools, context);
+  if (listing.incomplete === undefined) throw unknownTool(server.name, word, tools, program);
   const renamed = [...shapes].find(([, shape]) => shape.exposed === word)?.[0];
   const name = renamed ?? word;
-  const { rules } = app.gateway.catalog.entries.find((entry) => entry.source.name === server.name)!;
-  return { name, hidden: !rules.allows(name), inputSchema: undefined, presets: shapes.get(name)?.presets };
+  const hidden = !rulesOf(app, server).allows(name);
+  return { name, hidden, inputSchema: undefined, presets: shapes.get(name)?.presets };
 }
 
 function hiddenTool(server: string, tool: string): SwitchboardError {
@@ -169,13 +193,13 @@ function unknownTool(
   server: string,
   tool: string,
   tools: readonly ProbedTool[],
-  { variant }: Context,
+  program: string,
 ): SwitchboardError {
   const names = tools.flatMap((each) => [each.name, each.exposed ?? each.name]);
   const spoken = tools.length === 1 && names[0] === NATURAL_LANGUAGE;
   const hint = spoken
-    ? `Use natural language: ${variant.program} call ${server} ${NATURAL_LANGUAGE} query="…"`
-    : (didYouMean(tool, new Set(names)) ?? `${variant.program} tools ${server} lists its tools.`);
+    ? `Use natural language: ${program} call ${server} ${NATURAL_LANGUAGE} query="…"`
+    : (didYouMean(tool, new Set(names)) ?? `${program} tools ${server} lists its tools.`);
   return new SwitchboardError(
     'TOOL_UNKNOWN',
     `The server ${JSON.stringify(server)} has no tool ${JSON.stringify(tool)}.`,
@@ -187,7 +211,7 @@ function incomplete(tool: string, missing: readonly string[]): SwitchboardError 
   const what = missing.length === 1 ? 'the required argument' : 'the required arguments';
   return usage(
     `${JSON.stringify(tool)} needs ${what} ${missing.join(', ')}.`,
-    `Add ${missing.map((each) => `${each.split(' ', 1)[0]!}=…`).join(' ')}, or pass all arguments with --args JSON.`,
+    `Add ${missing.map((each) => `${each.split(' ', 1).join('')}=…`).join(' ')}, or pass all arguments with --args JSON.`,
   );
 }
 
@@ -195,7 +219,6 @@ function finished(
   result: Readonly<Record<string, unknown>>,
   saved: ReadonlyMap<unknown, string>,
   missing: readonly string[],
-  json: boolean,
   { variant }: Context,
 ): CommandOutcome {
   const isError = result.isError === true;
@@ -203,7 +226,6 @@ function finished(
     exitCode: isError ? Exit.failed : Exit.ok,
     data: result,
     text: () => resultText(result, saved),
-    remark: json ? printedLines([...saved.values()]) : '',
     complaint: isError
       ? `${variant.program}: the tool returned an error.\n${missingNote(missing)}`
       : undefined,
@@ -222,8 +244,7 @@ function failed(
   exitCode: number,
   server: string,
   context: Context,
-  missing: readonly string[] = [],
-): CommandOutcome {
+): CommandOutcome & { readonly complaint: string } {
   const { program } = context.variant;
   const refused = error instanceof ServerError;
   const rpc = refused ? { rpcCode: error.rpcCode, data: error.data } : {};
@@ -232,9 +253,7 @@ function failed(
     data: { error: { ...failureData(error), ...rpc } },
     text: () => '',
     remark: unreportedStderr(context.unseenOutput(server), error),
-    complaint:
-      (refused ? refusalText(error, server, program) : describeFailure(error, program)) +
-      missingNote(missing),
+    complaint: refused ? refusalText(error, server, program) : describeFailure(error, program),
   };
 }
 

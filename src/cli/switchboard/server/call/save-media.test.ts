@@ -46,5 +46,5 @@ test('without a directory they go to a new one for temporary files, and only the
 test('a directory is created, or the error names the next step', () => {
   const project = createProject({ file: '' });
   expect(existsSync(outputDirectory('a/b', project.dir))).toBe(true);
-  expect(() => outputDirectory('file/b', project.dir)).toThrow(/Cannot write .*file\/b: /);
+  expect(() => outputDirectory('file/b', project.dir)).toThrow(/Cannot write .*file[\\/]b: /);
 });

@@ -99,8 +99,8 @@ function unknownKey(key: string, schema: JsonObject): Error {
 }
 
 function valueOf(key: string, values: readonly Given[], schema: unknown): unknown {
-  const [only] = values;
-  if (values.length === 1) return single(key, only!, schema);
+  const [only, ...more] = values;
+  if (only !== undefined && more.length === 0) return single(key, only, schema);
   const types = typesOf(schema);
   if (types.size > 0 && !types.has('array')) {
     throw usage(

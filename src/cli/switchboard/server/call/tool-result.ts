@@ -1,5 +1,6 @@
 import { isObject } from '../../../../shared/is-object.ts';
 import { plain, plainLine } from '../../../../shared/printable.ts';
+import { counted } from '../../../kit/text.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -50,7 +51,7 @@ function base64Size(data: unknown): string {
 
 /** `812 bytes`, `12 kB`, `3.4 MB` */
 export function sizeText(bytes: number): string {
-  if (bytes < 1000) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
+  if (bytes < 1000) return counted(bytes, 'byte');
   const [value, unit] = bytes < 1_000_000 ? [bytes / 1000, 'kB'] : [bytes / 1_000_000, 'MB'];
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
 }

@@ -1,0 +1,87 @@
+import type { App } from '../../../app/index.ts';
+import type { ServerDefinition } from '../../../config/index.ts';
+import { estimateTokens } from '../../../shared/tokens.ts';
+import { right, table } from '../../kit/table.ts';
+import { tokensText } from '../../kit/text.ts';
+import type { Style } from '../../kit/style.ts';
+import type { ProbedServer } from './probe-servers.ts';
+import { costWhenFlat, listedCost, openedCost, type AnsweredServer } from './token-cost.ts';
+
+const COMPARED = ['flat', 'suite', 'search', 'code'] as const;
+type Compared = (typeof COMPARED)[number];
+
+/** About how many tokens one exposure of all servers costs. */
+interface ExposureCost {
+  readonly exposure: Compared;
+  /** What every conversation starts with. */
+  readonly start: number;
+  /** The same, and what a model reads to find the tools of two servers. */
+  readonly task: number;
+}
+
+/** All exposures beside each other, and the one to choose. */
+export interface ExposureComparison {
+  readonly recommended: Compared;
+  readonly costs: readonly ExposureCost[];
+}
+
+/** A task uses tools of so many servers. */
+const SERVERS_OF_A_TASK = 2;
+/** What find_tool answers, in tokens: the median over real servers (`npm run bench -- --only search`). */
+const FOUND = 120;
+/** Suites say what each server does, which no search can; up to so many tokens that is worth it. */
+const SUITES_ARE_WORTH = 2000;
+
+/** Compares what all exposures of the servers would cost; undefined where none has answered with tools. */
+export function compareExposures(app: App, probed: readonly ProbedServer[]): ExposureComparison | undefined {
+  const answered = probed.filter(
+    (each): each is AnsweredServer =>
+      each.kind === 'answered' && each.behind === undefined && each.tools.length > 0,
+  );
+  if (answered.length === 0) return undefined;
+  const servers: ServerDefinition[] = answered.map(({ server }) => server);
+  const start = (exposure: Compared): number => {
+    if (exposure === 'flat') return sum(answered.map(costWhenFlat));
+    const { definitions, instructions } = app.exposedAs(exposure, servers);
+    return listedCost(definitions.map((definition) => ({ definition }))) + estimateTokens(instructions);
+  };
+  const opened = answered.map(openedCost);
+  const used = Math.min(SERVERS_OF_A_TASK, answered.length);
+  const more: Record<Compared, number> = {
+    flat: 0,
+    suite: Math.round((sum(opened) / answered.length) * used),
+    search: FOUND * used,
+    code: FOUND * used,
+  };
+  const costs = COMPARED.map((exposure): ExposureCost => {
+    const tokens = start(exposure);
+    return { exposure, start: tokens, task: tokens + more[exposure] };
+  });
+  const of = (exposure: Compared): ExposureCost =>
+    costs.find((each) => each.exposure === exposure) as ExposureCost;
+  const recommended =
+    of('flat').task <= of('suite').task ? 'flat' : of('suite').start <= SUITES_ARE_WORTH ? 'suite' : 'search';
+  return { recommended, costs };
+}
+
+export function comparisonText({ recommended, costs }: ExposureComparison, style: Style): string {
+  const rows = costs.map(({ exposure, start, task }) => [
+    exposure === recommended ? `${exposure}  ← recommended` : exposure,
+    tokensText(start),
+    tokensText(task),
+  ]);
+  const head = ['ALL SERVERS AS', right('START'), right('TASK')];
+  return `${table(head, rows, style.bold, style.columns)}${REASONS[recommended]}\n`;
+}
+
+const REASONS: Record<Compared, string> = {
+  flat: 'The tools are so few that all of them cost no more than suites: "exposure": "flat".',
+  suite: 'Suites say what each server does and cost little: "exposure": "suite" (the default).',
+  search:
+    'Suites of so many servers cost more than they help: "exposure": "search", or "code" for long tasks with many calls.',
+  code: '',
+};
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
