@@ -62,7 +62,7 @@ async function hold(yard: YardRepository): Promise<() => Promise<void>> {
   const free = new Promise<void>((resolve) => (release = resolve));
   let holding: Promise<void> | undefined;
   await new Promise<void>((resolve) => {
-    holding = withProjectLock(homeOf(yard.env), yard.root, { what: 'a test' }, () => {
+    holding = withProjectLock({ home: homeOf(yard.env), config: yard }, { what: 'a test' }, () => {
       resolve();
       return free;
     });

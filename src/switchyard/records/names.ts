@@ -1,4 +1,4 @@
-import { sha256 } from './sha256.ts';
+import { sha256 } from '../../shared/sha256.ts';
 
 /** Makes a name safe for paths and host names: letters, digits and single dashes. */
 export function slug(name: string): string {

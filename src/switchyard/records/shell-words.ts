@@ -8,7 +8,7 @@ export function splitWords(line: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
   for (let at = 0; at < line.length; at++) {
-    const char = line[at]!;
+    const char = line.charAt(at);
     if (/\s/.test(char)) {
       if (word !== undefined) words.push(word);
       word = undefined;
@@ -20,7 +20,7 @@ export function splitWords(line: string): string[] {
       at++;
       if (at === line.length) throw unfinished('It ends with a backslash that escapes nothing.');
       // A backslash at the end of a line joins it with the next one.
-      if (line[at] !== '\n') word = (word ?? '') + line[at]!;
+      if (line[at] !== '\n') word = (word ?? '') + line.charAt(at);
     } else {
       word = (word ?? '') + char;
     }
@@ -37,15 +37,15 @@ export function joinWords(words: readonly string[]): string {
 }
 
 function readQuoted(line: string, start: number): { text: string; end: number } {
-  const quote = line[start]!;
+  const quote = line.charAt(start);
   let text = '';
   for (let at = start + 1; at < line.length; at++) {
-    const char = line[at]!;
+    const char = line.charAt(at);
     if (char === quote) return { text, end: at };
     // Within double quotes, a backslash escapes only special characters.
     if (quote === '"' && char === '\\' && /["\\$`\n]/.test(line[at + 1] ?? '')) {
       at++;
-      if (line[at] !== '\n') text += line[at]!;
+      if (line[at] !== '\n') text += line.charAt(at);
     } else {
       text += char;
     }

@@ -1,7 +1,8 @@
 import { changedFiles } from '../../records/git/git.ts';
 import { slug } from '../../records/names.ts';
 import { resolveBranch, scopeBranch } from '../../records/project/branch.ts';
-import { projectRecord, type YardContext } from '../../records/project/context.ts';
+import { recordedServices, type YardContext } from '../../records/project/context.ts';
+import { envSecretMask } from '../../records/project/env-secrets.ts';
 import { allInsideLogs } from '../../records/state/home.ts';
 import { recentErrors } from '../../runtime/logs/recent-errors.ts';
 import type { ServiceLiveness } from '../../runtime/processes/observe.ts';
@@ -43,16 +44,10 @@ export interface BriefService {
   readonly log_file: string;
 }
 
-export interface BriefCheckout {
-  readonly service: string;
-  readonly branch: string;
-  readonly status: ObservedCheckout['status'];
-  readonly listen_host: string;
-  readonly listen_port: number;
-  readonly target_host: string;
-  readonly target_port: number;
-  readonly log_file: string;
-}
+export type BriefCheckout = Pick<
+  ObservedCheckout,
+  'service' | 'branch' | 'status' | 'listen_host' | 'listen_port' | 'target_host' | 'target_port' | 'log_file'
+>;
 
 export interface BriefError {
   /** Null if the error is from the log of the forwarder, which serves all services. */
@@ -85,7 +80,7 @@ export async function brief(context: YardContext, { branch }: BriefOptions = {})
 
   const inScope = ({ branch_slug }: { readonly branch_slug: string }): boolean =>
     scope === undefined || branch_slug === scope;
-  const records = Object.values(projectRecord(context)?.services ?? {}).filter(inScope);
+  const records = recordedServices(context).filter(inScope);
   const services = await inspectServices(
     context,
     records.sort((a, b) => compare(placeName(a), placeName(b))),
@@ -122,7 +117,7 @@ async function placeOf(
   } catch (error) {
     if (branch === undefined) throw error;
     // The branch has no worktree (any more), but its services may still run.
-    const recorded = Object.values(projectRecord(context)?.services ?? {});
+    const recorded = recordedServices(context);
     const name = recorded.find((record) => record.branch_slug === slug(branch))?.branch ?? branch;
     return { branch: name, worktree: undefined };
   }
@@ -140,7 +135,7 @@ function briefCheckout(checkout: ObservedCheckout): BriefCheckout {
 
 /** Services first, then checkouts; the last error of each before earlier errors of any. */
 function errorsOf(
-  { home }: YardContext,
+  context: YardContext,
   services: readonly Inspected[],
   checkouts: readonly ObservedCheckout[],
 ): readonly BriefError[] {
@@ -148,8 +143,9 @@ function errorsOf(
     services.map(({ record: { log_file, service } }) => [log_file, service]),
   );
   for (const { log_file } of checkouts) sources.set(log_file, null);
-  const lists = allInsideLogs(home, [...sources.keys()]).map((file) => {
-    const lines = new Set(recentErrors(file, { width: ERROR_WIDTH }).reverse());
+  const mask = envSecretMask(context);
+  const lists = allInsideLogs(context.home, [...sources.keys()]).map((file) => {
+    const lines = new Set(recentErrors(file, { width: ERROR_WIDTH, mask }).reverse());
     return [...lines].map((line) => ({ service: sources.get(file) ?? null, line }));
   });
   const rounds = Math.max(0, ...lists.map((list) => list.length));

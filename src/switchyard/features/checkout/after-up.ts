@@ -1,19 +1,17 @@
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { slug } from '../../records/names.ts';
-import { projectRecord, type YardContext } from '../../records/project/context.ts';
-import { withProjectLock } from '../../records/state/project-lock.ts';
+import { recordedCheckouts, projectRecord, type YardContext } from '../../records/project/context.ts';
+import { withProjectLock, type WaitOptions } from '../../records/state/project-lock.ts';
 import { callForwarder } from '../forwarder/control-client.ts';
 import { ensureForwarder, withForwarder } from '../forwarder/ensure.ts';
 import { sameMapping } from '../forwarder/protocol.ts';
 import { observeRecorded, restoreCheckouts } from './restore.ts';
 
-export interface AfterUpOptions {
+export interface AfterUpOptions extends WaitOptions {
   readonly branch: string;
   /** The services of the branch that were just started. */
   readonly services: readonly string[];
-  readonly onEvent?: ((event: { readonly kind: 'waiting'; readonly text: string }) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
   readonly program?: readonly string[] | undefined;
 }
 
@@ -46,21 +44,19 @@ export async function restoreAfterUp(
 }
 
 async function restore(
-  { registry, home, config }: YardContext,
+  context: YardContext,
   { branch, program, onEvent, signal }: AfterUpOptions,
 ): Promise<readonly string[]> {
+  const { registry, home, config } = context;
+  const what = `up ${branch}`;
   try {
-    return await withProjectLock(
-      home,
-      config.root,
-      { what: `up ${branch}`, onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
-      () =>
-        withForwarder(home, `up ${branch}`, async () => {
-          const [first] = Object.values(registry.read().projects[config.root]?.checkouts ?? {});
-          if (first === undefined) return [];
-          const line = await ensureForwarder({ registry, port: first.listen_port, program });
-          return restoreCheckouts(registry, line, new Set());
-        }),
+    return await withProjectLock(context, { what, onEvent, signal }, () =>
+      withForwarder(home, what, async () => {
+        const [first] = Object.values(registry.read().projects[config.root]?.checkouts ?? {});
+        if (first === undefined) return [];
+        const line = await ensureForwarder({ registry, port: first.listen_port, program });
+        return restoreCheckouts(registry, line, new Set());
+      }),
     );
   } catch (error) {
     // The services run nevertheless.
@@ -71,7 +67,7 @@ async function restore(
 
 /** The services of the branch that had their canonical ports until another branch was checked out. */
 function takenSince(context: YardContext, { branch, services }: AfterUpOptions): readonly string[] {
-  return Object.values(projectRecord(context)?.checkouts ?? {})
+  return recordedCheckouts(context)
     .filter(
       ({ before, service }) =>
         before !== undefined && slug(before) === slug(branch) && services.includes(service),

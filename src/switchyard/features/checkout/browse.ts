@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import { REFUSED_BY } from '../forwarder/refuse.ts';
+import { failedCall } from '../../../shared/node-error-code.ts';
 
 /** The result of opening a port as a browser would. */
 export interface HttpVisit {
@@ -29,8 +30,8 @@ function visit(port: number, address: string): Promise<HttpVisit> {
       resolve({ address, status: response.statusCode ?? null, ...(error === undefined ? {} : { error }) });
     });
     request.on('timeout', () => request.destroy(new Error('no response')));
-    request.on('error', (error: NodeJS.ErrnoException) => {
-      const refused = error.syscall === 'connect';
+    request.on('error', (error) => {
+      const refused = failedCall(error) === 'connect';
       resolve({ address, status: null, ...(refused ? { error: error.message } : {}) });
     });
   });

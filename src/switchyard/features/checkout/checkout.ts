@@ -1,25 +1,23 @@
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { asLoopback } from '../../records/config/loopback.ts';
 import { slug } from '../../records/names.ts';
-import { projectRecord, type YardContext } from '../../records/project/context.ts';
-import { withProjectLock } from '../../records/state/project-lock.ts';
+import { recordedServices, type YardContext } from '../../records/project/context.ts';
+import { withProjectLock, type WaitOptions } from '../../records/state/project-lock.ts';
 import type { ServiceRecord } from '../../records/state/records.ts';
+import { cannotBind } from '../../runtime/ports/port-taken.ts';
 import { observeServices } from '../../runtime/processes/observe.ts';
 import type { ForwarderLine } from '../forwarder/control-client.ts';
 import { ensureForwarder, withForwarder } from '../forwarder/ensure.ts';
 import { RESPONSE_TIMEOUT_MS } from '../forwarder/forwarded-connection.ts';
 import type { Mapping, MapAnswer } from '../forwarder/protocol.ts';
 import { forgetCheckouts, mappingOf, noteCheckouts } from './records.ts';
-import { heldAmong, restoreCheckouts, whoHas } from './restore.ts';
+import { heldAmong, restoreCheckouts } from './restore.ts';
 
-export interface CheckoutOptions {
+export interface CheckoutOptions extends WaitOptions {
   /** Its name or its slug. */
   readonly branch: string;
   /** Empty means all running services. */
   readonly services: readonly string[];
-  /** Told while another command has the project. */
-  readonly onEvent?: ((event: { readonly kind: 'waiting'; readonly text: string }) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** How the forwarder is started. Default: with this program. */
   readonly program?: readonly string[] | undefined;
 }
@@ -42,11 +40,8 @@ export interface CheckoutResult {
 export async function checkout(context: YardContext, options: CheckoutOptions): Promise<CheckoutResult> {
   const { branch, services, onEvent, signal } = options;
   await context.registry.repair();
-  const done = await withProjectLock(
-    context.home,
-    context.config.root,
-    { what: `checkout ${branch}`, onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
-    () => takePorts(context, options),
+  const done = await withProjectLock(context, { what: `checkout ${branch}`, onEvent, signal }, () =>
+    takePorts(context, options),
   );
   return { ...done, action: 'checkout', branch, scope: 'branch', services };
 }
@@ -62,9 +57,10 @@ async function takePorts(context: YardContext, options: CheckoutOptions): Promis
   const due = verdicts.flatMap(({ mapping }) => mapping ?? []);
   const messages = verdicts.flatMap(({ message }) => message ?? []);
   let ok = verdicts.every(({ result }) => result !== 'failed');
-  if (due.length > 0) {
+  const [first] = due;
+  if (first !== undefined) {
     await withForwarder(home, `checkout ${options.branch}`, async () => {
-      const line = await ensureForwarder({ registry, port: due[0]!.listen_port, program: options.program });
+      const line = await ensureForwarder({ registry, port: first.listen_port, program: options.program });
       messages.push(
         ...(await restoreCheckouts(registry, line, new Set(due.map((each) => each.listen_port)))),
       );
@@ -95,7 +91,7 @@ function checkServices(
 ): readonly Verdict[] {
   const wanted = services.map(slug);
   const order = context.config.services.map(({ name }) => name);
-  const records = Object.values(projectRecord(context)?.services ?? {})
+  const records = recordedServices(context)
     .filter((record) => record.branch_slug === slug(branch))
     .filter((record) => wanted.length === 0 || wanted.includes(slug(record.service)))
     .sort((a, b) => order.indexOf(slug(a.service)) - order.indexOf(slug(b.service)));
@@ -133,7 +129,11 @@ async function pointPorts(
   const open = new Set((await line.list())?.map((mapping) => mapping.listen_port));
   const isHeld = heldAmong(due.map((mapping) => mapping.listen_port).filter((port) => !open.has(port)));
   const free = due.filter((mapping) => !isHeld(mapping.listen_port));
-  messages.push(...due.filter((mapping) => !free.includes(mapping)).map(taken));
+  messages.push(
+    ...due
+      .filter((mapping) => !free.includes(mapping))
+      .map(({ service, listen_port }) => cannotBind(service, listen_port)),
+  );
   await noteCheckouts(registry, free);
   const failed: number[] = [];
   for (const mapping of free) {
@@ -150,7 +150,7 @@ async function pointPorts(
     failed.push(mapping.listen_port);
     messages.push(
       answer.code === 'EADDRINUSE'
-        ? taken(mapping)
+        ? cannotBind(mapping.service, mapping.listen_port)
         : `${mapping.service} cannot bind canonical port ${mapping.listen_port}: ${answer.error}`,
     );
   }
@@ -184,8 +184,4 @@ function describePrevious(was: Mapping, now: Mapping): string {
   const service = was.service === now.service ? '' : `${was.service} of `;
   const project = was.project_root === now.project_root ? '' : ` in ${was.project_root}`;
   return `${service}${was.branch}${project}`;
-}
-
-function taken({ service, listen_port: port }: Mapping): string {
-  return `${service} cannot bind canonical port ${port}; ${whoHas(port)}`;
 }

@@ -1,7 +1,8 @@
 import type { CheckoutRecord, ProjectRecord, State } from '../../records/state/records.ts';
 import type { Registry } from '../../records/state/registry.ts';
-import { describeListeners, listenersOn } from '../../runtime/ports/listeners.ts';
-import { observeServices } from '../../runtime/processes/observe.ts';
+import { listenersOn } from '../../runtime/ports/listeners.ts';
+import { ownerOf } from '../../runtime/ports/port-taken.ts';
+import { runningAmong } from '../../runtime/processes/observe.ts';
 import type { ForwarderLine } from '../forwarder/control-client.ts';
 import { sameMapping, type Mapping, type OpenMapping } from '../forwarder/protocol.ts';
 import { allCheckouts, mappingOf, noteCheckouts } from './records.ts';
@@ -29,7 +30,7 @@ export async function restoreCheckouts(
     const answer = isHeld(port) ? undefined : await line.map(mapping);
     const text = `${service} of ${branch}: localhost:${port} -> :${target_port}`;
     if (answer?.ok === true) messages.push(`restored ${text}`);
-    else messages.push(`could not restore ${text}; ${whoHas(port)}`);
+    else messages.push(`could not restore ${text}; ${ownerOf(port)}`);
   }
   return messages;
 }
@@ -50,12 +51,6 @@ export function heldAmong(ports: readonly number[]): (port: number) => boolean {
   return (port) => (found.get(port) ?? []).length > 0;
 }
 
-/** Describes the process that keeps us from opening a port. */
-export function whoHas(port: number): string {
-  const who = describeListeners(port);
-  return who === undefined ? 'the forwarder could not open the port' : `${who} owns it`;
-}
-
 function runningCheckouts(state: State): readonly Mapping[] {
   return Object.values(state.projects).flatMap((project) =>
     observeRecorded(project).flatMap(({ mapping }) => mapping ?? []),
@@ -68,8 +63,7 @@ export function observeRecorded({
   services,
 }: ProjectRecord): readonly { readonly record: CheckoutRecord; readonly mapping: Mapping | undefined }[] {
   const recorded = Object.entries(checkouts).map(([key, record]) => ({ record, service: services[key] }));
-  const observed = observeServices(recorded.flatMap(({ service }) => service ?? []));
-  const running = new Set(observed.flatMap(({ record, status }) => (status === 'running' ? [record] : [])));
+  const running = new Set(runningAmong(recorded.flatMap(({ service }) => service ?? [])));
   return recorded.map(({ record, service }) => ({
     record,
     mapping:

@@ -1,7 +1,7 @@
 import { slug } from '../../records/names.ts';
 import { scopeBranch } from '../../records/project/branch.ts';
 import { projectRecord, type YardContext } from '../../records/project/context.ts';
-import { withProjectLock } from '../../records/state/project-lock.ts';
+import { withProjectLock, type WaitOptions } from '../../records/state/project-lock.ts';
 import type { CheckoutRecord } from '../../records/state/records.ts';
 import { callForwarder } from '../forwarder/control-client.ts';
 import { endForwarder, ensureForwarder, withForwarder } from '../forwarder/ensure.ts';
@@ -9,14 +9,11 @@ import type { OpenMapping } from '../forwarder/protocol.ts';
 import { allCheckouts, forgetCheckouts } from './records.ts';
 import { noteUnrecorded, restoreCheckouts } from './restore.ts';
 
-export interface UncheckoutOptions {
+export interface UncheckoutOptions extends WaitOptions {
   /** Default: the branch of the current worktree; from the project's own directory, all. */
   readonly branch?: string | undefined;
   /** Empty means all. */
   readonly services: readonly string[];
-  /** Called while another command holds the lock of the project. */
-  readonly onEvent?: ((event: { readonly kind: 'waiting'; readonly text: string }) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** How to start the forwarder if necessary. Default: with this program. */
   readonly program?: readonly string[] | undefined;
 }
@@ -41,20 +38,16 @@ export async function uncheckout(
   await context.registry.repair();
   const branch = scopeBranch(context, options.branch);
   const wanted = services.map(slug);
-  const messages = await withProjectLock(
-    context.home,
-    context.config.root,
-    { what: 'uncheckout', onWait: (text) => onEvent?.({ kind: 'waiting', text }), signal },
-    () =>
-      withForwarder(context.home, 'uncheckout', async () => {
-        const open = await callForwarder(context.home).list();
-        await noteUnrecorded(context.registry, open ?? []);
-        const keys = Object.entries(projectRecord(context)?.checkouts ?? {})
-          .filter(([, record]) => branch === undefined || record.branch_slug === branch)
-          .filter(([, record]) => wanted.length === 0 || wanted.includes(slug(record.service)))
-          .map(([key]) => key);
-        return (await drop(context, keys, open, program)).map(describeDropped);
-      }),
+  const messages = await withProjectLock(context, { what: 'uncheckout', onEvent, signal }, () =>
+    withForwarder(context.home, 'uncheckout', async () => {
+      const open = await callForwarder(context.home).list();
+      await noteUnrecorded(context.registry, open ?? []);
+      const keys = Object.entries(projectRecord(context)?.checkouts ?? {})
+        .filter(([, record]) => branch === undefined || record.branch_slug === branch)
+        .filter(([, record]) => wanted.length === 0 || wanted.includes(slug(record.service)))
+        .map(([key]) => key);
+      return (await drop(context, keys, open, program)).map(describeDropped);
+    }),
   );
   return {
     ok: true,

@@ -161,12 +161,13 @@ function answering({ home, port, all, mappings, observed, state }: Facts): Answe
   const isForwarder = ({ pid }: Listener): boolean => pid !== null && isDaemonOf(home, pid, state.forwarder);
   const stranger = listeners.find((listener) => !isForwarder(listener) && ownerOf(listener) === undefined);
   const none = { target: null, owner: undefined, last: undefined, forwarder: undefined };
-  if (listeners.length === 0) return { ...none, heldBy: 'nobody' };
+  const [first] = listeners;
+  if (first === undefined) return { ...none, heldBy: 'nobody' };
   // A stranger on one of the two addresses is enough: clients that connect there reach the wrong process.
   if (stranger !== undefined) return { ...none, heldBy: 'stranger', last: stranger };
   const forwarder = listeners.find(isForwarder);
   if (forwarder === undefined) {
-    return { ...none, heldBy: 'service', owner: ownerOf(listeners[0]!), last: listeners[0] };
+    return { ...none, heldBy: 'service', owner: ownerOf(first), last: first };
   }
   const mapping = mappings.find((each) => each.listen_port === port);
   if (mapping === undefined) return { ...none, heldBy: 'forwarder', forwarder };

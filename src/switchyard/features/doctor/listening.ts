@@ -1,7 +1,7 @@
 import { connectHost } from '../../records/config/loopback.ts';
-import { projectRecord, type YardContext } from '../../records/project/context.ts';
-import { describeListeners } from '../../runtime/ports/listeners.ts';
-import { observeServices } from '../../runtime/processes/observe.ts';
+import { recordedServices, type YardContext } from '../../records/project/context.ts';
+import { canonicalPortTaken, proxyPortTaken } from '../../runtime/ports/port-taken.ts';
+import { runningAmong } from '../../runtime/processes/observe.ts';
 import { verify } from '../checkout/verify.ts';
 import { checkProxyHealth } from '../proxy/health.ts';
 import type { Finding } from './finding.ts';
@@ -15,23 +15,16 @@ export async function examineListening(context: YardContext): Promise<readonly F
 async function examineProxy(context: YardContext): Promise<readonly Finding[]> {
   const { host, port } = context.config.proxy;
   const health = await checkProxyHealth(connectHost(host), port, context.home);
-  const next = 'End that process, or choose another [proxy].port in switchyard.toml.';
   switch (health) {
     case 'ours':
       return [];
     case 'another home':
-      return [
-        {
-          level: 'error',
-          what: `The proxy on port ${port} belongs to another state home: ${who(port)}.`,
-          next,
-        },
-      ];
-    case 'stranger':
-      return [{ level: 'error', what: `The proxy port ${port} is already in use by ${who(port)}.`, next }];
+    case 'stranger': {
+      const { message, hint } = proxyPortTaken(port, health);
+      return [{ level: 'error', what: message, next: hint }];
+    }
     case 'nobody': {
-      const records = Object.values(projectRecord(context)?.services ?? {});
-      if (!observeServices(records).some(({ status }) => status === 'running')) return [];
+      if (runningAmong(recordedServices(context)).length === 0) return [];
       const what = `Services are running, but the proxy on port ${port} is not, so their addresses do not work.`;
       return [{ level: 'warning', what, next: 'Run `switchyard up`, which starts it.' }];
     }
@@ -42,14 +35,8 @@ async function examineCanonicalPorts(context: YardContext): Promise<readonly Fin
   const found = await verify(context, { services: [] });
   return found.flatMap(({ service, port, held_by, text }): readonly Finding[] => {
     if (held_by === 'stranger') {
-      const what = `Port ${port}, the canonical port of ${service}, is already in use: ${text}.`;
-      return [
-        {
-          level: 'warning',
-          what,
-          next: `End that process before \`switchyard checkout\`; until then ${service} is reachable only at its address.`,
-        },
-      ];
+      const { message, hint } = canonicalPortTaken(service, port, text);
+      return [{ level: 'warning', what: message, next: hint }];
     }
     if (held_by === 'service') {
       const what = `One of our services listens on port ${port} itself: ${text}.`;
@@ -63,8 +50,4 @@ async function examineCanonicalPorts(context: YardContext): Promise<readonly Fin
     }
     return [];
   });
-}
-
-function who(port: number): string {
-  return describeListeners(port) ?? 'an unknown process';
 }

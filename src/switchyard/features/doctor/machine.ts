@@ -1,13 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
+import { isNodeAtLeast, OLDEST_NODE } from '../../../shared/node-version.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { gitIn } from '../../records/git/git.ts';
 import { checkoutOf } from '../../records/git/repository.ts';
 import type { YardContext } from '../../records/project/context.ts';
 import type { Home } from '../../records/state/home.ts';
 import type { Finding } from './finding.ts';
-
-const OLDEST_NODE = 20;
 
 /** Checks that need no project. */
 export function examineMachine(home: Home): readonly Finding[] {
@@ -20,14 +19,13 @@ export async function examineNeeds(context: YardContext): Promise<readonly Findi
 }
 
 function examineNode(): readonly Finding[] {
-  if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE) return [];
+  if (isNodeAtLeast(OLDEST_NODE)) return [];
   const what = `This is Node ${process.versions.node}; Switchyard needs ${OLDEST_NODE} or newer.`;
   return [{ level: 'error', what, next: 'Install a newer Node.' }];
 }
 
 /** Logs and copied env files must not be readable by other users. */
 function examineHome({ root }: Home): readonly Finding[] {
-  if (process.platform === 'win32') return [];
   const stat = statSync(root, { throwIfNoEntry: false });
   if (stat === undefined) return [];
   if (!stat.isDirectory()) {
@@ -47,7 +45,7 @@ async function examineGit({ config, env }: YardContext): Promise<readonly Findin
       {
         level: 'error',
         what: 'git was not found on the PATH, so worktrees are not available.',
-        next: 'Install git, or put it on the PATH.',
+        next: 'Install git, or add it to PATH.',
       },
     ];
   }

@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs';
 import { findExecutable } from '../../../process/index.ts';
 import { messageOf } from '../../../shared/errors.ts';
+import { statOf } from '../../../shared/regular-file.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import type { ServiceDefinition } from '../../records/config/definition.ts';
 import { resolveBranch } from '../../records/project/branch.ts';
@@ -57,8 +57,7 @@ function examineService(
   env: NodeJS.ProcessEnv,
 ): readonly Finding[] {
   const cwd = serviceDirectory(service, { worktree });
-  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true)
-    return examineCommand(service, cwd, env);
+  if (statOf(cwd)?.isDirectory() === true) return examineCommand(service, cwd, env);
   return [
     {
       level: 'error',

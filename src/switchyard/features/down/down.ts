@@ -51,13 +51,8 @@ export async function down(context: YardContext, options: DownOptions): Promise<
   await context.registry.repair();
   const branch = scopeBranch(context, options.branch);
   const { ok, messages, outcomes } = await withProjectLock(
-    context.home,
-    context.config.root,
-    {
-      what: `down ${branch ?? 'all'}`,
-      onWait: (text) => onEvent?.({ kind: 'waiting', text }),
-      signal,
-    },
+    context,
+    { what: `down ${branch ?? 'all'}`, onEvent, signal },
     () => downUnderLock(context, branch, options),
   );
   return {

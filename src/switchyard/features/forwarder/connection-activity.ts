@@ -31,7 +31,7 @@ export function trackActivity(now: () => number = () => performance.now()): Conn
 
   const requests = followMessages(
     (lines) => {
-      const [, method] = /^(\S+) \S.* HTTP\/1\.[01]$/.exec(lines[0]!) ?? [];
+      const [, method] = /^(\S+) \S.* HTTP\/1\.[01]$/.exec(lines[0] ?? '') ?? [];
       if (method === undefined) throw new Error('not a request');
       waiting.push(method);
       const body = bodyOf(lines) ?? 0;
@@ -43,7 +43,7 @@ export function trackActivity(now: () => number = () => performance.now()): Conn
 
   const answers = followMessages(
     (lines) => {
-      const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(lines[0]!)?.[1]);
+      const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(lines[0] ?? '')?.[1]);
       const [method] = waiting;
       if (Number.isNaN(status) || method === undefined) throw new Error('not an answer');
       if (status === 101) {
@@ -81,7 +81,7 @@ export function trackActivity(now: () => number = () => performance.now()): Conn
     state() {
       if (kind === 'websocket' || (kind === 'http' && events)) return 'stream';
       if (kind === 'http') return waiting.length > 0 || requests.inHead || answers.inHead ? 'busy' : 'idle';
-      return last!.from === 'client' || now() - last!.at < SILENCE ? 'busy' : 'idle';
+      return last?.from === 'client' || now() - (last?.at ?? -Infinity) < SILENCE ? 'busy' : 'idle';
     },
   };
 }
@@ -98,12 +98,11 @@ function bodyOf(lines: readonly string[]): HttpBody | undefined {
 
 /** The last header of that name. */
 function header(lines: readonly string[], name: string): string | undefined {
-  for (let at = lines.length - 1; at > 0; at--) {
-    const line = lines[at]!;
-    if (line.charCodeAt(name.length) === COLON && line.slice(0, name.length).toLowerCase() === name)
-      return line.slice(name.length + 1).trim();
-  }
-  return undefined;
+  const found = lines.findLast(
+    (line, at) =>
+      at > 0 && line.charCodeAt(name.length) === COLON && line.slice(0, name.length).toLowerCase() === name,
+  );
+  return found?.slice(name.length + 1).trim();
 }
 
 const COLON = 58;

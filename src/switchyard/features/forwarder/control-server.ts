@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import type { Home } from '../../records/state/home.ts';
@@ -30,11 +31,11 @@ export async function listenForControl(
   });
   makeControlDirectory(home);
   const path = controlSocket(home);
-  if (process.platform !== 'win32') rmSync(path, { force: true });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, resolve);
-  });
+  rmSync(path, { force: true });
+  server.listen(path);
+  await once(server, 'listening');
+  // For example too many open files: the next request may succeed.
+  server.on('error', () => undefined);
   return {
     async close() {
       // Node also removes the socket file.

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { SwitchboardError } from '../../../shared/errors.ts';
-import { sha256 } from '../../records/sha256.ts';
+import { sha256 } from '../../../shared/sha256.ts';
 import type { Home } from '../../records/state/home.ts';
 
 /** The kernel's limit is 108 bytes on Linux and 104 on macOS, including a NUL at the end. */
@@ -11,14 +11,12 @@ const LONGEST_PATH = 100;
 /** The control socket of the forwarder of a home. Only its owner can reach it. Does not touch the file system. */
 export function controlSocket(home: Home): string {
   const name = sha256(home.root).slice(0, 16);
-  if (process.platform === 'win32') return `\\\\.\\pipe\\switchyard-${name}`;
   const path = join(home.run, 'forward.sock');
   return Buffer.byteLength(path) <= LONGEST_PATH ? path : join(shortDirectory(), `${name}.sock`);
 }
 
 /** Creates the directory of the socket, accessible only to its owner. */
 export function makeControlDirectory(home: Home): void {
-  if (process.platform === 'win32') return;
   if (dirname(controlSocket(home)) !== shortDirectory()) {
     mkdirSync(home.run, { recursive: true, mode: 0o700 });
     chmodSync(home.run, 0o700);

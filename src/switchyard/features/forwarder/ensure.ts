@@ -1,16 +1,10 @@
 import { join } from 'node:path';
-import { withLock } from '../../../process/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { withLock } from '../../../shared/lock.ts';
 import type { Home } from '../../records/state/home.ts';
 import type { Registry } from '../../records/state/registry.ts';
-import {
-  isDaemonAlive,
-  isDaemonOutdated,
-  recordOfDaemon,
-  startDaemon,
-  stopDaemon,
-  untilReady,
-} from '../../runtime/daemon/daemon.ts';
+import { isDaemonAlive, recordOfDaemon, stopDaemon } from '../../runtime/daemon/daemon.ts';
+import { isDaemonOutdated, startDaemon, untilReady } from '../../runtime/daemon/start.ts';
 import { callForwarder, type ForwarderLine } from './control-client.ts';
 import { PROTOCOL } from './protocol.ts';
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
@@ -121,22 +122,18 @@ export async function openForwardedPort(
   };
 }
 
-function listen(
+async function listen(
   host: string,
   port: number,
   accept: (client: Socket) => void,
   onTrouble: (text: string) => void,
 ): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, accept);
-    server.once('error', reject);
-    server.listen({ host, port, backlog: BACKLOG, ipv6Only: host === '::1' }, () => {
-      server.off('error', reject);
-      // For example too many open files: the port stays open, and the next connection may succeed.
-      server.on('error', (error) => onTrouble(`${host}:${port} could not accept: ${error.message}`));
-      resolve(server);
-    });
-  });
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, accept);
+  server.listen({ host, port, backlog: BACKLOG, ipv6Only: host === '::1' });
+  await once(server, 'listening');
+  // For example too many open files: the port stays open, and the next connection may succeed.
+  server.on('error', (error) => onTrouble(`${host}:${port} could not accept: ${error.message}`));
+  return server;
 }
 
 /** Whether the error means that this machine has no IPv6. */

@@ -3,6 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
+import { Flood } from '../../../../test/helpers/flood.ts';
 import { until } from '../../../../test/helpers/until.ts';
 import { freePort } from '../../../../test/helpers/yard-home.ts';
 import { createForwarder, type Forwarder } from './forwarder.ts';
@@ -166,31 +167,13 @@ test('a broken connection does not look like a clean end', async () => {
 test('a side that does not read slows down the other one', async () => {
   const forwarder = open();
   const port = await freePort();
-  let written = 0;
-  const target = await backend((socket) => {
-    const chunk = Buffer.alloc(64 * 1024);
-    const more = (): void => {
-      do written += chunk.length;
-      while (written < 200e6 && socket.write(chunk));
-    };
-    socket.on('drain', more);
-    more();
-  });
+  const flood = new Flood();
+  const target = await backend((socket) => flood.into(socket));
   await forwarder.handle({ op: 'map', mapping: mapping(port, target) });
   const client = connect({ port, host: '127.0.0.1' });
   onTestFinished(() => void client.destroy());
   client.pause();
-  let before = -1;
-  // It stands still when nobody takes anything any more.
-  await until(
-    () => {
-      const still = before === written && written > 0;
-      before = written;
-      return still;
-    },
-    { every: 300 },
-  );
-  expect(written).toBeLessThan(50e6);
+  expect(await flood.stopped()).toBeLessThan(50e6);
 });
 
 test('a switch sends new connections elsewhere and refuses none', async () => {

@@ -1,4 +1,4 @@
-import { withLock } from '../../../process/index.ts';
+import { withLock } from '../../../shared/lock.ts';
 import type { Home } from '../../records/state/home.ts';
 import { daemonLifetime, type DaemonLifetimeOptions } from '../../runtime/daemon/lifetime.ts';
 import { listenForControl } from './control-server.ts';

@@ -87,7 +87,7 @@ export interface ScriptReading {
 
 export function readScript(script: string): ScriptReading {
   // Flags appended to a script reach only its last command.
-  const last = script.split(/&&|\|\||[;|&]/).at(-1)!;
+  const last = script.split(/&&|\|\||[;|&]/).at(-1) ?? '';
   const words = withoutWrappers(last.trim().split(/\s+/));
   const tool = DEV_TOOLS.find((each) => serves(each, words));
   const variable = /(?:^|\s)PORT=["']?(\d{1,5})\b/.exec(script);
@@ -105,14 +105,13 @@ export function readScript(script: string): ScriptReading {
 const WRAPPERS = new Set(['cross-env', 'cross-env-shell', 'env', 'npx', 'bunx']);
 
 function withoutWrappers(words: readonly string[]): readonly string[] {
-  let at = 0;
   let wrapped = false;
-  for (; at < words.length; at++) {
-    const word = words[at]!;
-    if (WRAPPERS.has(word)) wrapped = true;
-    else if (!/^\w+=/.test(word) && !(wrapped && word.startsWith('-'))) break;
-  }
-  return words.slice(at);
+  const first = words.findIndex((word) => {
+    if (!WRAPPERS.has(word)) return !/^\w+=/.test(word) && !(wrapped && word.startsWith('-'));
+    wrapped = true;
+    return false;
+  });
+  return first === -1 ? [] : words.slice(first);
 }
 
 function serves({ programs, verbs }: DevTool, words: readonly string[]): boolean {
@@ -125,14 +124,9 @@ function serves({ programs, verbs }: DevTool, words: readonly string[]): boolean
 }
 
 function withoutAddress(words: readonly string[]): readonly string[] {
-  const kept: string[] = [];
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at]!;
-    if (/^(?:--port|--host|--hostname|-p|-H)$/.test(word)) {
-      if (words[at + 1]?.startsWith('-') === false) at++;
-    } else if (!/^--(?:port|host|hostname)=/.test(word)) {
-      kept.push(word);
-    }
-  }
-  return kept;
+  const isFlag = (word = ''): boolean => /^(?:--port|--host|--hostname|-p|-H)$/.test(word);
+  return words.filter((word, at) => {
+    const isValue = isFlag(words[at - 1]) && !word.startsWith('-');
+    return !isFlag(word) && !isValue && !/^--(?:port|host|hostname)=/.test(word);
+  });
 }

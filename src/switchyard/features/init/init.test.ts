@@ -1,17 +1,25 @@
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
+  linkSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
+  statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../../../../test/helpers/until.ts';
+import { withFileLock } from '../../../shared/file-lock.ts';
 import { readConfig } from '../../records/config/read.ts';
 import { initProject } from './init.ts';
 
@@ -50,6 +58,21 @@ describe('in a git repository', () => {
       ],
       warnings: [],
     });
+  });
+
+  it('adds one line to the exclude file, however many do so at once', async () => {
+    const exclude = join(root, '.git/info/exclude');
+    let done: Promise<unknown> | undefined;
+    writeFileSync(exclude, '*.log');
+    await withFileLock(exclude, async () => {
+      const both = [initProject({ cwd: root, force: true }), initProject({ cwd: root, force: true })];
+      // Both have read it by now; a change by the holder of the lock is not lost, either.
+      await until(() => existsSync(join(root, 'switchyard.toml')));
+      writeFileSync(exclude, '*.tmp\n', { flag: 'a' });
+      done = Promise.all(both);
+    });
+    await done;
+    expect(readFileSync(exclude, 'utf8')).toBe('*.log*.tmp\n.switchyard/\n');
   });
 
   it('writes a file at the top that is read without a warning', async () => {
@@ -151,6 +174,22 @@ describe('an existing file', () => {
     });
     expect(readdirSync(root)).toEqual(['switchyard.toml']);
     expect(readFileSync(join(root, 'switchyard.toml'), 'utf8')).toBe('mine');
+  });
+
+  it('is replaced in one step with force, behind a link too, and keeps its permissions', async () => {
+    const [target, before] = ['shared.toml', 'before.toml'].map((name) => join(root, name));
+    const config = join(root, 'switchyard.toml');
+    renameSync(config, target!);
+    symlinkSync(target!, config);
+    linkSync(target!, before!);
+    chmodSync(target!, 0o640);
+    const old = readFileSync(config, 'utf8');
+    const done = await initProject({ cwd: root, force: true });
+    // A write in place would have changed what the second name leads to.
+    expect(readFileSync(before!, 'utf8')).toBe(old);
+    expect(readFileSync(target!, 'utf8')).toBe(done.config_text);
+    expect(lstatSync(config).isSymbolicLink()).toBe(true);
+    expect(statSync(target!).mode & 0o777).toBe(0o640);
   });
 
   it('is overwritten with force', async () => {

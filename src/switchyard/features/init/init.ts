@@ -1,8 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { withFileLock } from '../../../shared/file-lock.ts';
 import { nodeErrorCode } from '../../../shared/node-error-code.ts';
+import { readRegularFile } from '../../../shared/regular-file.ts';
+import { NotRegular, readForReplacing, replaceFile } from '../../../shared/replace-file.ts';
 import { gitIn } from '../../records/git/git.ts';
+import { realPath } from '../../records/paths.ts';
 import { CONFIG_FILE } from '../../records/state/find-config.ts';
 import { configText } from './config-text.ts';
 import { detectService } from './detect.ts';
@@ -53,7 +57,8 @@ export async function initProject(options: InitOptions): Promise<InitResult> {
   const localState = join(root, LOCAL_STATE);
   const exists = existsSync(config);
   const blocked = exists && !force;
-  const exclude = commonDirectory === undefined ? undefined : excludeFile(commonDirectory);
+  const exclude =
+    commonDirectory === undefined ? undefined : readExclude(join(commonDirectory, 'info', 'exclude'));
   const service = detectService({ root, path: env.PATH });
   const present = ['.env', '.env.local'].filter((name) => existsSync(join(root, name)));
   const text = configText({
@@ -83,10 +88,10 @@ export async function initProject(options: InitOptions): Promise<InitResult> {
   if (dryRun) return { ok: true, action: 'init', dry_run: true, ...NOTHING_DONE, ...plan };
   if (blocked) throw alreadyThere(config);
 
-  if (needsLocalState) write(join(localState, '.gitignore'), '*\n!.gitignore\n', 'w');
-  // Exclusive, so that a file created in this moment is not overwritten.
-  write(config, text, force ? 'w' : 'wx');
-  if (exclude?.lacksEntry === true) addToExclude(exclude);
+  if (needsLocalState) write(join(localState, '.gitignore'), '*\n!.gitignore\n');
+  // A file created in this moment is not overwritten.
+  if (!write(config, text, { replace: force })) throw alreadyThere(config);
+  if (exclude?.lacksEntry === true) await addToExclude(exclude);
   return {
     ok: true,
     action: 'init',
@@ -112,7 +117,7 @@ async function findRoot(
   cwd: string,
   env: NodeJS.ProcessEnv,
 ): Promise<{ readonly root: string; readonly commonDirectory: string | undefined }> {
-  const here = realpathSync(cwd);
+  const here = realPath(cwd);
   try {
     const ran = await gitIn(here, env).try(['rev-parse', '--show-toplevel', '--git-common-dir']);
     const [top, common] = ran.stdout.split('\n');
@@ -130,11 +135,10 @@ interface ExcludeFile {
   readonly lacksEntry: boolean;
 }
 
-function excludeFile(commonDirectory: string): ExcludeFile {
-  const path = join(commonDirectory, 'info', 'exclude');
+function readExclude(path: string): ExcludeFile {
   let text = '';
   try {
-    text = readFileSync(path, 'utf8');
+    text = readRegularFile(path).toString('utf8');
   } catch {
     // The file is created if it is missing.
   }
@@ -143,24 +147,32 @@ function excludeFile(commonDirectory: string): ExcludeFile {
 }
 
 /** Only a convenience: the directory ignores its own content anyway. */
-function addToExclude({ path, text }: ExcludeFile): void {
+async function addToExclude({ path }: ExcludeFile): Promise<void> {
   try {
     mkdirSync(dirname(path), { recursive: true });
-    const front = text === '' || text.endsWith('\n') ? '' : '\n';
-    writeFileSync(path, `${front}${LOCAL_STATE}/\n`, { flag: 'a' });
+    await withFileLock(path, () => {
+      // Another program may have added it meanwhile.
+      const { text, lacksEntry } = readExclude(path);
+      const front = text === '' || text.endsWith('\n') ? '' : '\n';
+      if (lacksEntry) appendFileSync(path, `${front}${LOCAL_STATE}/\n`);
+    });
   } catch {
     // A read-only repository is still a project.
   }
 }
 
-function write(path: string, text: string, flag: 'w' | 'wx'): void {
+/** Returns false without a change if there is a file that is not to be replaced. */
+function write(path: string, text: string, { replace = true } = {}): boolean {
   try {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text, { flag });
+    const bytes = Buffer.from(text, 'utf8');
+    if (!replace) return replaceFile(path, undefined, bytes);
+    // If another program is quicker, what it wrote is replaced, too.
+    while (!replaceFile(path, readForReplacing(path), bytes));
+    return true;
   } catch (error) {
-    const code = nodeErrorCode(error) ?? 'unknown error';
-    if (code === 'EEXIST' && flag === 'wx') throw alreadyThere(path);
-    throw new SwitchboardError('YARD_INIT', `${path} cannot be written (${code}).`, {
+    const why = error instanceof NotRegular ? error.message : (nodeErrorCode(error) ?? 'unknown error');
+    throw new SwitchboardError('YARD_INIT', `${path} cannot be written (${why}).`, {
       hint: 'Check the permissions of the directory, and that no file has that name.',
       cause: error,
     });

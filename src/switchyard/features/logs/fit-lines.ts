@@ -2,27 +2,23 @@ import { CUT } from '../../runtime/logs/read-backwards.ts';
 
 /** The last lines that fit into this many bytes, including newlines; if a single line is too long, its beginning. */
 export function lastThatFit(lines: readonly string[], bytes: number): readonly string[] {
-  let first = lines.length;
   let left = bytes;
-  while (first > 0) {
-    left -= sizeOf(lines[first - 1]!);
-    if (left < 0) break;
-    first -= 1;
-  }
-  if (first < lines.length || lines.length === 0) return lines.slice(first);
-  return [beginningOf(lines.at(-1)!, bytes)];
+  const tooMuch = lines.findLastIndex((line) => (left -= sizeOf(line)) < 0);
+  const kept = lines.slice(tooMuch + 1);
+  const last = lines.at(-1);
+  return kept.length > 0 || last === undefined ? kept : [beginningOf(last, bytes)];
 }
 
 /** Divides `bytes`: those that need less than an even share leave the rest to the others. */
 export function shareOut(needs: readonly number[], bytes: number): readonly number[] {
   const shares = [...needs];
   let left = bytes;
-  const smallestFirst = needs.map((_, index) => index).sort((a, b) => needs[a]! - needs[b]!);
-  smallestFirst.forEach((index, place) => {
-    const even = Math.floor(left / (needs.length - place));
-    shares[index] = Math.min(needs[index]!, even);
-    left -= shares[index];
-  });
+  const smallestFirst = [...needs.entries()].sort(([, a], [, b]) => a - b);
+  for (const [place, [index, need]] of smallestFirst.entries()) {
+    const share = Math.min(need, Math.floor(left / (needs.length - place)));
+    shares[index] = share;
+    left -= share;
+  }
   return shares;
 }
 

@@ -17,7 +17,8 @@ export class FollowedLog {
 
   constructor(file: string) {
     this.file = file;
-    if (this.#open()) this.#position = lastLineEnd(this.#descriptor!);
+    const descriptor = this.#open();
+    if (descriptor !== undefined) this.#position = lastLineEnd(descriptor);
   }
 
   /** Everything before it existed at the start or was reported. */
@@ -30,15 +31,16 @@ export class FollowedLog {
    * prompt.
    */
   more(all: boolean): string[] {
-    if (this.#descriptor === undefined && !this.#open()) return [];
+    const descriptor = this.#open();
+    if (descriptor === undefined) return [];
     let grown = false;
     let bytes: Buffer;
-    while ((bytes = this.#read()).length > 0) {
+    while ((bytes = this.#read(descriptor)).length > 0) {
       grown = true;
       const lines = this.#split(bytes);
       if (lines.length > 0) return lines;
     }
-    if (this.#replaced()) {
+    if (this.#replaced(descriptor)) {
       // The rest of the old file was read above.
       const last = this.#take();
       this.close();
@@ -54,23 +56,23 @@ export class FollowedLog {
     this.#toldBeginning = false;
   }
 
-  #open(): boolean {
+  /** Undefined while there is no file. */
+  #open(): number | undefined {
     try {
-      this.#descriptor = openSync(this.file, 'r');
-      return true;
+      return (this.#descriptor ??= openSync(this.file, 'r'));
     } catch {
-      return false;
+      return undefined;
     }
   }
 
-  #read(): Buffer {
-    const { size } = fstatSync(this.#descriptor!);
+  #read(descriptor: number): Buffer {
+    const { size } = fstatSync(descriptor);
     // We trimmed it, perhaps in the middle of a line, whose rest continues at the start of the file.
     if (size < this.#position) this.#position = 0;
     const length = Math.min(size - this.#position, BLOCK);
     if (length === 0) return Buffer.alloc(0);
     const block = Buffer.allocUnsafe(length);
-    const got = readSync(this.#descriptor!, block, 0, length, this.#position);
+    const got = readSync(descriptor, block, 0, length, this.#position);
     this.#position += got;
     return block.subarray(0, got);
   }
@@ -99,10 +101,10 @@ export class FollowedLog {
     return [line];
   }
 
-  #replaced(): boolean {
+  #replaced(descriptor: number): boolean {
     const now = statSync(this.file, { throwIfNoEntry: false });
     if (now === undefined) return false;
-    const open = fstatSync(this.#descriptor!);
+    const open = fstatSync(descriptor);
     return now.ino !== open.ino || now.dev !== open.dev;
   }
 }

@@ -76,11 +76,20 @@ describe('logs', () => {
     await expect(lines(4)).rejects.toMatchObject({ code: 'USAGE' });
   });
 
+  test('are found while a long log is moved aside', async () => {
+    const { context } = await testYard(SERVICES);
+    write(context, 'main', 'web.earlier.log', 'line\n');
+    for (const since of [undefined, '1h']) {
+      const found = await logs(context, { branch: 'main', service: 'web', since });
+      expect(found.logs[0]!.lines).toEqual(['line']);
+    }
+  });
+
   test('that do not exist are an error with the next step', async () => {
     const { context } = await testYard(SERVICES);
     await expect(logs(context, { branch: 'main', service: 'web' })).rejects.toMatchObject({
       code: 'NO_LOGS',
-      message: 'no matching logs',
+      message: 'No matching logs.',
       hint: 'Start it first: `switchyard up main web`.',
     });
   });
@@ -101,7 +110,10 @@ describe('logs', () => {
     const { context, record } = await testYard(SERVICES);
     const secret = join(context.config.root, 'secret.txt');
     writeFileSync(secret, 'secret\n');
-    const refused = { code: 'LOG_OUTSIDE', message: expect.stringContaining('refusing to read log outside') };
+    const refused = {
+      code: 'LOG_OUTSIDE',
+      message: expect.stringContaining('The log is outside the log directory'),
+    };
 
     await record({ service: 'web', branch: 'main', port: 20_001, log_file: secret });
     await expect(logs(context, { branch: 'main' })).rejects.toMatchObject(refused);

@@ -3,15 +3,16 @@ import { SwitchboardError } from '../../../shared/errors.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { slug } from '../../records/names.ts';
 import { resolveBranch } from '../../records/project/branch.ts';
-import { projectRecord, type YardContext } from '../../records/project/context.ts';
+import { recordedServices, type YardContext } from '../../records/project/context.ts';
+import { envSecretMask } from '../../records/project/env-secrets.ts';
 import { insideLogs, logFileOf } from '../../records/state/home.ts';
-import { KEPT_RUNS, runFile } from '../../runtime/logs/run-files.ts';
+import { KEPT_RUNS, partsOf, runFile } from '../../runtime/logs/run-files.ts';
 import { lastThatFit, shareOut, sizeOf } from './fit-lines.ts';
 import { followLogs } from './follow.ts';
-import { readLog } from './read.ts';
+import { readLog, type LogQuery } from './read.ts';
 import { parseSince } from './since.ts';
 
-export interface LogsOptions {
+export interface LogsOptions extends Pick<LogQuery, 'fixed' | 'maxBytes'> {
   /** Default: all services of the branch. */
   readonly service?: string | undefined;
   /** Default: the branch of the worktree, otherwise the one that git has checked out. */
@@ -20,14 +21,12 @@ export interface LogsOptions {
   readonly lines?: number | undefined;
   /** A regular expression, or plain text if it is not a valid one. Without capitals it ignores case. */
   readonly grep?: string | undefined;
-  /** Whether the pattern is plain text. Default false. */
-  readonly fixed?: boolean | undefined;
   /** A duration such as `10m`, or an ISO time. */
   readonly since?: string | undefined;
-  /** Maximum size of all lines together, in bytes. Default no limit; agents should get `AGENT_BYTES`. */
-  readonly maxBytes?: number | undefined;
   /** How many runs ago, 0 to 3. Default 0, the current or last one. */
   readonly run?: number | undefined;
+  /** Whether to show secrets of env files, for a person. Default false. */
+  readonly secrets?: boolean | undefined;
 }
 
 export interface ServiceLog {
@@ -55,10 +54,12 @@ export async function logs(context: YardContext, options: LogsOptions): Promise<
   const { lines = 80, grep, fixed, maxBytes = Infinity } = options;
   check(options);
   const since = options.since === undefined ? undefined : parseSince(options.since);
-  const answers = (await chosen(context, options)).map(({ service, branch, file, began }) => {
-    const { undated, ...answer } = readLog(file, { lines, grep, fixed, since, began, maxBytes });
-    return { service, branch, log_file: file, ...answer, ...(undated ? { undated } : {}) };
-  });
+  const mask = maskFor(context, options);
+  const answers: ServiceLog[] = [];
+  for (const { service, branch, file, began } of await chosen(context, options)) {
+    const { undated, ...answer } = await readLog(file, { lines, grep, fixed, since, began, maxBytes, mask });
+    answers.push({ service, branch, log_file: file, ...answer, ...(undated ? { undated } : {}) });
+  }
   return { lines, logs: cutTo(answers, maxBytes) };
 }
 
@@ -86,9 +87,17 @@ export async function followServices(context: YardContext, options: FollowLogsOp
     since,
     grep,
     fixed,
+    mask: maskFor(context, options),
     signal,
-    onLines: (file, added) => onLines(sources.get(file)!, added),
+    onLines: (file, added) => {
+      const source = sources.get(file);
+      return source === undefined ? undefined : onLines(source, added);
+    },
   });
+}
+
+function maskFor(context: YardContext, { secrets = false }: LogsOptions): LogQuery['mask'] {
+  return secrets ? undefined : envSecretMask(context);
 }
 
 function check({ lines = 80, maxBytes = 1, run = 0 }: LogsOptions): void {
@@ -119,9 +128,10 @@ async function chosen(
   const sources = known(context, branch)
     .filter((source) => service === undefined || source.service === slug(service))
     .map((source) => (run === 0 ? source : { ...source, file: runFile(source.file, run), began: undefined }))
-    .filter(({ file }) => existsSync(confined(context, file)));
+    // While a long log is moved aside, there is only its earlier part.
+    .filter(({ file }) => partsOf(confined(context, file)).some((part) => existsSync(part)));
   if (sources.length > 0) return sources;
-  throw new SwitchboardError('NO_LOGS', 'no matching logs', {
+  throw new SwitchboardError('NO_LOGS', 'No matching logs.', {
     hint: await nextStep(context, branch, service, run),
   });
 }
@@ -143,9 +153,7 @@ async function nextStep(
 /** The services that have a record, or may have left a log before it was dropped, with their log files. */
 function known(context: YardContext, branch: string): readonly Source[] {
   const { config, home } = context;
-  const records = Object.values(projectRecord(context)?.services ?? {}).filter(
-    (record) => record.branch_slug === slug(branch),
-  );
+  const records = recordedServices(context).filter((record) => record.branch_slug === slug(branch));
   const names = new Set([
     ...config.services.map(({ name }) => name),
     ...records.map((record) => record.service),
@@ -164,7 +172,7 @@ function confined(context: YardContext, file: string): string {
   if (insideLogs(context.home, file)) return file;
   throw new SwitchboardError(
     'LOG_OUTSIDE',
-    `refusing to read log outside Switchyard log directory: ${file}`,
+    `The log is outside the log directory of Switchyard, so it is not read: ${file}.`,
     {
       hint: `The state in ${context.home.stateFile} was changed by hand; stop the service and start it again.`,
     },
@@ -181,7 +189,8 @@ function cutTo(answers: readonly ServiceLog[], maxBytes: number): readonly Servi
   const needs = answers.map(({ lines }) => lines.reduce((sum, line) => sum + sizeOf(line), 0));
   const shares = shareOut(needs, maxBytes);
   return answers.map((answer, index) => {
-    if (needs[index]! <= shares[index]!) return answer;
-    return { ...answer, lines: lastThatFit(answer.lines, shares[index]!), truncated: true };
+    const share = shares[index] ?? 0;
+    if ((needs[index] ?? 0) <= share) return answer;
+    return { ...answer, lines: lastThatFit(answer.lines, share), truncated: true };
   });
 }

@@ -19,51 +19,51 @@ function logOf(lines: readonly string[]): string {
 const whole = { truncated: false, undated: false };
 
 describe('readLog', () => {
-  it('returns everything by default, and nothing for a missing file', () => {
-    expect(readLog(logOf(['a', 'b']))).toEqual({ lines: ['a', 'b'], ...whole });
-    expect(readLog(join(directory, 'nothing.log'))).toEqual({ lines: [], ...whole });
+  it('returns everything by default, and nothing for a missing file', async () => {
+    expect(await readLog(logOf(['a', 'b']))).toEqual({ lines: ['a', 'b'], ...whole });
+    expect(await readLog(join(directory, 'nothing.log'))).toEqual({ lines: [], ...whole });
   });
 
-  it('reports whether there was more', () => {
+  it('reports whether there was more', async () => {
     const file = logOf(['a', 'b', 'c']);
-    expect(readLog(file, { lines: 2 })).toEqual({ lines: ['b', 'c'], ...whole, truncated: true });
-    expect(readLog(file, { lines: 3 })).toEqual({ lines: ['a', 'b', 'c'], ...whole });
+    expect(await readLog(file, { lines: 2 })).toEqual({ lines: ['b', 'c'], ...whole, truncated: true });
+    expect(await readLog(file, { lines: 3 })).toEqual({ lines: ['a', 'b', 'c'], ...whole });
   });
 
-  it('searches the whole log, not only its last lines', () => {
+  it('searches the whole log, not only its last lines', async () => {
     const lines = Array.from({ length: 5000 }, (_, index) => `line ${index}`);
     const file = logOf(lines);
-    expect(readLog(file, { grep: '^line 1$', lines: 80 })).toEqual({ lines: ['line 1'], ...whole });
-    expect(readLog(file, { grep: '7$', lines: 2 })).toEqual({
+    expect(await readLog(file, { grep: '^line 1$', lines: 80 })).toEqual({ lines: ['line 1'], ...whole });
+    expect(await readLog(file, { grep: '7$', lines: 2 })).toEqual({
       lines: ['line 4987', 'line 4997'],
       truncated: true,
       undated: false,
     });
   });
 
-  it('searches the visible text, not the color codes', () => {
+  it('searches the visible text, not the color codes', async () => {
     const file = logOf(['\u001b[31m31 errors\u001b[0m', '\u001b[31mred\u001b[0m']);
-    expect(readLog(file, { grep: '31' }).lines).toEqual(['31 errors']);
+    expect((await readLog(file, { grep: '31' })).lines).toEqual(['31 errors']);
   });
 
   describe('since a moment', () => {
     const since = Date.parse('2026-03-04T12:00:00Z');
     const before = since - 60_000;
 
-    it('returns all of a run that began after it', () => {
-      expect(readLog(logOf(['a', 'b']), { since, began: since + 1 })).toEqual({
+    it('returns all of a run that began after it', async () => {
+      expect(await readLog(logOf(['a', 'b']), { since, began: since + 1 })).toEqual({
         lines: ['a', 'b'],
         ...whole,
       });
     });
 
-    it('returns nothing of a log that was not written after it', () => {
+    it('returns nothing of a log that was not written after it', async () => {
       const file = logOf(['a']);
       utimesSync(file, new Date(before), new Date(before));
-      expect(readLog(file, { since, began: before })).toEqual({ lines: [], ...whole });
+      expect(await readLog(file, { since, began: before })).toEqual({ lines: [], ...whole });
     });
 
-    it('uses the timestamps of lines; the lines after one belong to it', () => {
+    it('uses the timestamps of lines; the lines after one belong to it', async () => {
       const file = logOf([
         'banner',
         '2026-03-04T11:59:59Z old',
@@ -72,21 +72,23 @@ describe('readLog', () => {
         '  trace of new',
         '2026-03-04T12:00:01Z newer',
       ]);
-      expect(readLog(file, { since, began: before })).toEqual({
+      expect(await readLog(file, { since, began: before })).toEqual({
         lines: ['2026-03-04T12:00:00Z new', '  trace of new', '2026-03-04T12:00:01Z newer'],
         ...whole,
       });
-      expect(readLog(file, { since, began: before, grep: 'trace' }).lines).toEqual(['  trace of new']);
+      expect((await readLog(file, { since, began: before, grep: 'trace' })).lines).toEqual([
+        '  trace of new',
+      ]);
     });
 
-    it('omits lines before the first timestamp if the run began earlier', () => {
+    it('omits lines before the first timestamp if the run began earlier', async () => {
       const file = logOf(['banner', '2026-03-04T12:00:00Z new']);
-      expect(readLog(file, { since, began: before }).lines).toEqual(['2026-03-04T12:00:00Z new']);
+      expect((await readLog(file, { since, began: before })).lines).toEqual(['2026-03-04T12:00:00Z new']);
     });
 
-    it('returns everything, and says so, if no line has a timestamp', () => {
+    it('returns everything, and says so, if no line has a timestamp', async () => {
       const file = logOf(['a', 'b', 'c']);
-      expect(readLog(file, { since, began: before, lines: 2 })).toEqual({
+      expect(await readLog(file, { since, began: before, lines: 2 })).toEqual({
         lines: ['b', 'c'],
         truncated: true,
         undated: true,
@@ -94,11 +96,11 @@ describe('readLog', () => {
     });
   });
 
-  it('respects the maximum size for any lines, and reports omissions', () => {
+  it('respects the maximum size for any lines, and reports omissions', async () => {
     const lines = fc.array(fc.string({ unit: fc.constantFrom('a', 'é', '🚀', ' ') }), { maxLength: 20 });
-    fc.assert(
-      fc.property(lines, fc.integer({ min: 4, max: 200 }), (content, maxBytes) => {
-        const answer = readLog(logOf(content), { maxBytes });
+    await fc.assert(
+      fc.asyncProperty(lines, fc.integer({ min: 4, max: 200 }), async (content, maxBytes) => {
+        const answer = await readLog(logOf(content), { maxBytes });
         const size = answer.lines.reduce((sum, line) => sum + sizeOf(line), 0);
         expect(size).toBeLessThanOrEqual(maxBytes);
         const all = content.reduce((sum, line) => sum + sizeOf(line), 0);

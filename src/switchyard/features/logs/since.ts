@@ -17,8 +17,8 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 
 function durationOf(text: string): number {
   let sum = 0;
-  for (const [, amount, unit] of text.matchAll(/([\d.]+)(ms|s|m|h|d)/g))
-    sum += Number(amount) * UNITS[unit!]!;
+  for (const [, amount, unit = ''] of text.matchAll(/([\d.]+)(ms|s|m|h|d)/g))
+    sum += Number(amount) * (UNITS[unit] ?? 0);
   return sum;
 }
 
@@ -53,8 +53,8 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 function byWebServer(line: string): number | undefined {
   const found = WEB_SERVER.exec(line);
   if (found === null) return undefined;
-  const [, day, monthName, year, time, zone] = found;
-  const month = String(MONTHS.indexOf(monthName!) + 1).padStart(2, '0');
+  const [, day, monthName = '', year, time, zone] = found;
+  const month = String(MONTHS.indexOf(monthName) + 1).padStart(2, '0');
   return Date.parse(`${year}-${month}-${day}T${time}${zoneOf(zone)}`);
 }
 

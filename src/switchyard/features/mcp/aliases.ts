@@ -97,7 +97,7 @@ export function rootOfAlias(state: State, alias: string): string {
   if (root === undefined)
     throw new SwitchboardError(
       'ALIAS_UNKNOWN',
-      `unknown MCP project '${alias}'; run \`switchyard mcp install --name ${alias}\` from the project`,
+      `Unknown MCP project '${alias}'; run \`switchyard mcp install --name ${alias}\` from the project.`,
       { hint: '`switchyard mcp projects` lists the registered names.' },
     );
   if (existsSync(join(root, CONFIG_FILE))) return root;

@@ -20,6 +20,8 @@ export type ArgumentSpecs = Readonly<Record<string, ArgumentSpec>>;
 export interface CheckedArguments {
   /** Undefined if not given. */
   text(key: string): string | undefined;
+  /** Of an argument that is required; empty for any other that is not given. */
+  required(key: string): string;
   /** Empty if not given. */
   texts(key: string): readonly string[];
   flag(key: string): boolean;
@@ -28,7 +30,7 @@ export interface CheckedArguments {
 
 /** The schema of all arguments of a tool. */
 export function schemaOf(known: ArgumentSpecs): JsonObject {
-  const required = Object.keys(known).filter((key) => known[key]!.required);
+  const required = Object.keys(known).filter((key) => known[key]?.required);
   return {
     type: 'object',
     properties: Object.fromEntries(Object.entries(known).map(([key, each]) => [key, propertyOf(each)])),
@@ -59,9 +61,10 @@ function propertyOf(argument: ArgumentSpec): JsonObject {
  */
 export function readArguments(given: JsonObject, known: ArgumentSpecs): CheckedArguments {
   const unknown = Object.keys(given).filter((key) => !Object.hasOwn(known, key));
-  if (unknown.length > 0) {
+  const [first] = unknown;
+  if (first !== undefined) {
     const names = unknown.map((key) => key.slice(0, 100)).join(', ');
-    throw wrong(`unexpected argument(s): ${names}`, didYouMean(unknown[0]!, Object.keys(known)));
+    throw wrong(`unexpected argument(s): ${names}`, didYouMean(first, Object.keys(known)));
   }
   const values = new Map<string, unknown>();
   for (const [key, argument] of Object.entries(known)) {
@@ -72,8 +75,10 @@ export function readArguments(given: JsonObject, known: ArgumentSpecs): CheckedA
     if (isGiven) values.set(key, value);
     else if (argument.kind === 'number') values.set(key, argument.usual);
   }
+  const text = (key: string): string | undefined => values.get(key) as string | undefined;
   return {
-    text: (key) => values.get(key) as string | undefined,
+    text,
+    required: (key) => text(key) ?? '',
     texts: (key) => (values.get(key) ?? []) as readonly string[],
     flag: (key) => values.get(key) === true,
     number: (key) => values.get(key) as number,

@@ -1,2 +1,2 @@
-export type { ProjectSelector } from './project-binding.ts';
+export type { FileApproval, ProjectSelector } from './project-binding.ts';
 export { createYardSource, YARD_SOURCE_INFO } from './source.ts';

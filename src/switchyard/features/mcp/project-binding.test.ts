@@ -64,7 +64,7 @@ test('without a project calls fail, until there is one', () => {
   mkdirSync(empty);
   const bound = bindProject({ directory: empty }, yard.env);
   expect(bound).toEqual({ root: empty, cwd: empty, found: false });
-  expect(() => openBoundProject(bound, yard.env)).toThrow(`could not find switchyard.toml from ${empty}`);
+  expect(() => openBoundProject(bound, yard.env)).toThrow(`Could not find switchyard.toml from ${empty}`);
   writeFileSync(join(empty, 'switchyard.toml'), '[services.a]\ncommand = "a"\n');
   expect(bindProject({ directory: empty }, yard.env).found).toBe(true);
 });
@@ -90,8 +90,8 @@ test('a registered name must be valid, known, and point to a directory with the 
   await register(yard, 'below', join(yard.root, 'below'));
   const at = (alias: string) => () => bindProject({ directory: yard.root, alias }, yard.env);
   expect(at('a/b')).toThrow('only letters, numbers, underscores and dashes');
-  expect(at('nobody')).toThrow("unknown MCP project 'nobody'; run `switchyard mcp install --name nobody`");
-  expect(at('constructor')).toThrow("unknown MCP project 'constructor'");
+  expect(at('nobody')).toThrow("Unknown MCP project 'nobody'; run `switchyard mcp install --name nobody`");
+  expect(at('constructor')).toThrow("Unknown MCP project 'constructor'");
   expect(at('below')).toThrow('no longer has switchyard.toml; rerun');
 });
 
@@ -121,7 +121,7 @@ test('calls are confined to the project and its worktrees', async () => {
   const outside = `cwd must stay under MCP server root or a registered worktree: ${yard.root}`;
   for (const given of ['..', '/', yard.folder, 'out/tmp', '~', `${yard.root}-other`])
     expect(() => cwd(given)).toThrow(outside);
-  expect(() => cwd('nothing')).toThrow('cwd is not a directory');
+  expect(() => cwd('nothing')).toThrow('The cwd is not a directory');
 });
 
 test('a file in a subdirectory never replaces that of the project', () => {

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { readRegularFile, statOf } from '../../../shared/regular-file.ts';
 import { readConfig } from '../../records/config/read.ts';
 import { checkoutOf, prefixOf } from '../../records/git/repository.ts';
 import { expandHome, isInside, realPath } from '../../records/paths.ts';
@@ -37,17 +38,32 @@ export interface ProjectSelector {
    * repository that was just cloned. Default false.
    */
   readonly onlyRegistered?: boolean | undefined;
+  /** With `onlyRegistered`: how else a person may have allowed the file. Default: in no other way. */
+  readonly approval?: FileApproval | undefined;
 }
 
-/** Throws if commands of a project must not be run for an agent, because the project is not registered. */
+export interface FileApproval {
+  /** Whether a file is allowed now, with its present content. */
+  readonly allows: (file: string) => boolean;
+  /** The command by which a person allows it. */
+  readonly command: () => string;
+}
+
+/** Throws if commands of a project must not be run for an agent, because no person has allowed it. */
 export function refuseUnregistered(
-  { onlyRegistered }: ProjectSelector,
+  { onlyRegistered, approval }: ProjectSelector,
   { root }: BoundProject,
   env: NodeJS.ProcessEnv,
 ): void {
-  if (onlyRegistered !== true) return;
-  const { project_aliases: aliases } = openRegistry(homeOf(env)).read();
-  if (Object.values(aliases).some((registered) => realPath(registered) === root)) return;
+  if (onlyRegistered !== true || isRegistered(root, env)) return;
+  const file = join(root, CONFIG_FILE);
+  if (approval?.allows(file) === true) return;
+  if (approval !== undefined)
+    throw new SwitchboardError(
+      'PROJECT_NOT_ALLOWED',
+      `Services of ${root} are not started: ${file} is not allowed yet, or was changed since.`,
+      { hint: `If the user trusts it, they can run \`${approval.command()}\`, which shows its commands.` },
+    );
   throw new SwitchboardError(
     'PROJECT_NOT_INSTALLED',
     `Services of ${root} are not started: this MCP server is not installed for that project.`,
@@ -55,6 +71,12 @@ export function refuseUnregistered(
       hint: 'If the user trusts the project, they can run `switchyard mcp install` there, or start its services in a terminal.',
     },
   );
+}
+
+/** Whether `switchyard mcp install` has registered the project with this root. */
+export function isRegistered(root: string, env: NodeJS.ProcessEnv): boolean {
+  const { project_aliases: aliases } = openRegistry(homeOf(env)).read();
+  return Object.values(aliases).some((registered) => realPath(registered) === root);
 }
 
 /**
@@ -91,7 +113,7 @@ function bindDirectory(state: State, directory: string): BoundProject {
   return { root, cwd: isInWorktree(state, root, start) ? start : root, found: true };
 }
 
-export interface BoundCall {
+interface BoundCall {
   /** The directory of the call, relative to the default directory. Default: that directory. */
   readonly cwd?: string | undefined;
   /** Whether to fall back to the records if the file is broken or gone. Default false. */
@@ -138,12 +160,12 @@ function confine({ root, cwd }: BoundProject, state: State, given: string | unde
       },
     );
   }
-  if (statSync(wanted, { throwIfNoEntry: false })?.isDirectory() === true) return wanted;
-  throw new SwitchboardError('CWD_MISSING', `cwd is not a directory: ${wanted}`);
+  if (statOf(wanted)?.isDirectory() === true) return wanted;
+  throw new SwitchboardError('CWD_MISSING', `The cwd is not a directory: ${wanted}.`);
 }
 
 function noProject(root: string): SwitchboardError {
-  return new SwitchboardError('NO_PROJECT', `could not find ${CONFIG_FILE} from ${root}`, {
+  return new SwitchboardError('NO_PROJECT', `Could not find ${CONFIG_FILE} from ${root}.`, {
     hint: 'Run `switchyard init` there first.',
   });
 }
@@ -162,7 +184,7 @@ function isKnownToGit(top: string): boolean {
   const checkout = checkoutOf(top);
   if (checkout === undefined) return false;
   try {
-    const back = readFileSync(join(checkout.gitDirectory, 'gitdir'), 'utf8').trim();
+    const back = readRegularFile(join(checkout.gitDirectory, 'gitdir')).toString('utf8').trim();
     return realPath(resolve(checkout.gitDirectory, back)) === join(top, '.git');
   } catch {
     return false;

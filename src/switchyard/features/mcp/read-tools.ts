@@ -169,7 +169,7 @@ export const whereTool: YardTool = {
   },
   output: SERVICE_LOCATION,
   async run(yard, given) {
-    const found = await where(yard, { service: given.text('service')!, branch: given.text('branch') });
+    const found = await where(yard, { service: given.required('service'), branch: given.text('branch') });
     return { data: withoutIdentity(found), notes: found.warnings };
   },
 };
@@ -179,7 +179,8 @@ export const logsTool: YardTool = {
   words: ['branch', 'service'],
   orRecorded: true,
   title: 'Read logs',
-  description: 'The last lines that services of a branch wrote since they were last started.',
+  description:
+    'The last lines that services of a branch wrote since they were last started. Secrets from env files are masked.',
   hints: READ_ONLY,
   arguments: {
     service: { kind: 'text', description: 'The name of the service. Default: all of the branch.' },

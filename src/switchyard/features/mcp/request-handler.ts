@@ -3,19 +3,19 @@ import type { JsonObject, ListKind } from '../../../protocol/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { isObject } from '../../../shared/is-object.ts';
 import { printable } from '../../../shared/printable.ts';
-import type { YardContext } from '../../records/project/context.ts';
+import { explained } from '../../../shared/system-error.ts';
+import { contextWarnings } from '../../records/project/context.ts';
+import { sortedText } from '../../records/state/write.ts';
 import { readArguments, schemaOf, type ArgumentSpecs } from './arguments.ts';
 import {
   openBoundProject,
   bindProject,
   refuseUnregistered,
   type BoundProject,
-  type BoundCall,
   type ProjectSelector,
 } from './project-binding.ts';
 import { getPrompt, PROMPTS } from './prompts.ts';
 import { RESOURCES } from './resources.ts';
-import { sortedText } from './sorted-text.ts';
 import { dataInToolWords, errorInToolWords, inToolWords } from './tool-words.ts';
 import { CWD_ARGUMENT, type ToolCallHooks, type ToolOutput, type YardTool } from './tool.ts';
 import { YARD_TOOLS } from './tools.ts';
@@ -75,10 +75,13 @@ export class YardRequestHandler {
     try {
       // Invalid arguments are rejected before the project is opened.
       const given = readArguments(args, argumentsOf(tool));
-      const yard = this.#open({ cwd: given.text('cwd'), orRecorded: tool.orRecorded });
-      if (tool.runsCommands === true) refuseUnregistered(this.#project, this.#bound!, this.#env);
-      return resultOf(await tool.run(yard, given, hooks), warningsOf(yard));
-    } catch (error) {
+      const bound = this.#bind();
+      const call = { cwd: given.text('cwd'), orRecorded: tool.orRecorded };
+      const yard = openBoundProject(bound, this.#env, call);
+      if (tool.runsCommands === true) refuseUnregistered(this.#project, bound, this.#env);
+      return resultOf(await tool.run(yard, given, hooks), contextWarnings(yard));
+    } catch (thrown) {
+      const error = explained(thrown);
       if (!(error instanceof SwitchboardError)) throw error;
       // Without structured content, because clients reject content that does not match the schema.
       const message = error.hint === undefined ? error.message : `${error.message}\n${error.hint}`;
@@ -89,19 +92,19 @@ export class YardRequestHandler {
   async #read(uri: string): Promise<JsonObject> {
     const resource = RESOURCES.find((each) => each.uri === uri);
     if (resource === undefined)
-      throw new SwitchboardError('RESOURCE_UNKNOWN', `unknown resource: ${uri.slice(0, 200)}`);
+      throw new SwitchboardError('RESOURCE_UNKNOWN', `Unknown resource: ${uri.slice(0, 200)}`);
     try {
-      const text = await resource.text(() => this.#open({}));
+      const text = await resource.text(() => openBoundProject(this.#bind(), this.#env, {}));
       return { contents: [{ uri, mimeType: resource.mimeType, text }] };
     } catch (error) {
       throw error instanceof SwitchboardError ? errorInToolWords(error) : error;
     }
   }
 
-  #open(call: BoundCall): YardContext {
-    // Once found, the project stays the same.
+  /** Once found, the project stays the same. */
+  #bind(): BoundProject {
     if (this.#bound?.found !== true) this.#bound = bindProject(this.#project, this.#env);
-    return openBoundProject(this.#bound, this.#env, call);
+    return this.#bound;
   }
 }
 
@@ -129,12 +132,6 @@ function listingOf(items: readonly (readonly [key: string, value: JsonObject])[]
     incomplete: undefined,
     ttlMs: FRESH_MS,
   };
-}
-
-/** Problems with the file or the records that did not prevent the call. */
-function warningsOf({ problem, registry }: YardContext): readonly string[] {
-  const broken = problem === undefined ? [] : [`${problem.message} The last known records are used instead.`];
-  return [...broken, ...registry.warnings];
 }
 
 function resultOf(

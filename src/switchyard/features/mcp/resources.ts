@@ -1,8 +1,8 @@
 import type { YardContext } from '../../records/project/context.ts';
+import { sortedText } from '../../records/state/write.ts';
 import { brief } from '../brief/brief.ts';
-import { GUIDE } from './guide.ts';
+import { GUIDE } from './instructions.ts';
 import { diagnosisOf } from './read-tools.ts';
-import { sortedText } from './sorted-text.ts';
 import { dataInToolWords } from './tool-words.ts';
 
 /** A resource to read before choosing a tool. Reading changes nothing. */

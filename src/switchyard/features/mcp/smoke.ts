@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { run, type RunResult } from '../../../process/index.ts';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
+import { statOf } from '../../../shared/regular-file.ts';
 import { expandHome } from '../../records/paths.ts';
 import { CONFIG_FILE } from '../../records/state/find-config.ts';
 import { bindProject } from './project-binding.ts';
@@ -44,10 +45,10 @@ export async function smokeTest(options: SmokeOptions): Promise<SmokeResult> {
   const { name, env, program } = options;
   const project = resolve(options.cwd, expandHome(options.project));
   const cwd = options.nested === undefined ? project : join(project, options.nested);
-  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw failed(`smoke cwd is not a directory: ${cwd}`);
+  if (statOf(cwd)?.isDirectory() !== true)
+    throw failed(`The cwd of the smoke test is not a directory: ${cwd}.`);
   const { root, found } = bindProject({ directory: cwd }, env);
-  if (!found) throw failed(`could not find ${CONFIG_FILE} from ${cwd}; run \`switchyard init\` there first`);
+  if (!found) throw failed(`Could not find ${CONFIG_FILE} from ${cwd}; run \`switchyard init\` there first.`);
 
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'switchyard-smoke-')));
   try {
@@ -55,8 +56,8 @@ export async function smokeTest(options: SmokeOptions): Promise<SmokeResult> {
     const codex = join(temporary, 'codex');
     const own = { ...env, SWITCHYARD_HOME: home, CODEX_HOME: codex };
     const call = async (where: string, ...args: string[]): Promise<Answer> => {
-      const [command, ...before] = program;
-      const ran = await run(command!, [...before, ...args, '--json'], {
+      const [command = process.execPath, ...before] = program;
+      const ran = await run(command, [...before, ...args, '--json'], {
         cwd: where,
         env: own,
         timeout: TIMEOUT_MS,
@@ -169,7 +170,7 @@ async function tryServer(entry: InstalledEntry, cwd: string, env: NodeJS.Process
   }).catch((error: unknown) => {
     throw new SwitchboardError(
       'SMOKE_FAILED',
-      `a client cannot start the installed entry: ${messageOf(error)}`,
+      `A client cannot start the installed entry: ${messageOf(error)}`,
       {
         hint: 'Put `switchyard` on the PATH: npm install -g mcp-switchboard',
         cause: error,

@@ -146,6 +146,29 @@ test('the results of read-only tools match their schemas', async () => {
   expect(logs.content[0].text).toBe('an error line');
 });
 
+test('secrets of env files are masked in all that comes from logs', async () => {
+  const yard = await testYard();
+  const { context } = yard;
+  const { root } = context.config;
+  writeFileSync(join(root, '.env'), 'SHOP_TOKEN=tok-1234567890\n');
+  const script =
+    'console.error("Error: " + ["tok", 1234567890].join("-") + " is wrong"); require("http").createServer().listen(+process.env.PORT, "127.0.0.1")';
+  await yard.start('current', 'web', script);
+  const { call } = caller(sourceAt(root, context.env));
+  for (const [name, args] of [
+    ['logs', {}],
+    ['status', {}],
+    ['where', { service: 'web' }],
+    ['brief', {}],
+  ] as const) {
+    const text = JSON.stringify(await call(name, args));
+    expect(text, name).toContain('Error: *** is wrong');
+    expect(text, name).not.toContain('tok-1234567890');
+  }
+  // Nor can it be guessed bit by bit.
+  expect((await call('logs', { grep: 'tok-1' })).structuredContent.logs[0].lines).toEqual([]);
+});
+
 test('a failed tool call is a result without structured content', async () => {
   const yard = yardRepository();
   const { call } = caller(sourceAt(yard.root, yard.env));
@@ -162,12 +185,12 @@ test('a failed tool call is a result without structured content', async () => {
   expect(await refused('status', { cwd: '..' })).toContain('cwd must stay under MCP server root');
   expect(await refused('where', {})).toBe('service is required');
   expect(await refused('where', { service: 'web' })).toContain('web is not running for main');
-  expect(await refused('logs', { service: 'web' })).toContain('no matching logs');
+  expect(await refused('logs', { service: 'web' })).toContain('No matching logs.');
   expect(await refused('logs', { since: 'yesterday' })).toContain('since must be a duration or a time');
   expect(await refused('logs', { lines: 301 })).toBe('lines must be between 1 and 300');
-  expect(await refused('up', { services: ['nobody'] })).toContain('unknown service(s): nobody');
-  expect(await refused('up', { profile: 'nobody' })).toContain('unknown profile: nobody');
-  expect(await refused('up', { branch: 'none' })).toContain('worktree does not exist');
+  expect(await refused('up', { services: ['nobody'] })).toContain('Unknown service(s): nobody.');
+  expect(await refused('up', { profile: 'nobody' })).toContain('Unknown profile: nobody.');
+  expect(await refused('up', { branch: 'none' })).toContain('The worktree does not exist');
   expect(existsSync(yard.home)).toBe(false);
 });
 
@@ -178,7 +201,7 @@ test('an invalid request is an error, not a result', async () => {
   await expect(ask('tools/call', { name: 3 })).rejects.toMatchObject({ message: 'name must be a string' });
   await expect(ask('resources/read', {})).rejects.toMatchObject({ message: 'uri must be a string' });
   await expect(ask('resources/read', { uri: 'switchyard://x' })).rejects.toMatchObject({
-    message: 'unknown resource: switchyard://x',
+    message: 'Unknown resource: switchyard://x',
   });
   await expect(ask('prompts/get', { name: 'x' })).rejects.toMatchObject({ message: 'unknown prompt: x' });
   await expect(ask('resources/subscribe', { uri: 'switchyard://project/brief' })).rejects.toMatchObject({
@@ -225,7 +248,7 @@ test('a log outside the log directory in a tampered record is not read', async (
   const { call } = caller(sourceAt(yard.context.config.root, yard.context.env));
   const result = await call('logs', { service: 'web' });
   expect(result.isError).toBe(true);
-  expect(result.content[0].text).toContain('refusing to read log outside Switchyard log directory');
+  expect(result.content[0].text).toContain('The log is outside the log directory of Switchyard');
   expect(JSON.stringify([await call('status'), await call('brief')])).not.toContain('is a secret');
 });
 

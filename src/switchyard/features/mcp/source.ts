@@ -1,10 +1,17 @@
-import type { Call, CloseOptions, Source, SourceInfo, SourceState } from '../../../gateway/index.ts';
+import {
+  RunningCalls,
+  type Call,
+  type CloseOptions,
+  type Source,
+  type SourceInfo,
+  type SourceState,
+} from '../../../gateway/index.ts';
 import { MODERN_VERSION, SERVER_SHAPE, type JsonObject } from '../../../protocol/index.ts';
-import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
+import { SwitchboardError } from '../../../shared/errors.ts';
 import { isObject } from '../../../shared/is-object.ts';
 import type { Logger } from '../../../shared/log.ts';
 import { VERSION } from '../../../shared/version.ts';
-import { editedText, Message, RpcCode, type Edit } from '../../../wire/index.ts';
+import { Message, RpcCode } from '../../../wire/index.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import type { ProjectSelector } from './project-binding.ts';
 import type { YardRequestHandler } from './request-handler.ts';
@@ -32,11 +39,10 @@ export const YARD_SOURCE_INFO: SourceInfo = {
  */
 export function createYardSource({ name, project, env, log }: YardSourceOptions): Source {
   const since = Date.now();
-  const running = new Map<Call, AbortController>();
+  const running = new RunningCalls();
   let closed = false;
   let handler: YardRequestHandler | undefined;
   let loading: Promise<YardRequestHandler> | undefined;
-  let onIdle: (() => void) | undefined;
 
   const load = (): Promise<YardRequestHandler> => {
     loading ??= import('./request-handler.ts').then(
@@ -45,20 +51,15 @@ export function createYardSource({ name, project, env, log }: YardSourceOptions)
     return loading;
   };
 
-  const run = async (call: Call, edits: readonly Edit[], signal: AbortSignal): Promise<void> => {
+  const answer = async (call: Call, method: string, params: unknown, signal: AbortSignal) => {
     const { reportProgress } = await import('./progress.ts');
     const progress = reportProgress(call);
     try {
-      const { method, params } = JSON.parse(editedText(call.request, edits)) as {
-        method: string;
-        params?: unknown;
-      };
-      const result = await (
-        await load()
-      ).handle(method, isObject(params) ? params : {}, { signal, onEvent: progress.onEvent });
-      call.relay(answerWith({ result }));
-    } catch (error) {
-      call.fail(asError(error, call));
+      const loaded = await load();
+      return await loaded.handle(method, isObject(params) ? params : {}, {
+        signal,
+        onEvent: progress.onEvent,
+      });
     } finally {
       progress.end();
     }
@@ -78,13 +79,7 @@ export function createYardSource({ name, project, env, log }: YardSourceOptions)
         call.fail(new SwitchboardError('SERVER_STOPPED', `${call.subject()} was not run: it is stopped.`));
         return;
       }
-      const controller = new AbortController();
-      call.runBy({ cancelled: () => controller.abort() });
-      running.set(call, controller);
-      void run(call, edits, controller.signal).finally(() => {
-        running.delete(call);
-        if (running.size === 0) onIdle?.();
-      });
+      running.run(call, edits, ({ method, params }, signal) => answer(call, method, params, signal));
     },
     start: () => Promise.resolve(),
     // Only declared methods are requested.
@@ -98,21 +93,11 @@ export function createYardSource({ name, project, env, log }: YardSourceOptions)
     fail: () => Promise.resolve(),
     close: async ({ reason = 'Switchboard is stopping.', drainMs = 0 }: CloseOptions = {}) => {
       closed = true;
-      if (running.size > 0 && drainMs > 0) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, drainMs);
-          onIdle = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      for (const [call, controller] of running) {
-        log.debug('gave up a call', { server: name, method: call.method });
-        call.fail(new SwitchboardError('SERVER_STOPPED', `${call.subject()} was not finished: ${reason}`));
+      await running.close(reason, drainMs, (call) => {
         // The work continues, but its result is no longer awaited.
-        controller.abort();
-      }
+        log.debug('gave up a call', { server: name, method: call.method });
+        return new SwitchboardError('SERVER_STOPPED', `${call.subject()} was not finished: ${reason}`);
+      });
     },
   };
   return source;
@@ -120,9 +105,4 @@ export function createYardSource({ name, project, env, log }: YardSourceOptions)
 
 function answerWith(answer: { readonly result: JsonObject } | { readonly error: JsonObject }): Message {
   return Message.from({ jsonrpc: '2.0', id: 0, ...answer }, SERVER_SHAPE);
-}
-
-function asError(error: unknown, call: Call): SwitchboardError {
-  if (error instanceof SwitchboardError) return error;
-  return new SwitchboardError('INTERNAL', `${call.subject()} failed: ${messageOf(error)}`, { cause: error });
 }

@@ -40,7 +40,7 @@ function asToolCall(line: string): string | undefined {
   const tool = YARD_TOOLS.find(({ name }) => name === `switchyard_${command}`);
   const given = tool === undefined ? undefined : argumentsIn(tool, rest);
   if (tool === undefined || given === undefined) return undefined;
-  const isWhole = Object.keys(tool.arguments).every((key) => !tool.arguments[key]!.required || key in given);
+  const isWhole = Object.entries(tool.arguments).every(([key, { required }]) => !required || key in given);
   // An incomplete command is only a mention of the command.
   return Object.keys(given).length === 0 || !isWhole
     ? `\`${tool.name}\``
@@ -61,7 +61,7 @@ function argumentsIn(
       continue;
     }
     const key = word.slice(2).replaceAll('-', '_');
-    const kind = Object.hasOwn(known, key) ? known[key]!.kind : undefined;
+    const kind = Object.hasOwn(known, key) ? known[key]?.kind : undefined;
     if (kind === undefined || kind === 'texts') return undefined;
     const value = kind === 'flag' ? true : rest.shift();
     if (value === undefined) return undefined;
@@ -70,7 +70,7 @@ function argumentsIn(
   // A value given by a flag is not given again by a word.
   for (const name of positional.filter((key) => !(key in given))) {
     if (words.length === 0) break;
-    given[name] = known[name]!.kind === 'texts' ? words.splice(0) : words.shift();
+    given[name] = known[name]?.kind === 'texts' ? words.splice(0) : words.shift();
   }
   return words.length === 0 ? given : undefined;
 }

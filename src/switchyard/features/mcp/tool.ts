@@ -8,7 +8,7 @@ export interface YardTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  readonly hints: ToolHints;
+  readonly hints: ToolAnnotations;
   /** Without `cwd`, which all tools take. */
   readonly arguments: ArgumentSpecs;
   /** Which of them the command of the same name takes as positional arguments, in order. Default none. */
@@ -23,7 +23,7 @@ export interface YardTool {
 }
 
 /** What clients know about a tool before they let a model use it. */
-export interface ToolHints {
+export interface ToolAnnotations {
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;
   readonly idempotentHint: boolean;
@@ -48,7 +48,7 @@ export interface ToolOutput {
 }
 
 /** For tools that change nothing. */
-export const READ_ONLY: ToolHints = {
+export const READ_ONLY: ToolAnnotations = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,

@@ -14,10 +14,16 @@ import {
   TEXTS,
   TEXTS_OR_NULL,
 } from './schemas.ts';
-import { BRANCH_ARGUMENT, SCOPE_ARGUMENT, SERVICES_ARGUMENT, type ToolHints, type YardTool } from './tool.ts';
+import {
+  BRANCH_ARGUMENT,
+  SCOPE_ARGUMENT,
+  SERVICES_ARGUMENT,
+  type ToolAnnotations,
+  type YardTool,
+} from './tool.ts';
 
 /** For tools that change this machine, and may undo something the user wants to keep. */
-const LOCAL: ToolHints = {
+const LOCAL: ToolAnnotations = {
   readOnlyHint: false,
   destructiveHint: true,
   idempotentHint: false,
@@ -43,10 +49,10 @@ export const createTool: YardTool = {
   output: closed({ created: FLAG, branch: TEXT, worktree: TEXT, env: TEXTS }, { message: TEXT }),
   async run(yard, given, { onEvent }) {
     const { created, branch, worktree, env, message } = await createWorktree(yard, {
-      branch: given.text('branch')!,
+      branch: given.required('branch'),
       base: given.text('base'),
       forceEnv: given.flag('force_env'),
-      onWait: (text) => onEvent({ kind: 'waiting', text }),
+      onEvent,
     });
     return { data: { created, branch, worktree, env, ...(message === undefined ? {} : { message }) } };
   },
@@ -124,7 +130,7 @@ export const checkoutTool: YardTool = {
   output: closed({ branch: TEXT, services: TEXTS_OR_NULL, messages: TEXTS }),
   async run(yard, given, { signal, onEvent }) {
     const { ok, branch, services, messages } = await checkout(yard, {
-      branch: given.text('branch')!,
+      branch: given.required('branch'),
       services: given.texts('services'),
       signal,
       onEvent,

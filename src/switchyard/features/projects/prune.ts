@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { contextOf } from '../../records/project/open-project.ts';
 import { homeOf } from '../../records/state/home.ts';
-import { withProjectLock, type ProjectLockOptions } from '../../records/state/project-lock.ts';
+import { withProjectLock, type WaitOptions } from '../../records/state/project-lock.ts';
 import { openRegistry, type Registry } from '../../records/state/registry.ts';
 import { observeServices } from '../../runtime/processes/observe.ts';
 
@@ -19,7 +19,7 @@ export interface PrunedProjects {
  */
 export async function pruneProjects(
   env: NodeJS.ProcessEnv,
-  options: Pick<ProjectLockOptions, 'onWait'> = {},
+  options: WaitOptions = {},
 ): Promise<PrunedProjects> {
   const registry = openRegistry(homeOf(env));
   await registry.repair();
@@ -28,7 +28,11 @@ export async function pruneProjects(
   const messages: string[] = [];
   for (const root of gone) {
     const forget = (): Promise<string | undefined> => forgetProject(registry, root, env);
-    const obstacle = await withProjectLock(registry.home, root, { ...options, what: 'prune' }, forget);
+    const obstacle = await withProjectLock(
+      { home: registry.home, config: { root } },
+      { ...options, what: 'prune' },
+      forget,
+    );
     if (obstacle === undefined) pruned.push(root);
     messages.push(obstacle ?? `forgot the project in ${root}, which is gone`);
   }

@@ -1,16 +1,15 @@
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { projectLabel, projectLabelOf, slug } from '../../records/names.ts';
-import { projectRecord, type YardContext } from '../../records/project/context.ts';
-import { withProjectLock } from '../../records/state/project-lock.ts';
+import { recordedServices, type YardContext } from '../../records/project/context.ts';
+import { withProjectLock, type WaitOptions } from '../../records/state/project-lock.ts';
 import { othersCalled, whyNamed } from '../../records/state/project-name.ts';
 import { ensureProject } from '../../records/state/project-record.ts';
 import type { State } from '../../records/state/records.ts';
-import { observeServices } from '../../runtime/processes/observe.ts';
+import { runningAmong } from '../../runtime/processes/observe.ts';
 
-export interface RenameOptions {
+export interface RenameOptions extends WaitOptions {
   /** Undefined: the name in `switchyard.toml`, or the closest free one. */
   readonly name: string | undefined;
-  readonly onWait?: ((text: string) => void) | undefined;
 }
 
 export interface Renamed {
@@ -22,22 +21,21 @@ export interface Renamed {
 }
 
 /** Renames the project on this machine. Running services keep their addresses until they are restarted. */
-export async function renameProject(context: YardContext, { name, onWait }: RenameOptions): Promise<Renamed> {
-  const { home, registry, config } = context;
+export async function renameProject(
+  context: YardContext,
+  { name, ...wait }: RenameOptions,
+): Promise<Renamed> {
+  const { registry, config } = context;
   if (name !== undefined) refuseName(name);
   await registry.repair();
   const rename = (): Promise<string> => registry.change((state) => change(state, context, name));
-  const now = await withProjectLock(home, config.root, { what: 'rename', onWait }, rename);
+  const now = await withProjectLock(context, { ...wait, what: 'rename' }, rename);
   const reason = whyNamed(registry.read(), config) ?? `this project is called ${now}, as in switchyard.toml`;
-  const services = Object.values(projectRecord(context)?.services ?? {});
-  const old = observeServices(
-    services.filter(({ hostname }) => projectLabelOf(hostname) !== projectLabel(now)),
-  )
-    .filter(({ status }) => status === 'running')
-    .map(
-      ({ record: { service, branch, url } }) =>
-        `${service} of ${branch} keeps the address ${url} until it is restarted`,
-    );
+  const old = runningAmong(
+    recordedServices(context).filter(({ hostname }) => projectLabelOf(hostname) !== projectLabel(now)),
+  ).map(
+    ({ service, branch, url }) => `${service} of ${branch} keeps the address ${url} until it is restarted`,
+  );
   return { ok: true, action: 'rename', name: now, was: config.name, messages: [reason, ...old] };
 }
 

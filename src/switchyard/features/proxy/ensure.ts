@@ -1,19 +1,15 @@
 import { join } from 'node:path';
-import { portHolders, withLock } from '../../../process/index.ts';
+import { portHolders } from '../../../process/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { withLock } from '../../../shared/lock.ts';
 import { VERSION } from '../../../shared/version.ts';
 import { connectHost } from '../../records/config/loopback.ts';
 import type { YardContext } from '../../records/project/context.ts';
 import type { Home } from '../../records/state/home.ts';
 import type { DaemonRecord } from '../../records/state/records.ts';
-import {
-  isDaemonAlive,
-  isDaemonOutdated,
-  startDaemon,
-  stopDaemon,
-  untilReady,
-} from '../../runtime/daemon/daemon.ts';
-import { describeListeners } from '../../runtime/ports/listeners.ts';
+import { isDaemonAlive, stopDaemon } from '../../runtime/daemon/daemon.ts';
+import { isDaemonOutdated, startDaemon, untilReady } from '../../runtime/daemon/start.ts';
+import { proxyPortTaken } from '../../runtime/ports/port-taken.ts';
 import { checkProxyHealth } from './health.ts';
 
 export interface EnsuredProxy {
@@ -43,8 +39,8 @@ export async function ensureProxy(
   if ((await checkProxyHealth(host, port, home)) === 'ours' && outdated() === undefined) return RUNNING;
   const isThere = async (): Promise<boolean> => {
     const health = await checkProxyHealth(host, port, home);
-    if (health === 'another home') throw otherHome(port);
-    if (health === 'stranger' && !(await endSilentProxy(context))) throw stranger(port);
+    if (health === 'another home') throw taken(port, health);
+    if (health === 'stranger' && !(await endSilentProxy(context))) throw taken(port, health);
     return health === 'ours';
   };
   return withLock(
@@ -112,24 +108,7 @@ function releaseText({ version }: DaemonRecord): string {
   return version ? `proxy of version ${version}` : 'proxy of an older version';
 }
 
-function otherHome(port: number): SwitchboardError {
-  return new SwitchboardError(
-    'PROXY_PORT',
-    `Port ${port} is occupied by a Switchyard proxy for a different or unknown registry: ${holderOf(port)}.`,
-    { hint: 'Choose another [proxy].port in switchyard.toml.' },
-  );
-}
-
-function stranger(port: number): SwitchboardError {
-  return new SwitchboardError(
-    'PROXY_PORT',
-    `The proxy port ${port} is already in use by ${holderOf(port)}.`,
-    {
-      hint: 'Stop that process, or choose another [proxy].port in switchyard.toml.',
-    },
-  );
-}
-
-function holderOf(port: number): string {
-  return describeListeners(port) ?? 'an unknown process';
+function taken(port: number, by: 'another home' | 'stranger'): SwitchboardError {
+  const { message, hint } = proxyPortTaken(port, by);
+  return new SwitchboardError('PROXY_PORT', message, { hint });
 }

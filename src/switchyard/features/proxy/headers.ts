@@ -55,7 +55,7 @@ export function closeAfter({ headers }: IncomingMessage): readonly string[] {
 /** The headers as pairs. */
 export function pairs(headers: RawHeaders): [string, string][] {
   const found: [string, string][] = [];
-  for (let at = 0; at + 1 < headers.length; at += 2) found.push([headers[at]!, headers[at + 1]!]);
+  for (let at = 0; at + 1 < headers.length; at += 2) found.push([headers[at] ?? '', headers[at + 1] ?? '']);
   return found;
 }
 

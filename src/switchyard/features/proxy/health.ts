@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import type { Home } from '../../records/state/home.ts';
 import { hostOf, type Routes } from './routes.ts';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 
 /** Handled by the proxy itself, for any Host. */
 export const HEALTH_PATH = '/__switchyard/health';
@@ -44,8 +45,8 @@ export function checkProxyHealth(
     socket.on('data', (chunk: string) => {
       if ((text += chunk).length > 10_000) socket.destroy();
     });
-    socket.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED') resolve('nobody');
+    socket.once('error', (error) => {
+      if (nodeErrorCode(error) === 'ECONNREFUSED') resolve('nobody');
     });
     socket.once('close', () => resolve(classify(bodyOf(text), home)));
   });
@@ -53,7 +54,9 @@ export function checkProxyHealth(
 
 /** The JSON object after the headers, however the body is framed. Without one it is not our proxy. */
 function bodyOf(answer: string): string {
-  return /\r\n\r\n[^{]*(\{[^]*\})/.exec(answer)?.[1] ?? '';
+  const headers = answer.indexOf('\r\n\r\n');
+  const start = headers < 0 ? -1 : answer.indexOf('{', headers);
+  return start < 0 ? '' : answer.slice(start, answer.lastIndexOf('}') + 1);
 }
 
 function classify(text: string, home: Home): ProxyHealth {

@@ -2,7 +2,7 @@ import { portHolders } from '../../../process/index.ts';
 import { connectHost } from '../../records/config/loopback.ts';
 import { projectRecord, type YardContext } from '../../records/project/context.ts';
 import { isDaemonAlive, isDaemonOf } from '../../runtime/daemon/daemon.ts';
-import { listenersOn, describeListener } from '../../runtime/ports/listeners.ts';
+import { proxyPortTaken } from '../../runtime/ports/port-taken.ts';
 
 export interface ProxyStatus {
   /** `taken`: another process listens on its port. Named addresses work only while it is `running`. */
@@ -33,9 +33,9 @@ export async function observeProxy(context: YardContext): Promise<ProxyStatus> {
         note: 'The proxy is not running, so named addresses do not work. `switchyard up` starts it.',
       };
     case 'another home':
-      return { status: 'taken', ...endpoint, note: taken(port, 'the proxy of another state home') };
+      return { status: 'taken', ...endpoint, note: taken(port, 'another home') };
     case 'stranger':
-      if (!isProxyAlive(context)) return { status: 'taken', ...endpoint, note: taken(port) };
+      if (!isProxyAlive(context)) return { status: 'taken', ...endpoint, note: taken(port, 'stranger') };
       return {
         status: 'not-answering',
         ...endpoint,
@@ -55,11 +55,7 @@ export function isProxyAlive(context: YardContext): boolean {
   return portHolders([port]).some(({ pid }) => pid !== undefined && isDaemonOf(home, pid, record));
 }
 
-function taken(port: number, by?: string): string {
-  const found = [...new Set((listenersOn([port]).get(port) ?? []).map(describeListener))];
-  const who = [by, ...found].filter((each) => each !== undefined).join(', ') || 'an unknown process';
-  return (
-    `The proxy port ${port} is already in use by ${who}, so named addresses do not work. ` +
-    'End that process, or choose another [proxy].port in switchyard.toml.'
-  );
+function taken(port: number, by: 'another home' | 'stranger'): string {
+  const { message, hint } = proxyPortTaken(port, by);
+  return `${message} Named addresses do not work. ${hint}`;
 }

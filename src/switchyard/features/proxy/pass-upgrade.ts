@@ -1,20 +1,14 @@
+import type { ProxiedRequest } from './pass-request.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ServiceRecord } from '../../records/state/records.ts';
 import { dial } from '../../runtime/sockets/dial.ts';
 import { join } from '../../runtime/sockets/join.ts';
 import { pairs, without, withOrigin } from './headers.ts';
 
-export interface ProxiedUpgrade {
-  readonly request: IncomingMessage;
+export interface ProxiedUpgrade extends Omit<ProxiedRequest, 'response' | 'agents'> {
   readonly client: Socket;
   /** Bytes that arrived with the head of the request. */
   readonly head: Buffer;
-  readonly route: ServiceRecord;
-  /** As the client wrote it. */
-  readonly host: string;
-  readonly target: string;
-  readonly onFailure: (error: unknown) => void;
 }
 
 /**

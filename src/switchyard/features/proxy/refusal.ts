@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../../../shared/errors.ts';
+import { escapeHtml } from '../../../shared/escape-html.ts';
 import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
@@ -130,21 +131,19 @@ function text({ title, lines, commands, links }: Refusal): string {
 }
 
 function page({ title, lines, commands, links, again }: Refusal): string {
-  const known = links.slice(0, MOST_LINKS).map((link) => `<li><a href="${escape(link)}">${escape(link)}</a>`);
+  const known = links
+    .slice(0, MOST_LINKS)
+    .map((link) => `<li><a href="${escapeHtml(link)}">${escapeHtml(link)}</a>`);
   return [
     '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
     again ? '<meta http-equiv="refresh" content="3">' : '',
-    `<title>${escape(title)}</title>`,
+    `<title>${escapeHtml(title)}</title>`,
     '<style>body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:4rem auto;padding:0 1rem;',
     'color-scheme:light dark}pre{padding:.8rem 1rem;border:1px solid #8886;border-radius:6px}</style>',
-    `<h1 style="font-size:1.3rem">${escape(title)}</h1>`,
-    ...lines.map((line) => `<p>${escape(line)}</p>`),
-    commands.length === 0 ? '' : `<pre>${commands.map(escape).join('\n')}</pre>`,
+    `<h1 style="font-size:1.3rem">${escapeHtml(title)}</h1>`,
+    ...lines.map((line) => `<p>${escapeHtml(line)}</p>`),
+    commands.length === 0 ? '' : `<pre>${commands.map(escapeHtml).join('\n')}</pre>`,
     known.length === 0 ? '' : `<p>Available:</p><ul>${known.join('')}</ul>`,
     '\n',
   ].join('');
-}
-
-function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }

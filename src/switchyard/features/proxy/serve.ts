@@ -1,11 +1,12 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import { SwitchboardError } from '../../../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
 import { asLoopback, connectHost } from '../../records/config/loopback.ts';
 import { openRegistry } from '../../records/state/registry.ts';
 import { daemonLifetime, type DaemonLifetimeOptions } from '../../runtime/daemon/lifetime.ts';
 import { openRoutes } from './routes.ts';
 import { createProxyServer } from './server.ts';
-import { keepLogsShort } from './trim-logs.ts';
+import { keepUpLogs } from './log-upkeep.ts';
 
 export interface ServeProxyOptions extends DaemonLifetimeOptions {
   readonly host: string;
@@ -36,29 +37,23 @@ export async function serveProxy(options: ServeProxyOptions): Promise<void> {
     () => false,
   );
   log(`proxy ready on ${address}${both ? ` and ${other}` : ''}, port ${port} (pid ${process.pid})`);
-  const stopTrimming = keepLogsShort(home, log);
+  const stopUpkeep = keepUpLogs(home, log);
   const why = await end;
-  stopTrimming();
+  stopUpkeep();
   twin.close();
   proxy.close();
   log(`proxy ended: ${why}`);
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      reject(
-        new SwitchboardError('PROXY_PORT', `The proxy cannot listen on ${host}:${port}: ${cause.message}.`, {
-          hint: 'Choose another [proxy].port in switchyard.toml.',
-          cause,
-        }),
-      );
-    });
-    server.listen({ host, port, ipv6Only: host === '::1' }, () => {
-      server.removeAllListeners('error');
-      // For example too many open files: the next connection may succeed.
-      server.on('error', () => undefined);
-      resolve();
-    });
-  });
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  try {
+    server.listen({ host, port, ipv6Only: host === '::1' });
+    await once(server, 'listening');
+  } catch (cause) {
+    const message = `The proxy cannot listen on ${host}:${port}: ${messageOf(cause)}.`;
+    const hint = 'Choose another [proxy].port in switchyard.toml.';
+    throw new SwitchboardError('PROXY_PORT', message, { hint, cause });
+  }
+  // For example too many open files: the next connection may succeed.
+  server.on('error', () => undefined);
 }

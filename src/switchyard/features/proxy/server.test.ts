@@ -5,6 +5,7 @@ import { createServer, request as ask, type IncomingMessage, type RequestListene
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
+import { Flood } from '../../../../test/helpers/flood.ts';
 import { until } from '../../../../test/helpers/until.ts';
 import { freePort } from '../../../../test/helpers/yard-home.ts';
 import { listening, openProxy } from '../../../../test/helpers/yard-proxy.ts';
@@ -471,30 +472,12 @@ test('an idle connection that the service ended is not reused', async () => {
 
 test('a client that does not read slows down its service', async () => {
   const { yard, port } = await openProxy();
-  let written = 0;
-  const at = await backend((_, response) => {
-    const chunk = Buffer.alloc(64 * 1024);
-    const more = (): void => {
-      do written += chunk.length;
-      while (written < 200e6 && response.write(chunk));
-    };
-    response.on('drain', more);
-    more();
-  });
+  const flood = new Flood();
+  const at = await backend((_, response) => flood.into(response));
   await yard.record({ port: at });
   const { answer, request } = send(port);
   (await answer).pause();
-  let before = -1;
-  // It stands still when nobody takes anything any more.
-  await until(
-    () => {
-      const still = before === written && written > 0;
-      before = written;
-      return still;
-    },
-    { every: 300 },
-  );
-  expect(written).toBeLessThan(50e6);
+  expect(await flood.stopped()).toBeLessThan(50e6);
   request.destroy();
 });
 

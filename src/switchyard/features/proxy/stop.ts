@@ -14,7 +14,7 @@ export async function stopProxy({ registry, config }: YardContext): Promise<{ re
   if (record === undefined) return { text: 'proxy is not running' };
   const alive = isDaemonAlive(record);
   if (alive && !(await stopDaemon('proxy', record))) {
-    throw new SwitchboardError('PROXY_STUCK', `could not stop proxy (pid ${record.pid ?? 'unknown'})`, {
+    throw new SwitchboardError('PROXY_STUCK', `Could not stop the proxy (pid ${record.pid ?? 'unknown'}).`, {
       hint: `See ${record.log_file}.`,
     });
   }

@@ -2,6 +2,7 @@ import type { RecordedExit } from '../../../process/index.ts';
 import { serviceKey, slug } from '../../records/names.ts';
 import { scopeBranch } from '../../records/project/branch.ts';
 import { projectRecord, type YardContext } from '../../records/project/context.ts';
+import { envSecretMask } from '../../records/project/env-secrets.ts';
 import { insideLogs } from '../../records/state/home.ts';
 import type { ServiceRecord } from '../../records/state/records.ts';
 import { recentErrors } from '../../runtime/logs/recent-errors.ts';
@@ -37,17 +38,12 @@ export interface ServiceStatus extends ServiceRecord {
   readonly recent_errors: readonly string[];
 }
 
-export interface CheckoutStatus {
-  readonly service: string;
-  readonly branch: string;
-  /** `running`: the forwarder holds the port. `stale`: it does not, and the port points nowhere. */
-  readonly status: ObservedCheckout['status'];
+export interface CheckoutStatus extends Pick<
+  ObservedCheckout,
+  'service' | 'branch' | 'status' | 'listen_host' | 'listen_port' | 'target_host' | 'target_port'
+> {
   /** The state of the service behind it; null if that is no longer recorded. */
   readonly service_state: ServiceState | null;
-  readonly listen_host: string;
-  readonly listen_port: number;
-  readonly target_host: string;
-  readonly target_port: number;
 }
 
 export interface StatusOptions {
@@ -69,8 +65,11 @@ export async function status(context: YardContext, { branch: wanted }: StatusOpt
   const states = new Map(
     inspected.map(({ record, state }) => [serviceKey(record.branch, record.service), state]),
   );
+  const mask = envSecretMask(context);
   return {
-    services: inspected.filter(({ record }) => inScope(record)).map((each) => serviceStatus(context, each)),
+    services: inspected
+      .filter(({ record }) => inScope(record))
+      .map((each) => serviceStatus(context, each, mask)),
     checkouts: checkouts.map((checkout) => ({
       service: checkout.service,
       branch: checkout.branch,
@@ -86,9 +85,10 @@ export async function status(context: YardContext, { branch: wanted }: StatusOpt
 }
 
 /** A service as `status` shows it. */
-export function serviceStatus(
-  { home, config }: Pick<YardContext, 'home' | 'config'>,
+function serviceStatus(
+  { home, config }: YardContext,
   inspected: Inspected,
+  mask: (line: string) => string,
 ): ServiceStatus {
   const { record, status: life, pid, owner, state, note, health, exit } = inspected;
   const hasHealth = config.services.find(({ name }) => name === slug(record.service))?.health !== undefined;
@@ -111,6 +111,6 @@ export function serviceStatus(
             own: owner.kind === 'own',
           },
         }),
-    recent_errors: insideLogs(home, record.log_file) ? recentErrors(record.log_file) : [],
+    recent_errors: insideLogs(home, record.log_file) ? recentErrors(record.log_file, { mask }) : [],
   };
 }

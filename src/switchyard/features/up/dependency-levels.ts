@@ -17,7 +17,7 @@ export function levelsOf(
     if (known === VISITING) throw new Error(`"${name}" depends on itself, which the configuration refuses`);
     if (known !== undefined) return known;
     levels.set(name, VISITING);
-    const below = byName.get(name)!.dependsOn.map(levelOf);
+    const below = (byName.get(name)?.dependsOn ?? []).map(levelOf);
     const level = below.length === 0 ? 0 : Math.max(...below) + 1;
     levels.set(name, level);
     return level;

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { until } from '../../../../test/helpers/until.ts';
 import { daemonProgram } from '../../../../test/helpers/yard-home.ts';
 import { ask, outcomeOf, runningYard, type RunningYard } from '../../../../test/helpers/yard-services.ts';
 import { restart, type RestartOptions } from './restart.ts';
@@ -31,7 +32,7 @@ describe('restart', () => {
     expect(yard.services()['current::api']!.pid).toBe(outcomeOf(first, 'api').pid);
     expect(yard.alive('web')).toHaveLength(2);
     // The log is that of the new run; the one before is kept.
-    expect(readFileSync(after.log_file!, 'utf8')).toBe('listening\n');
+    await until(() => readFileSync(after.log_file!, 'utf8') === 'listening\n');
     expect(existsSync(after.log_file!.replace('.log', '.1.log'))).toBe(true);
   });
 
@@ -50,7 +51,7 @@ describe('restart', () => {
     const yard = await runningYard(TWO);
     expect((await again(yard)).messages).toEqual(['no matching running services']);
     expect(outcomeOf(await again(yard, { services: ['api'] }), 'api').result).toBe('ready');
-    await expect(again(yard, { services: ['x'] })).rejects.toThrow('unknown service(s): x');
+    await expect(again(yard, { services: ['x'] })).rejects.toThrow('Unknown service(s): x.');
   });
 
   test('of a service that no longer starts says why, and keeps its record', async () => {

@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { slug } from '../../records/names.ts';
 import { resolveBranch, type BranchLocation } from '../../records/project/branch.ts';
-import { projectRecord, type YardContext } from '../../records/project/context.ts';
+import { recordedServices, type YardContext } from '../../records/project/context.ts';
 import type { ServiceRecord } from '../../records/state/records.ts';
 import { stopServices } from '../../runtime/processes/stop.ts';
 import { reconcile } from '../../runtime/services/reconcile.ts';
@@ -20,9 +20,7 @@ export async function restart(context: YardContext, options: RestartOptions): Pr
   const named = selectServices(config, options.services, options.profile);
   await context.registry.repair();
   const location = await resolveBranch(context, options.branch);
-  const records = Object.values(projectRecord(context)?.services ?? {}).filter(
-    (record) => record.branch_slug === location.slug,
-  );
+  const records = recordedServices(context).filter((record) => record.branch_slug === location.slug);
   const known = records.map(({ service }) => slug(service));
   const wanted =
     named.requested.length > 0 ? named.wanted : named.wanted.filter((name) => known.includes(name));

@@ -30,10 +30,10 @@ describe('the services a command applies to', () => {
 
   test('that do not exist are all named, with a suggestion', () => {
     expect(() => selectServices(config, ['wep', 'web', 'x'])).toThrow(
-      expect.objectContaining({ message: 'unknown service(s): wep, x', hint: 'Did you mean "web"?' }),
+      expect.objectContaining({ message: 'Unknown service(s): wep, x.', hint: 'Did you mean "web"?' }),
     );
     expect(() => selectServices(config, [], 'tests')).toThrow(
-      expect.objectContaining({ message: 'unknown profile: tests', hint: 'Did you mean "test"?' }),
+      expect.objectContaining({ message: 'Unknown profile: tests.', hint: 'Did you mean "test"?' }),
     );
   });
 });

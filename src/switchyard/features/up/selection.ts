@@ -24,9 +24,10 @@ export function selectServices(
   const requested = [...new Set(names.length > 0 ? names.map(slug) : (profile?.services ?? []))];
   const known = config.services.map(({ name }) => name);
   const unknown = requested.filter((name) => !known.includes(name));
-  if (unknown.length > 0) {
-    throw new SwitchboardError('UNKNOWN_SERVICE', `unknown service(s): ${unknown.join(', ')}`, {
-      hint: didYouMean(unknown[0]!, known) ?? `Available: ${known.join(', ')}.`,
+  const [first] = unknown;
+  if (first !== undefined) {
+    throw new SwitchboardError('UNKNOWN_SERVICE', `Unknown service(s): ${unknown.join(', ')}.`, {
+      hint: didYouMean(first, known) ?? `Available: ${known.join(', ')}.`,
     });
   }
   return {
@@ -40,7 +41,7 @@ function findProfile(config: ProjectConfig, name: string): ProfileDefinition {
   const found = config.profiles.find((profile) => profile.name === slug(name));
   if (found !== undefined) return found;
   const known = config.profiles.map((profile) => profile.name);
-  throw new SwitchboardError('UNKNOWN_PROFILE', `unknown profile: ${name}`, {
+  throw new SwitchboardError('UNKNOWN_PROFILE', `Unknown profile: ${name}.`, {
     hint:
       known.length === 0
         ? `${config.file} has no [profiles.<name>] table.`

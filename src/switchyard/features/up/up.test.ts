@@ -85,13 +85,16 @@ describe('up', () => {
       backend_host: '127.0.0.1',
       worktree: yard.root,
     });
-    expect(readFileSync(record.log_file, 'utf8')).toBe('listening\n');
+    await until(() => logOf(yard) === 'listening\n');
     expect(statSync(record.log_file).mode & 0o777).toBe(0o600);
     expect(yard.events.map(({ kind }) => kind)).toEqual(['proxy', 'starting', 'ready']);
   });
 
   test('leaves running services alone, and starts others on their previous port', async () => {
-    const yard = await runningYard(`${WEB}[services.api]\ncommand = "node server.mjs"\n`);
+    // Ports of its own: another test may take one of the usual range while nobody listens there.
+    const { start, end } = await freeRange(3);
+    const range = `[ports]\nstart = ${start}\nend = ${end}\n`;
+    const yard = await runningYard(`${range}${WEB}[services.api]\ncommand = "node server.mjs"\n`);
     const first = await yard.up();
     const { port } = outcomeOf(first, 'api');
     await yard.kill('api');
@@ -161,8 +164,8 @@ env = { POSTGRES_PORT = 5433, A = "profile", B = "profile" }
 
   test('rejects invalid requests before anything is done', async () => {
     const yard = await runningYard(`${WEB}[services.bad]\ncommand = "node 'x"\n`);
-    await expect(yard.up({ services: ['wep'] })).rejects.toThrow('unknown service(s): wep');
-    await expect(yard.up({ profile: 'x' })).rejects.toThrow('unknown profile: x');
+    await expect(yard.up({ services: ['wep'] })).rejects.toThrow('Unknown service(s): wep.');
+    await expect(yard.up({ profile: 'x' })).rejects.toThrow('Unknown profile: x.');
     await expect(yard.up({ services: ['web', 'bad'] })).rejects.toThrow(/The command of bad cannot be split/);
     await expect(yard.up({ branch: 'other', services: ['web'] })).rejects.toThrow(
       expect.objectContaining({ hint: 'Run `switchyard create other` first.' }),
@@ -467,7 +470,7 @@ depends_on = ["web"]
     rmSync(join(home.ports, String(start)));
     takeLease(home, start, { ...lease, holder: ownIdentity() });
     takeLease(home, end, { ...lease, holder: { ...ownIdentity(), place: 'another machine' } });
-    await expect(yard.up()).rejects.toThrow(`no free TCP ports found in ${start}-${end}`);
+    await expect(yard.up()).rejects.toThrow(`No free TCP ports found in ${start}-${end}.`);
     rmSync(join(home.ports, String(end)));
     takeLease(home, end, {
       ...lease,
@@ -507,7 +510,7 @@ depends_on = ["web"]
     await yard.up();
     const { 'current::web': record } = yard.services();
     await yard.record({ ...record!, branch: 'Current' });
-    await expect(yard.up()).rejects.toThrow('branch names collide after slugging: Current and current');
+    await expect(yard.up()).rejects.toThrow('Branch names collide after slugging: Current and current.');
   });
 
   test('does not start a second process if one may already be the service', async () => {

@@ -1,10 +1,11 @@
-import { statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { statOf } from '../../../shared/regular-file.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
-import type { ServiceDefinition } from '../../records/config/definition.ts';
+import type { ProjectConfig, ServiceDefinition } from '../../records/config/definition.ts';
 import { isInside, realPath } from '../../records/paths.ts';
 import { resolveBranch, type BranchLocation } from '../../records/project/branch.ts';
-import { projectRecord, type YardContext } from '../../records/project/context.ts';
+import { recordedCheckouts, type YardContext } from '../../records/project/context.ts';
 import { localNameIn, whyNamed } from '../../records/state/project-name.ts';
 import type { OnEvent } from '../../runtime/events.ts';
 import { isGood, tellOutcomes, type ServiceOutcome } from '../../runtime/start/outcome.ts';
@@ -14,7 +15,7 @@ import { renderCommand } from '../../runtime/start/template.ts';
 import { ensureProxy } from '../proxy/ensure.ts';
 import { levelsOf } from './dependency-levels.ts';
 import { selectServices, type Selection } from './selection.ts';
-import { startWarnings } from './warnings.ts';
+import { lackingEnv } from '../worktrees/env.ts';
 
 export interface UpOptions {
   /** Default: the branch of the current worktree, otherwise the one that git has checked out. */
@@ -117,6 +118,32 @@ function tellName({ registry, config }: YardContext): readonly string[] {
   return why === undefined ? [] : [`${why}; \`switchyard rename NAME\` chooses another name`];
 }
 
+/** Maximum number of warnings listed one by one. */
+const MOST_TOLD = 10;
+
+/** Warnings for starting the services of a branch, one line each. */
+function startWarnings(config: ProjectConfig, location: BranchLocation): readonly string[] {
+  const written = config.warnings
+    .filter(({ kind }) => kind !== 'ports')
+    .map(({ line, message }) => `warning: ${basename(config.file)}:${line}: ${message}`);
+  const more = written.length - MOST_TOLD;
+  return [
+    ...written.slice(0, MOST_TOLD),
+    ...(more > 0 ? [`warning: ${more} more of these; \`switchyard doctor\` lists all`] : []),
+    ...envWarning(config, location),
+  ];
+}
+
+/** Files may have been added to `[env]` after the worktree was created. */
+function envWarning({ root, env }: ProjectConfig, { branch, worktree }: BranchLocation): readonly string[] {
+  const lacking = lackingEnv({ root, worktree, env });
+  if (lacking.length === 0) return [];
+  const add = `\`switchyard create ${shellWord(branch)}\` adds ${lacking.length === 1 ? 'it' : 'them'}`;
+  return [
+    `warning: ${worktree} is missing ${lacking.join(', ')}, listed under [env] in switchyard.toml; ${add}`,
+  ];
+}
+
 /** Points canonical ports to the started services if requested; otherwise restores their previous targets. */
 async function takePorts(
   context: YardContext,
@@ -127,7 +154,7 @@ async function takePorts(
   const good = outcomes.filter(isGood);
   const rest = { branch, signal, onEvent, program };
   if (!isRequested) {
-    if (Object.keys(projectRecord(context)?.checkouts ?? {}).length === 0) return { ok: true, messages: [] };
+    if (recordedCheckouts(context).length === 0) return { ok: true, messages: [] };
     const { restoreAfterUp } = await import('../checkout/after-up.ts');
     const started = good.filter(({ result }) => result !== 'already-running');
     return {
@@ -146,8 +173,8 @@ async function takePorts(
 /** Checks that the commands of all services can be parsed, and that their directories exist. */
 function refuseEarly(services: readonly ServiceDefinition[], location: BranchLocation): void {
   for (const { name, command } of services) renderCommand(name, command, new Map());
-  if (statSync(location.worktree, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new SwitchboardError('WORKTREE_MISSING', `worktree does not exist: ${location.worktree}`, {
+  if (statOf(location.worktree)?.isDirectory() !== true) {
+    throw new SwitchboardError('WORKTREE_MISSING', `The worktree does not exist: ${location.worktree}.`, {
       hint: `Run \`switchyard create ${shellWord(location.branch)}\` first.`,
     });
   }

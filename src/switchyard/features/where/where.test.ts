@@ -129,7 +129,7 @@ describe('where', () => {
     const yard = await testYard(SERVICES(await freePort()));
     await expect(where(yard.context, { service: 'wbe', branch: 'main' })).rejects.toMatchObject({
       code: 'UNKNOWN_SERVICE',
-      message: 'unknown service(s): wbe',
+      message: 'Unknown service(s): wbe.',
       hint: expect.stringMatching(/Did you mean "web".*web, api/),
     });
   });

@@ -5,6 +5,7 @@ import { shellWord } from '../../../shared/shell-word.ts';
 import { serviceKey, slug, urlOf } from '../../records/names.ts';
 import { resolveBranch } from '../../records/project/branch.ts';
 import { projectRecord, type YardContext } from '../../records/project/context.ts';
+import { envSecretMask } from '../../records/project/env-secrets.ts';
 import { insideLogs } from '../../records/state/home.ts';
 import { whyNamed } from '../../records/state/project-name.ts';
 import type { ServiceRecord } from '../../records/state/records.ts';
@@ -62,7 +63,8 @@ export async function where(
   // One snapshot for all: another listener on the port may be another service of ours.
   const observed = observeServices([record, ...everybody]);
   const proxyCheck = observeProxy(context);
-  const inspected = (await inspectServices(context, [record]))[0]!;
+  const [inspected] = await inspectServices(context, [record]);
+  if (inspected === undefined) throw new Error('There is a result for each service.');
   const { status, state, note } = inspected;
   const proxy = await proxyCheck;
   if (status === 'stale') throw stale(record);
@@ -79,7 +81,9 @@ export async function where(
     ...(note === undefined ? {} : { note }),
     ...addressOf(inspected, proxy, answersInstead(known, record)),
     proxy,
-    recent_errors: insideLogs(context.home, record.log_file) ? recentErrors(record.log_file) : [],
+    recent_errors: insideLogs(context.home, record.log_file)
+      ? recentErrors(record.log_file, { mask: envSecretMask(context) })
+      : [],
     listener,
     canonical,
     proof: [
@@ -160,7 +164,7 @@ async function notThere(context: YardContext, service: string, branch: string): 
     if (unknown === undefined) return notRunning(service, branch, '');
     return new SwitchboardError('NOT_RUNNING', `${service} is not running for ${branch}`, { hint: unknown });
   }
-  return new SwitchboardError('UNKNOWN_SERVICE', `unknown service(s): ${service}`, {
+  return new SwitchboardError('UNKNOWN_SERVICE', `Unknown service(s): ${service}.`, {
     hint: `${didYouMean(service, names) ?? ''} ${config.file} has: ${names.join(', ')}.`.trim(),
   });
 }

@@ -18,7 +18,7 @@ export function checkCollision(branch: string, others: Iterable<string>): void {
     if (other === branch || slug(other) !== slug(branch)) continue;
     throw new SwitchboardError(
       'BRANCH_COLLISION',
-      `branch names collide after slugging: ${other} and ${branch}`,
+      `Branch names collide after slugging: ${other} and ${branch}.`,
       {
         hint: `Both would be called "${slug(branch)}" in host names and paths. Rename one of them.`,
       },

@@ -18,15 +18,14 @@ export async function changesIn(context: YardContext, path: string): Promise<Wor
   const text = await git(['status', '--porcelain', '--untracked-files=all', '-z']);
   const changed: string[] = [];
   const ours: string[] = [];
-  const entries = text.split('\0');
-  for (let at = 0; at < entries.length; at++) {
-    const entry = entries[at]!;
+  const entries = text.split('\0').values();
+  for (const entry of entries) {
     if (entry === '') continue;
     const file = entry.slice(3);
     if (entry.startsWith('??') && isOurs(context, path, file)) ours.push(file);
     else changed.push(entry);
     // After a renamed or copied file comes its previous name.
-    if (/^.?[RC]/.test(entry)) at++;
+    if (/^.?[RC]/.test(entry)) entries.next();
   }
   return { changed, ours };
 }

@@ -242,7 +242,7 @@ describe('refused', () => {
     ] as const) {
       await expect(createWorktree(open(shop), { branch })).rejects.toMatchObject({
         code: 'BRANCH_COLLISION',
-        message: `branch names collide after slugging: ${other} and ${branch}`,
+        message: `Branch names collide after slugging: ${other} and ${branch}.`,
       });
     }
     expect(shop.git('branch', '--list', 'feature-x', 'fix/1', 'own_branch')).toBe('');
@@ -256,7 +256,7 @@ describe('refused', () => {
     writeFileSync(join(shop.folder, 'full', 'file'), '');
     for (const path of ['../full', '../full/file']) {
       await expect(createWorktree(open(shop), { branch: 'x', path })).rejects.toThrow(
-        'worktree path already exists and is not empty',
+        'The worktree path already exists and is not empty',
       );
     }
     expect(shop.git('branch', '--list', 'x')).toBe('');
@@ -348,6 +348,20 @@ test('a failure with env files leaves the worktree in place and registered', asy
   expect(existsSync(listed!.path)).toBe(true);
 });
 
+test('says which hooks ran, in whichever directory they are', async () => {
+  const shop = yardRepository();
+  expect(await createWorktree(open(shop), { branch: 'quiet' })).not.toHaveProperty('message');
+  const hooks = join(shop.folder, 'hooks');
+  mkdirSync(hooks);
+  shop.git('config', 'core.hooksPath', hooks);
+  writeFileSync(join(hooks, 'post-checkout'), `#!/bin/sh\necho done > '${join(shop.folder, 'ran')}'\n`);
+  writeFileSync(join(hooks, 'post-index-change'), 'not executable');
+  chmodSync(join(hooks, 'post-checkout'), 0o755);
+  const made = await createWorktree(open(shop), { branch: 'x' });
+  expect(made.message).toBe('git ran hooks of this repository: post-checkout');
+  expect(existsSync(join(shop.folder, 'ran'))).toBe(true);
+});
+
 test('a failing hook is reported, and the worktree still counts', async () => {
   const shop = yardRepository();
   const hook = join(shop.root, '.git', 'hooks', 'post-checkout');
@@ -355,7 +369,9 @@ test('a failing hook is reported, and the worktree still counts', async () => {
   chmodSync(hook, 0o755);
   const made = await createWorktree(open(shop), { branch: 'x' });
   expect(made.created).toBe(true);
-  expect(made.message).toContain('the hook is unhappy');
+  expect(made.message).toMatch(
+    /^git ran hooks of this repository: post-checkout; git said: .*the hook is unhappy/s,
+  );
   expect(projectRecord(open(shop))!.worktrees['x']).toMatchObject({ path: made.worktree });
 });
 

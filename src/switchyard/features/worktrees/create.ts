@@ -1,17 +1,18 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
+import { statOf } from '../../../shared/regular-file.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { gitIn } from '../../records/git/git.ts';
 import { checkoutOf, prefixOf } from '../../records/git/repository.ts';
 import { slug } from '../../records/names.ts';
 import { expandHome, isInside, realPath } from '../../records/paths.ts';
 import { resolveBranch } from '../../records/project/branch.ts';
-import { projectRecord, type YardContext } from '../../records/project/context.ts';
+import { recordedServices, projectRecord, type YardContext } from '../../records/project/context.ts';
 import { listWorktrees, type ListedWorktree } from '../../records/project/list-worktrees.ts';
 import { branchOfCheckout } from '../../records/state/current-worktree.ts';
 import { makeHome, worktreeOf } from '../../records/state/home.ts';
-import { withProjectLock } from '../../records/state/project-lock.ts';
+import { withProjectLock, type WaitOptions } from '../../records/state/project-lock.ts';
 import { ensureProject, forgetWorktree } from '../../records/state/project-record.ts';
 import { timestamp } from '../../records/state/records.ts';
 import { addWorktree } from './add.ts';
@@ -19,7 +20,8 @@ import { checkBranchName, checkCollision } from './branch-name.ts';
 import { checkEnvSources, syncEnv } from './env.ts';
 import { syncIncluded } from './include.ts';
 
-export interface CreateOptions {
+/** `signal` aborts it: git cleans up, and a repeated call continues with what was completed. */
+export interface CreateOptions extends WaitOptions {
   readonly branch: string;
   /** The base of a new branch. Default: the commit that the project has checked out. */
   readonly base?: string | undefined;
@@ -30,9 +32,6 @@ export interface CreateOptions {
   readonly path?: string | undefined;
   /** Whether env files replace existing ones in the worktree. Default false. */
   readonly forceEnv?: boolean | undefined;
-  readonly onWait?: ((text: string) => void) | undefined;
-  /** Aborts it: git cleans up, and a repeated call continues with what was completed. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface CreatedWorktree {
@@ -52,13 +51,13 @@ export interface CreatedWorktree {
  * Creates the worktree of a branch, and the branch if it does not exist. If called again, only adds missing env files.
  */
 export async function createWorktree(context: YardContext, options: CreateOptions): Promise<CreatedWorktree> {
-  const { home, config, env } = context;
-  const { branch, onWait, signal } = options;
+  const { config, env } = context;
+  const { branch, onEvent, signal } = options;
   if (checkoutOf(config.root) === undefined) throw notARepository(config.root);
   await checkBranchName(gitIn(config.root, env, signal), branch);
   checkEnvSources(config);
   await context.registry.repair();
-  return withProjectLock(home, config.root, { what: `create ${branch}`, onWait, signal }, () =>
+  return withProjectLock(context, { what: `create ${branch}`, onEvent, signal }, () =>
     createAlone(context, options),
   );
 }
@@ -68,7 +67,7 @@ async function createAlone(context: YardContext, options: CreateOptions): Promis
   const { branch, base, signal, forceEnv = false } = options;
   const worktrees = await listWorktrees(context);
   const own = await resolveBranch({ ...context, cwd: config.root });
-  const services = Object.values(projectRecord(context)?.services ?? {});
+  const services = recordedServices(context);
   checkCollision(branch, [own.branch, ...[...worktrees, ...services].map((each) => each.branch)]);
 
   const requested = options.path === undefined ? undefined : realPath(resolve(cwd, expandHome(options.path)));
@@ -90,7 +89,7 @@ async function createAlone(context: YardContext, options: CreateOptions): Promis
   refuseBusy(branch, worktrees);
   const path = requested ?? worktreeOf(context.home, context.config, branch);
   prepareDirectory(context, path);
-  const message = await addWorktree(context, {
+  const messages = await addWorktree(context, {
     branch,
     base,
     path,
@@ -103,7 +102,7 @@ async function createAlone(context: YardContext, options: CreateOptions): Promis
     created: true,
     worktree: projectPathIn(context, path),
     env,
-    ...(message === undefined ? {} : { message }),
+    ...(messages.length === 0 ? {} : { message: messages.join('; ') }),
   };
 }
 
@@ -152,7 +151,10 @@ async function registerWorktree(
     throw new SwitchboardError(
       'ENV_SYNC',
       `The worktree ${path} was created and registered, but not all of its env files were: ${messageOf(cause)}`,
-      { hint: `Fix that and run \`switchyard create ${shellWord(branch)} --force-env\`.`, cause },
+      {
+        hint: `Fix that and run \`switchyard create ${shellWord(branch)}\` again; it adds the missing files.`,
+        cause,
+      },
     );
   }
 }
@@ -166,7 +168,8 @@ async function fillIn(context: YardContext, path: string, force: boolean): Promi
     force,
   });
   const worktrees = (await listWorktrees(context)).map((each) => each.path);
-  const from = checkoutOf(config.root)!.top;
+  const from = checkoutOf(config.root)?.top;
+  if (from === undefined) throw notARepository(config.root);
   return [...linked, ...(await syncIncluded({ from, to: path, worktrees, env }))];
 }
 
@@ -176,9 +179,9 @@ function projectPathIn({ config }: YardContext, path: string): string {
 }
 
 function prepareDirectory({ home }: YardContext, path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = statOf(path);
   if (found !== undefined && (!found.isDirectory() || readdirSync(path).length > 0)) {
-    throw new SwitchboardError('PATH_TAKEN', `worktree path already exists and is not empty: ${path}`, {
+    throw new SwitchboardError('PATH_TAKEN', `The worktree path already exists and is not empty: ${path}.`, {
       hint: 'Move it away, or choose another directory with --path.',
     });
   }

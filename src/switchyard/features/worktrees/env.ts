@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { isThere } from '../../../shared/is-there.ts';
 import type { ProjectConfig } from '../../records/config/definition.ts';
 import { isInside, realPath } from '../../records/paths.ts';
 import { copyWhole } from './copy.ts';
@@ -97,11 +98,6 @@ function sourceOf(root: string, item: string): string | undefined {
 
 function missing(kind: Kind, item: string): string {
   return `missing ${kind} source ${item}`;
-}
-
-/** A dangling link exists too. */
-function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 function escapes(message: string, hint: string): SwitchboardError {

@@ -1,7 +1,8 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
+import { lstatSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { matchGlob } from '../../../shared/glob.ts';
 import { gitIn, type Git } from '../../records/git/git.ts';
+import { readIfPresent } from '../../records/git/repository.ts';
 import { isInside, realPath } from '../../records/paths.ts';
 import { copyWhole } from './copy.ts';
 
@@ -30,12 +31,13 @@ export interface IncludeSync {
  */
 export async function syncIncluded({ from, to, worktrees, env }: IncludeSync): Promise<string[]> {
   const file = join(from, INCLUDE_FILE);
-  if (!existsSync(file)) return [];
+  const text = readIfPresent(file);
+  if (text === undefined) return [];
   const git = gitIn(from, env);
   const ignored = await listed(git, '--exclude-standard');
   const named = await listed(git, `--exclude-from=${file}`);
   const actions: string[] = [];
-  for (const item of choose(named, ignored, patternParts(readFileSync(file, 'utf8')))) {
+  for (const item of choose(named, ignored, patternParts(text))) {
     const source = resolve(from, item);
     const target = resolve(to, item);
     if (worktrees.some((worktree) => isInside(source, worktree) || isInside(worktree, source))) continue;

@@ -44,5 +44,8 @@ export function withAllLocks<T>(
   );
   // Always in the same order, to avoid deadlocks.
   const roots = [...new Set([config.root, ...sharing])].sort();
-  return roots.reduceRight((inner, root) => () => withProjectLock(home, root, options, inner), work)();
+  return roots.reduceRight(
+    (inner, root) => () => withProjectLock({ home, config: { root } }, options, inner),
+    work,
+  )();
 }

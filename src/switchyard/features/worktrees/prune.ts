@@ -1,11 +1,11 @@
 import { shellWord } from '../../../shared/shell-word.ts';
 import { gitIn } from '../../records/git/git.ts';
 import { checkoutOf } from '../../records/git/repository.ts';
-import type { YardContext } from '../../records/project/context.ts';
+import { recordedServices, type YardContext } from '../../records/project/context.ts';
 import { listWorktrees } from '../../records/project/list-worktrees.ts';
-import { withProjectLock } from '../../records/state/project-lock.ts';
+import { withProjectLock, type WaitOptions } from '../../records/state/project-lock.ts';
 import { forgetDeletedWorktree } from '../../records/state/project-record.ts';
-import { observeServices } from '../../runtime/processes/observe.ts';
+import { runningAmong } from '../../runtime/processes/observe.ts';
 
 export interface PrunedWorktrees {
   readonly ok: true;
@@ -18,11 +18,10 @@ export interface PrunedWorktrees {
 /** Forgets worktrees whose directory is gone. Deletes nothing and stops no process; reports what still runs there. */
 export async function pruneWorktrees(
   context: YardContext,
-  options: { readonly onWait?: ((text: string) => void) | undefined } = {},
+  options: WaitOptions = {},
 ): Promise<PrunedWorktrees> {
-  const { home, config, registry } = context;
-  await registry.repair();
-  return withProjectLock(home, config.root, { ...options, what: 'prune' }, () => pruneAlone(context));
+  await context.registry.repair();
+  return withProjectLock(context, { ...options, what: 'prune' }, () => pruneAlone(context));
 }
 
 async function pruneAlone(context: YardContext): Promise<PrunedWorktrees> {
@@ -36,15 +35,12 @@ async function pruneAlone(context: YardContext): Promise<PrunedWorktrees> {
       for (const path of paths) forgetDeletedWorktree(state, path);
     });
   }
-  const services = Object.values(registry.read().projects[config.root]?.services ?? {});
-  const running = observeServices(
-    services.filter(({ branch_slug }) => gone.some((each) => each.slug === branch_slug)),
-  )
-    .filter(({ status }) => status === 'running')
-    .map(
-      ({ record: { service, branch } }) =>
-        `${service} of ${branch} still runs; stop it with \`switchyard down --branch ${shellWord(branch)}\``,
-    );
+  const running = runningAmong(
+    recordedServices(context).filter(({ branch_slug }) => gone.some((each) => each.slug === branch_slug)),
+  ).map(
+    ({ service, branch }) =>
+      `${service} of ${branch} still runs; stop it with \`switchyard down --branch ${shellWord(branch)}\``,
+  );
   const messages = [
     ...gone.map(({ branch, path }) => `forgot the worktree of ${branch}; ${path} is gone`),
     ...missing

@@ -77,7 +77,7 @@ describe('remove', () => {
     await blog.registry.change((state) => ensureProject(state, blog.config));
     let removed: Promise<unknown> | undefined;
     let pid: number | undefined;
-    await withProjectLock(blog.home, blog.config.root, { what: 'up feature' }, async () => {
+    await withProjectLock(blog, { what: 'up feature' }, async () => {
       removed = removeWorktree(open(shop), { branch: 'feature' });
       removed.catch(() => undefined);
       pid = await runIn(blog, 'feature', blog.cwd);
@@ -218,6 +218,34 @@ describe('remove', () => {
     expect(messages[0]).toContain('stopped web');
     expect(projectRecord(context)!.services).toEqual({});
     expect(existsSync(worktree)).toBe(false);
+  });
+
+  test('asks before it stops a running service, and only then', async () => {
+    const shop = yardRepository();
+    const worktree = await made(shop, 'x');
+    const context = open(shop);
+    await runIn(context, 'x', worktree);
+    const refused = {
+      code: 'WORKTREE_BUSY',
+      message: 'Nothing was removed: web of x is running.',
+      hint: expect.stringContaining('switchyard remove x --yes') as string,
+    };
+    await expect(removeWorktree(context, { branch: 'x' })).rejects.toMatchObject(refused);
+    const asked: (readonly string[])[] = [];
+    const answer = (yes: boolean) => (services: readonly string[]) => {
+      asked.push(services);
+      return yes;
+    };
+    const no = removeWorktree(context, { branch: 'x', mayStop: answer(false) });
+    await expect(no).rejects.toMatchObject(refused);
+    expect(isAlive(context)).toBe(true);
+    const { messages } = await removeWorktree(context, { branch: 'x', mayStop: answer(true) });
+    expect(messages[0]).toContain('stopped web');
+    expect(existsSync(worktree)).toBe(false);
+    expect(asked).toEqual([['web'], ['web']]);
+    await made(shop, 'idle');
+    await removeWorktree(context, { branch: 'idle', mayStop: answer(false) });
+    expect(asked).toHaveLength(2);
   });
 
   test('refuses while a recorded process cannot be proven to be ours', async () => {

@@ -9,19 +9,23 @@ import { checkoutOf, headOf, prefixOf } from '../../records/git/repository.ts';
 import { slug } from '../../records/names.ts';
 import { isInside } from '../../records/paths.ts';
 import { resolveBranch } from '../../records/project/branch.ts';
-import { projectRecord, type YardContext } from '../../records/project/context.ts';
+import { recordedServices, projectRecord, type YardContext } from '../../records/project/context.ts';
 import { listWorktrees, type ListedWorktree } from '../../records/project/list-worktrees.ts';
+import type { WaitOptions } from '../../records/state/project-lock.ts';
 import { forgetDeletedWorktree } from '../../records/state/project-record.ts';
+import type { OnEvent } from '../../runtime/events.ts';
+import { runningAmong } from '../../runtime/processes/observe.ts';
 import { changesIn } from './changes.ts';
 import { syncEnv } from './env.ts';
 import { refuseOccupied, withAllLocks } from './occupants.ts';
 
-export interface RemoveOptions {
+export interface RemoveOptions extends WaitOptions {
   /** Its name or its slug. */
   readonly branch: string;
-  /** Whether to discard uncommitted changes. Default false. */
+  /** Whether to discard uncommitted changes and to stop running services. Default false. */
   readonly force?: boolean | undefined;
-  readonly onWait?: ((text: string) => void) | undefined;
+  /** Whether these running services may be stopped; called only if there are some. Default: they may not. */
+  readonly mayStop?: ((services: readonly string[]) => boolean | Promise<boolean>) | undefined;
 }
 
 export interface RemovedWorktree {
@@ -37,9 +41,9 @@ const MOST_NAMED = 10;
 /** Deleting many small files takes a while; in milliseconds. */
 const REMOVAL_TIME = 600_000;
 
-/** Stops the services of a branch and deletes its worktree. The branch and its commits stay. */
+/** Stops the services of a branch, if that is allowed, and deletes its worktree. The branch and its commits stay. */
 export async function removeWorktree(context: YardContext, options: RemoveOptions): Promise<RemovedWorktree> {
-  const { force = false, onWait } = options;
+  const { force = false, mayStop = () => false, onEvent } = options;
   await context.registry.repair();
   const worktrees = await listWorktrees(context);
   const found = await findWorktree(context, worktrees, options.branch);
@@ -48,8 +52,10 @@ export async function removeWorktree(context: YardContext, options: RemoveOption
   refuseWithOthers(found, worktrees);
   refuseOccupied(context, found);
   if (!force && found.missing !== true) await refuseLoss(context, found);
-  const stopped = await stopAll(context, branch, onWait);
-  await withAllLocks(context, path, { what: `remove ${branch}`, onWait }, () =>
+  const running = runningServices(context, branch);
+  if (!force && running.length > 0 && !(await mayStop(running))) throw stillRunning(branch, running);
+  const stopped = await stopAll(context, branch, onEvent);
+  await withAllLocks(context, path, { what: `remove ${branch}`, onEvent }, () =>
     removeAlone(context, found, force),
   );
   const messages = [
@@ -95,13 +101,14 @@ function refuseWithOthers({ path }: ListedWorktree, worktrees: readonly ListedWo
   const inner = worktrees.filter(
     (each) => each.path !== path && each.missing !== true && isInside(path, each.path),
   );
-  if (inner.length === 0) return;
+  const [first] = inner;
+  if (first === undefined) return;
   const named = inner.map((each) => `${each.branch} (${each.path})`);
   throw new SwitchboardError(
     'WORKTREE_HOLDS_OTHERS',
     `${path} contains the worktree of another branch: ${named.join(', ')}.`,
     {
-      hint: `Remove that first, with \`switchyard remove ${shellWord(inner[0]!.branch)}\`, or move it elsewhere.`,
+      hint: `Remove that first, with \`switchyard remove ${shellWord(first.branch)}\`, or move it elsewhere.`,
     },
   );
 }
@@ -133,21 +140,38 @@ async function refuseLoss(context: YardContext, { branch, path }: ListedWorktree
   }
 }
 
+function runningServices(context: YardContext, branch: string): readonly string[] {
+  const records = recordedServices(context).filter((record) => record.branch_slug === slug(branch));
+  return runningAmong(records).map(({ service }) => service);
+}
+
+function stillRunning(branch: string, services: readonly string[]): SwitchboardError {
+  const verb = services.length === 1 ? 'is' : 'are';
+  const name = shellWord(branch);
+  return new SwitchboardError(
+    'WORKTREE_BUSY',
+    `Nothing was removed: ${services.join(', ')} of ${branch} ${verb} running.`,
+    {
+      hint: `Stop them with \`switchyard down --branch ${name}\`, or run \`switchyard remove ${name} --yes\` to stop and remove.`,
+    },
+  );
+}
+
 /** Both take the lock of the project themselves. */
 async function stopAll(
   context: YardContext,
   branch: string,
-  onWait: RemoveOptions['onWait'],
+  onEvent: WaitOptions['onEvent'],
 ): Promise<readonly string[]> {
-  const onEvent = (event: { readonly kind: string; readonly text: string }): void => {
-    if (event.kind === 'waiting') onWait?.(event.text);
+  const onlyWaiting: OnEvent = (event) => {
+    if (event.kind === 'waiting') onEvent?.({ kind: 'waiting', text: event.text });
   };
   const of = (records: object | undefined): boolean =>
     Object.keys(records ?? {}).some((key) => key.startsWith(`${slug(branch)}::`));
   const messages: string[] = [];
   if (of(projectRecord(context)?.services)) {
     const { down } = await import('../down/down.ts');
-    messages.push(...(await down(context, { branch, services: [], onEvent })).messages);
+    messages.push(...(await down(context, { branch, services: [], onEvent: onlyWaiting })).messages);
   }
   if (of(projectRecord(context)?.checkouts)) {
     const { uncheckout } = await import('../checkout/uncheckout.ts');
@@ -159,9 +183,7 @@ async function stopAll(
 async function removeAlone(context: YardContext, found: ListedWorktree, force: boolean): Promise<void> {
   const { config, env, home, registry } = context;
   const { branch, path } = found;
-  const left = Object.values(projectRecord(context)?.services ?? {}).filter(
-    (each) => each.branch_slug === slug(branch),
-  );
+  const left = recordedServices(context).filter((each) => each.branch_slug === slug(branch));
   if (left.length > 0) {
     const names = left.map(({ service, pid }) => (pid === null ? service : `${service} (pid ${pid})`));
     throw new SwitchboardError('WORKTREE_BUSY', `${path} is still in use by ${names.join(', ')}.`, {

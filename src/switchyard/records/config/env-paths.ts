@@ -25,7 +25,7 @@ function problemWith(path: string): PathProblem | undefined {
     return { rule: 'an env path must not end in a slash', hint: 'Remove the slash at the end.' };
   }
   const problem = innerPathProblem(path, 'an env path');
-  if (problem === undefined && parts[0]!.toLowerCase() === '.git') {
+  if (problem === undefined && parts[0]?.toLowerCase() === '.git') {
     return {
       rule: "git's own directory must not be shared",
       hint: 'Remove it; worktrees have their own.',

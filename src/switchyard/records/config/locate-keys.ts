@@ -38,7 +38,8 @@ export function locateKeys(text: string): KeyLocations {
     for (const member of members ?? []) enter(member.node, note(path, member.key, member.start));
     for (const [index, item] of (items ?? []).entries()) enter(item, note(path, [String(index)], item.start));
     const location = locations.get(nameOf(path));
-    if (location !== undefined && !/^["'[{]/.test(bare[start]!)) location.written = bare.slice(start, end);
+    if (location !== undefined && !/^["'[{]/.test(bare.charAt(start)))
+      location.written = bare.slice(start, end);
   };
 
   try {

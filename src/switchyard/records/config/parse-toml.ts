@@ -1,23 +1,27 @@
 import { parse, TomlError } from 'smol-toml';
+import { isTooDeep, MAX_NESTING, TOO_DEEP } from '../../../shared/depth.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { configError } from './report.ts';
 
 /** Parses a TOML text; integers as bigint, to distinguish 80 from 80.0. Throws YARD_CONFIG. */
 export function parseYardToml(file: string, text: string): Readonly<Record<string, unknown>> {
+  const value = parsed(file, text);
+  if (!isTooDeep(value)) return value;
+  throw configError(file, `the file is ${TOO_DEEP}`, { hint: 'Check that this is the right file.' });
+}
+
+function parsed(file: string, text: string): Readonly<Record<string, unknown>> {
   try {
-    return parse(text, { integersAsBigInt: true, maxDepth: DEEPEST });
+    return parse(text, { integersAsBigInt: true, maxDepth: MAX_NESTING });
   } catch (error) {
     if (!(error instanceof TomlError)) {
       throw configError(file, 'this is not valid TOML', { hint: 'Correct it.', cause: error });
     }
-    const reason = /^(?:Invalid TOML document: )?(.*)/.exec(error.message)![1]!;
+    const [reason = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n');
     const problem = `this is not valid TOML, at column ${error.column} (${printableLine(reason)}): ${excerpt(text, error)}`;
     throw configError(file, problem, { line: error.line, hint: hintFor(reason), cause: error });
   }
 }
-
-/** Nothing that we read is nested deeper than four levels. */
-const DEEPEST = 50;
 
 /** The line of the error, shortened around it. */
 function excerpt(text: string, { line, column }: TomlError): string {

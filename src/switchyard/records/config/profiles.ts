@@ -8,11 +8,12 @@ export function readProfiles(root: Table, services: readonly string[]): readonly
   return [...namedTables(root.table('profiles'), 'profile')].map(([name, table]) => {
     const chosen = [...new Set(table.texts('services').map(slug))];
     const unknown = chosen.filter((each) => !services.includes(each));
-    if (unknown.length > 0) {
+    const [first] = unknown;
+    if (first !== undefined) {
       throw table.error(
         'services',
         `references unknown service(s): ${unknown.join(', ')}`,
-        didYouMean(unknown[0]!, services) ?? `Available: ${services.join(', ')}.`,
+        didYouMean(first, services) ?? `Available: ${services.join(', ')}.`,
       );
     }
     const profile = { name, services: chosen, env: table.variables('env') };

@@ -443,8 +443,16 @@ describe('an unreadable file', () => {
     }
   });
 
+  it.each([
+    ['lists', `a = ${'['.repeat(3000)}${']'.repeat(3000)}`],
+    ['a key with dots', `${'a.'.repeat(3000)}a = 1`],
+    ['a header', `[${'a.'.repeat(3000)}a]`],
+  ])('is nested too deep by %s', (_what, text) => {
+    expect(complaint(text).message).toMatch(/nested/);
+  });
+
   it('is far too large', () => {
-    expect(complaint('#'.repeat(1_000_001)).message).toContain('more than 1000000');
+    expect(complaint('#'.repeat(1_000_001)).message).toContain('larger than 1000000 bytes');
   });
 });
 

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { messageOf } from '../../../shared/errors.ts';
 import { nodeErrorCode } from '../../../shared/node-error-code.ts';
+import { readRegularFile } from '../../../shared/regular-file.ts';
 import { nameOfBare } from '../git/bare.ts';
 import { checkoutOf, isBare } from '../git/repository.ts';
 import { slug } from '../names.ts';
-import { expandHome } from '../paths.ts';
+import { expandHome, realPath } from '../paths.ts';
 import type { ProjectConfig } from './definition.ts';
 import { readEnvPaths } from './env-paths.ts';
 import { parseYardToml } from './parse-toml.ts';
@@ -41,26 +42,22 @@ export function readConfig(file: string): ProjectConfig {
 
 /** Resolves the directory, not the file: if the file is a link, the project is where the link is. */
 function withoutLinks(file: string): string {
-  try {
-    return join(realpathSync(dirname(file)), basename(file));
-  } catch {
-    return file;
-  }
+  return join(realPath(dirname(file)), basename(file));
 }
 
 function readText(file: string): string {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(file);
+    bytes = readRegularFile(file, { maxBytes: LARGEST_FILE });
   } catch (error) {
-    const code = nodeErrorCode(error) ?? 'unknown error';
+    const code = nodeErrorCode(error);
     const hint =
-      code === 'ENOENT' ? 'Run `switchyard init` to create one.' : 'Check the permissions of the file.';
-    throw configError(file, `the file cannot be read (${code})`, { hint, cause: error });
-  }
-  if (bytes.length > LARGEST_FILE) {
-    const hint = 'Check that this is the right file.';
-    throw configError(file, `the file has ${bytes.length} bytes, more than ${LARGEST_FILE}`, { hint });
+      code === 'ENOENT'
+        ? 'Run `switchyard init` to create one.'
+        : code === undefined
+          ? 'Check that this is the right file.'
+          : 'Check the permissions of the file.';
+    throw configError(file, `the file cannot be read (${code ?? messageOf(error)})`, { hint, cause: error });
   }
   // UTF-16, as some editors save it, can pass for UTF-8 with a NUL in every second byte.
   if (!isUtf8(bytes) || bytes.includes(0)) {

@@ -106,34 +106,38 @@ function checkDependencies(services: readonly ServiceDefinition[], tables: Table
   const byName = new Map(services.map((service) => [service.name, service]));
   for (const { name, dependsOn } of services) {
     const unknown = dependsOn.filter((each) => !byName.has(each));
-    if (unknown.length === 0) continue;
-    throw tables
-      .get(name)!
-      .error(
-        'depends_on',
-        `references unknown service(s): ${unknown.join(', ')}`,
-        didYouMean(unknown[0]!, names) ?? `Available: ${names.join(', ')}.`,
-      );
+    const [first] = unknown;
+    if (first === undefined) continue;
+    throw tableOf(tables, name).error(
+      'depends_on',
+      `references unknown service(s): ${unknown.join(', ')}`,
+      didYouMean(first, names) ?? `Available: ${names.join(', ')}.`,
+    );
   }
   const circle = findCircle(byName);
-  if (circle === undefined) return;
-  throw tables
-    .get(circle[0]!)!
-    .error(
-      'depends_on',
-      `is a dependency cycle: ${circle.join(' -> ')}`,
-      'Each service waits for the next one, so none can start; remove one of these dependencies.',
-    );
+  const [first] = circle;
+  if (first === undefined) return;
+  throw tableOf(tables, first).error(
+    'depends_on',
+    `is a dependency cycle: ${circle.join(' -> ')}`,
+    'Each service waits for the next one, so none can start; remove one of these dependencies.',
+  );
 }
 
-/** The names along a cycle, ending with the first one again. Not recursive, because a file may chain thousands. */
-function findCircle(services: ReadonlyMap<string, ServiceDefinition>): readonly string[] | undefined {
+function tableOf(tables: Tables, service: string): Table {
+  const table = tables.get(service);
+  if (table === undefined) throw new Error(`The service ${service} comes from a table.`);
+  return table;
+}
+
+/** The names along a cycle, ending with the first one again; empty if there is none. Not recursive, because a file may chain thousands. */
+function findCircle(services: ReadonlyMap<string, ServiceDefinition>): readonly string[] {
   const done = new Set<string>();
   for (const start of services.keys()) {
     const trail: { readonly name: string; next: number }[] = [{ name: start, next: 0 }];
     const onWay = new Set([start]);
     for (let last = trail.at(-1); last !== undefined; last = trail.at(-1)) {
-      const needed = services.get(last.name)!.dependsOn[last.next++];
+      const needed = services.get(last.name)?.dependsOn[last.next++];
       if (needed === undefined) {
         done.add(last.name);
         onWay.delete(last.name);
@@ -147,7 +151,7 @@ function findCircle(services: ReadonlyMap<string, ServiceDefinition>): readonly 
       }
     }
   }
-  return undefined;
+  return [];
 }
 
 /** A warning, not an error: services of different profiles may take turns. */
@@ -159,7 +163,7 @@ function warnOfSharedPorts(services: readonly ServiceDefinition[], tables: Table
     if (owner === undefined) owners.set(port, name);
     else {
       const message = `services.${name}.port is ${port}, the same as ${owner}: only one of them can be checked out at a time.`;
-      tables.get(name)!.warn('ports', 'port', message);
+      tableOf(tables, name).warn('ports', 'port', message);
     }
   }
 }

@@ -35,7 +35,7 @@ function setsVariables(command: string, bare: string): ShellSyntax | undefined {
   const [start] = /^\s*(?:[A-Za-z_]\w*=\S*\s+)+(?=\S)/.exec(bare) ?? [];
   if (start === undefined) return undefined;
   const words = splitWords(command.slice(0, start.length));
-  const found = words[0]!;
+  const [found = ''] = words;
   if (/[$`]/.test(start)) return { found, instead: byShell(command) };
   const entries = words.map((word) => {
     const at = word.indexOf('=');
@@ -52,7 +52,7 @@ function usesVariables(command: string, bare: string): ShellSyntax | undefined {
   if (found === undefined) return undefined;
   const filled = command.replace(
     /\$(?:(PORT|HOST)\b|\{(PORT|HOST)\})/g,
-    (_, plain?: string, braced?: string) => `{${(plain ?? braced!).toLowerCase()}}`,
+    (_, plain?: string, braced?: string) => `{${(plain ?? braced ?? '').toLowerCase()}}`,
   );
   const isEnough = filled !== command && shellSyntaxIn(filled) === undefined;
   return { found, instead: isEnough ? `command = ${toml(filled)}` : byShell(command) };

@@ -148,7 +148,7 @@ function isTable(value: unknown): value is Values {
 
 /** Fractions and dates are kept as written: to most programs 3.10 is a version, not 3.1. */
 function variable(report: Report, path: KeyPath, value: unknown): string {
-  const name = path.at(-1)!;
+  const name = path.at(-1) ?? '';
   if (name === '' || /[=\0]/.test(name)) {
     const problem = `${keyText(path)} is not a valid variable name`;
     throw report.error(path, problem, 'Use letters, digits and underscores.');

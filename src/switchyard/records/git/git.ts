@@ -1,8 +1,9 @@
 import { run, type RunResult } from '../../../process/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { printable } from '../../../shared/printable.ts';
+import { filtersOff, safeArguments, NO_FILTERS, NO_NETWORK, USAGE } from './safe-git.ts';
 
-/** Runs git in a directory. */
+/** Runs git in a directory. Unless an option allows it, nothing that the repository's files name is run. */
 export interface Git {
   /** Returns its output; throws GIT_FAILED with git's own message if it fails. */
   (args: readonly string[], options?: GitOptions): Promise<string>;
@@ -19,25 +20,34 @@ export interface GitOptions {
   readonly input?: string;
   /** How long it may clean up when it is stopped, in milliseconds. Default one second. */
   readonly grace?: number;
+  /** Whether hooks, filters and helpers of the repository may run. Default false. */
+  readonly runsHooks?: boolean;
 }
 
 /** When `signal` is aborted, git is stopped with everything it has started. */
 export function gitIn(directory: string, env: NodeJS.ProcessEnv, signal?: AbortSignal): Git {
   const attempt = async (args: readonly string[], options: GitOptions = {}): Promise<RunResult> => {
-    const { timeout = TIMEOUT_MS, input, grace } = options;
+    const { timeout = TIMEOUT_MS, input, grace, runsHooks = false } = options;
     try {
       const more = {
         ...(input === undefined ? {} : { input }),
         ...(grace === undefined ? {} : { grace }),
       };
-      return await run('git', args, {
-        cwd: directory,
-        env: environment(env),
-        timeout,
-        maxBytes: MOST_OUTPUT,
-        signal,
-        ...more,
-      });
+      const start = (words: readonly string[], added: NodeJS.ProcessEnv): Promise<RunResult> =>
+        run('git', words, {
+          cwd: directory,
+          env: { ...environment(env), ...added },
+          timeout,
+          maxBytes: MOST_OUTPUT,
+          signal,
+          ...more,
+        });
+      if (runsHooks) return await start(args, {});
+      const ask = (words: readonly string[], added: NodeJS.ProcessEnv): Promise<RunResult> =>
+        start(safeArguments(words), { ...NO_NETWORK, ...added });
+      const filters = comparesFiles(args) ? await filtersOff(ask, env) : NO_FILTERS;
+      if ('code' in filters) return filters;
+      return await start(safeArguments(args, filters), { ...NO_NETWORK, ...filters.env });
     } catch (cause) {
       throw cause instanceof SwitchboardError && cause.code === 'COMMAND_NOT_FOUND' ? missing(cause) : cause;
     }
@@ -81,7 +91,7 @@ export async function currentBranch(git: Git): Promise<string | undefined> {
 }
 
 /**
- * Changes since the last commit, as lines of `git status --short`. Empty without git, a repository or the directory, so
+ * Changes since the last commit, as lines of `git status --short`; of a submodule only its commit. Empty without git, a repository or the directory, so
  * that an overview still gets its other parts.
  */
 export async function changedFiles(directory: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
@@ -95,6 +105,11 @@ export async function changedFiles(directory: string, env: NodeJS.ProcessEnv): P
 }
 
 const STATUS = ['-c', 'core.quotePath=false', 'status', '--short'];
+
+/** Whether it reads the content of files, through the filters of the repository. `worktree remove` runs `status`. */
+function comparesFiles(args: readonly string[]): boolean {
+  return args.includes('status') || (args[0] === 'worktree' && args[1] === 'remove');
+}
 
 function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
@@ -118,7 +133,6 @@ export function gitFailed(
   );
 }
 
-const USAGE = 129;
 const TIMEOUT_MS = 30_000;
 /** A long list of ignored files is some megabytes. */
 const MOST_OUTPUT = 64 * 1024 * 1024;
@@ -151,8 +165,8 @@ function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 function missing(cause: unknown): SwitchboardError {
-  return new SwitchboardError('GIT_MISSING', 'git is required but was not found on PATH.', {
-    hint: 'Install git, or put it on the PATH.',
+  return new SwitchboardError('GIT_MISSING', 'Git is required but was not found on PATH.', {
+    hint: 'Install git, or add it to PATH.',
     cause,
   });
 }

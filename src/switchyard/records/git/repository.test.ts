@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { yardRepository } from '../../../../test/helpers/yard-repository.ts';
-import { checkoutOf, headOf, mainCheckoutOf, prefixOf } from './repository.ts';
+import { checkoutOf, headOf, isBare, mainCheckoutOf, prefixOf } from './repository.ts';
+import { cheapestMs } from '../../../../test/helpers/cheapest.ts';
 
 test('a directory without git has no checkout', () => {
   const { folder } = yardRepository();
@@ -65,4 +66,14 @@ test('with another reference format, the files reveal nothing', () => {
   const { root } = yardRepository();
   writeFileSync(join(root, '.git', 'HEAD'), 'ref: refs/heads/.invalid\n');
   expect(headOf(checkoutOf(root)!)).toBeUndefined();
+});
+
+test('a configuration made of blank lines is read in time', () => {
+  const { root } = yardRepository();
+  writeFileSync(join(root, '.git/config'), '\n'.repeat(256 * 1024));
+  expect(
+    cheapestMs(250, () => {
+      expect(isBare(join(root, '.git'))).toBe(false);
+    }),
+  ).toBeLessThan(250);
 });

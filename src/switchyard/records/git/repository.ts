@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { readRegularFile, statOf } from '../../../shared/regular-file.ts';
 import { realPath } from '../paths.ts';
 
 /** A checkout of a git repository, read from its files, which needs no process and is fast enough for every command. */
@@ -33,7 +33,7 @@ export function mainCheckoutOf({ commonDirectory }: Checkout): string | undefine
 export function isBare(repository: string): boolean {
   // In the second file if worktrees have their own settings.
   return ['config', 'config.worktree'].some((file) =>
-    /^\s*bare\s*=\s*(?:true|yes|on|1)\s*$/im.test(readIfPresent(join(repository, file)) ?? ''),
+    /^[ \t]*bare[ \t]*=[ \t]*(?:true|yes|on|1)[ \t]*$/im.test(readIfPresent(join(repository, file)) ?? ''),
   );
 }
 
@@ -69,7 +69,7 @@ export function prefixOf(root: string): string {
 
 /** `.git` is a directory, or a file that points to one. */
 function gitDirectoryOf(entry: string): string | undefined {
-  const found = statSync(entry, { throwIfNoEntry: false });
+  const found = statOf(entry);
   if (found === undefined) return undefined;
   if (found.isDirectory()) return entry;
   const named = /^gitdir: (.+)$/.exec(firstLine(entry) ?? '')?.[1];
@@ -89,12 +89,12 @@ function branchIn(reference: string): string | undefined {
 }
 
 function firstLine(file: string): string | undefined {
-  return readIfPresent(file)?.split('\n', 1)[0]!.trimEnd();
+  return readIfPresent(file)?.split('\n', 1)[0]?.trimEnd();
 }
 
 export function readIfPresent(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readRegularFile(file).toString('utf8');
   } catch {
     return undefined;
   }

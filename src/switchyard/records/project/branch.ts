@@ -36,7 +36,7 @@ export async function resolveBranch(context: YardContext, branch?: string): Prom
 
   const wanted = slug(branch);
   for (const record of Object.values(project?.worktrees ?? {})) {
-    const location = { ...record, branch: branchOfRecord(record, project!) };
+    const location = { ...record, branch: branchOfRecord(record, project) };
     if (slug(location.branch) === wanted && existsSync(record.path)) return at(location, true);
   }
   if (here !== undefined && slug(here.branch) === wanted) return at(here, here.registered);

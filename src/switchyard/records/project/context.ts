@@ -10,7 +10,7 @@ import { homeOf, type Home } from '../state/home.ts';
 import { namedHere } from '../state/project-name.ts';
 import { ensureProject } from '../state/project-record.ts';
 import { recordedConfig } from '../state/recorded-config.ts';
-import type { ProjectRecord, State } from '../state/records.ts';
+import type { CheckoutRecord, ServiceRecord, ProjectRecord, State } from '../state/records.ts';
 import { openRegistry, type Registry } from '../state/registry.ts';
 
 /** Where a command was called, and for which project. */
@@ -104,4 +104,19 @@ export async function claimName(context: YardContext): Promise<YardContext> {
 
 export function projectRecord(context: YardContext): ProjectRecord | undefined {
   return context.registry.read().projects[context.config.root];
+}
+
+/** The recorded services of the project, of all branches. */
+export function recordedServices(context: YardContext): ServiceRecord[] {
+  return Object.values(projectRecord(context)?.services ?? {});
+}
+
+export function recordedCheckouts(context: YardContext): CheckoutRecord[] {
+  return Object.values(projectRecord(context)?.checkouts ?? {});
+}
+
+/** Problems with the file or the records that did not prevent a command, as sentences. */
+export function contextWarnings({ problem, registry }: YardContext): readonly string[] {
+  const broken = problem === undefined ? [] : [`${problem.message} The last known records are used instead.`];
+  return [...broken, ...registry.warnings];
 }

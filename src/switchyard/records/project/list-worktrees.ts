@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statOf } from '../../../shared/regular-file.ts';
 import { gitIn, worktreeList, type GitWorktree } from '../git/git.ts';
 import { checkoutOf } from '../git/repository.ts';
 import { slug } from '../names.ts';
@@ -37,14 +37,14 @@ export async function listWorktrees(context: YardContext): Promise<readonly List
 
   const views = records.map((record) => {
     const entry = listed.find((each) => each.path === record.path);
-    return view({ ...record, branch: branchOfRecord(record, project!) }, entry);
+    return view({ ...record, branch: branchOfRecord(record, project) }, entry);
   });
   for (const entry of listed) {
     if (records.some((record) => record.path === entry.path)) continue;
     const branch = entry.prunable ? entry.branch : branchOfCheckout(entry.path);
     // A missing directory with a detached HEAD is not reported.
     if (branch === undefined) continue;
-    const updated = statSync(entry.path, { throwIfNoEntry: false })?.mtime;
+    const updated = statOf(entry.path)?.mtime;
     views.push(view({ branch, path: entry.path, updated_at: timestamp(updated), adopted: true }, entry));
   }
   return views.sort((a, b) => (a.branch < b.branch ? -1 : 1));
@@ -67,5 +67,5 @@ function view(
 }
 
 function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return statOf(path)?.isDirectory() === true;
 }

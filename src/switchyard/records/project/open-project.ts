@@ -49,13 +49,13 @@ function findProject(state: State, given: string, cwd: string): ProjectRecord {
   }
   const [found, ...others] = all.filter((each) => slug(each.name) === slug(given));
   // Only records of an earlier version contain duplicate names.
-  if (others.length > 0) {
-    const roots = [found!, ...others].map(({ root }) => root);
+  if (found !== undefined && others.length > 0) {
+    const roots = [found, ...others].map(({ root }) => root);
     throw new SwitchboardError(
       'PROJECT_AMBIGUOUS',
       `Several projects are called ${given}: ${roots.join(', ')}.`,
       {
-        hint: `Use its path, for example: --project ${shellWord(roots[0]!)}`,
+        hint: `Use its path, for example: --project ${shellWord(found.root)}`,
       },
     );
   }

@@ -1,5 +1,6 @@
-import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRegularFile, statOf } from '../../../shared/regular-file.ts';
 
 /** Read-only access to the files of a project; missing or unreadable files are empty. */
 export interface ProjectFiles {
@@ -14,13 +15,7 @@ export interface ProjectFiles {
 export function filesOf(root: string): ProjectFiles {
   return {
     has: (path) => existsSync(join(root, path)),
-    isFile(path) {
-      try {
-        return statSync(join(root, path)).isFile();
-      } catch {
-        return false;
-      }
-    },
+    isFile: (path) => statOf(join(root, path))?.isFile() === true,
     text: (path) => firstPart(join(root, path)),
     names(directory) {
       try {
@@ -36,15 +31,7 @@ const MOST_BYTES = 256 * 1024;
 
 function firstPart(file: string): string {
   try {
-    // Reading a pipe or a device would block.
-    if (!statSync(file).isFile()) return '';
-    const opened = openSync(file, 'r');
-    try {
-      const buffer = Buffer.allocUnsafe(MOST_BYTES);
-      return buffer.toString('utf8', 0, readSync(opened, buffer, 0, MOST_BYTES, 0));
-    } finally {
-      closeSync(opened);
-    }
+    return readRegularFile(file).toString('utf8', 0, MOST_BYTES);
   } catch {
     return '';
   }

@@ -29,7 +29,9 @@ test('a branch is known by its worktree, its services, and as that of the projec
     'No worktree found for branch "something". `switchyard create something` creates one.',
   ]);
   // Without git there is nobody to ask, and nothing to say.
-  expect(await unknownNames({ ...context, env: { ...env, PATH: '' } }, { branch: 'something' })).toEqual([]);
+  expect(await unknownNames({ ...context, env: { ...env, PATH: folder } }, { branch: 'something' })).toEqual(
+    [],
+  );
 });
 
 test('without a repository any branch is accepted', async () => {

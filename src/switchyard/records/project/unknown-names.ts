@@ -4,7 +4,7 @@ import { shellWord } from '../../../shared/shell-word.ts';
 import { checkoutOf } from '../git/repository.ts';
 import { slug } from '../names.ts';
 import { resolveBranch } from './branch.ts';
-import { projectRecord, type YardContext } from './context.ts';
+import { recordedServices, type YardContext } from './context.ts';
 import { listWorktrees } from './list-worktrees.ts';
 
 export interface RequestedNames {
@@ -29,7 +29,7 @@ export async function unknownNames(
 }
 
 function aboutService(context: YardContext, service: string): string | undefined {
-  const records = Object.values(projectRecord(context)?.services ?? {});
+  const records = recordedServices(context);
   const names = [
     ...new Set([...context.config.services.map(({ name }) => name), ...records.map((each) => each.service)]),
   ];
@@ -41,7 +41,7 @@ function aboutService(context: YardContext, service: string): string | undefined
 async function aboutBranch(context: YardContext, branch: string): Promise<string | undefined> {
   // Without git, branches cannot be checked.
   if (checkoutOf(context.config.root) === undefined) return undefined;
-  const names = new Set(Object.values(projectRecord(context)?.services ?? {}).map((each) => each.branch));
+  const names = new Set(recordedServices(context).map((each) => each.branch));
   try {
     names.add((await resolveBranch({ ...context, cwd: context.config.root })).branch);
     for (const worktree of await listWorktrees(context)) names.add(worktree.branch);

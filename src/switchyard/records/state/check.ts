@@ -74,8 +74,8 @@ type Fields = Readonly<Record<string, (value: unknown) => boolean>>;
 function fieldsOf(fields: Fields): (record: unknown) => string | undefined {
   return (record) => {
     if (!isObject(record)) return 'is not an object';
-    const bad = Object.keys(fields).find((field) => !fields[field]!(record[field]));
-    return bad === undefined ? undefined : `has a missing or invalid "${bad}"`;
+    const bad = Object.entries(fields).find(([field, isValid]) => !isValid(record[field]));
+    return bad === undefined ? undefined : `has a missing or invalid "${bad[0]}"`;
   };
 }
 

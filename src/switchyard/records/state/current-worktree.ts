@@ -21,7 +21,7 @@ export function currentWorktree(
 ): CurrentWorktree | undefined {
   const record = innermost(Object.values(project?.worktrees ?? {}), cwd);
   if (record !== undefined) {
-    return { branch: branchOfRecord(record, project!), path: record.path, registered: true };
+    return { branch: branchOfRecord(record, project), path: record.path, registered: true };
   }
   const checkout = checkoutOf(cwd);
   const own = checkoutOf(config.root);
@@ -56,8 +56,8 @@ export function innermost<T extends { readonly path: string }>(
  * The branch of a recorded worktree. If another branch is checked out there now, git is right; but while services are
  * recorded for the old branch, they are found under the name they were started with.
  */
-export function branchOfRecord(record: WorktreeRecord, project: ProjectRecord): string {
-  const entries = [...Object.values(project.services), ...Object.values(project.checkouts)];
+export function branchOfRecord(record: WorktreeRecord, project: ProjectRecord | undefined): string {
+  const entries = [...Object.values(project?.services ?? {}), ...Object.values(project?.checkouts ?? {})];
   if (entries.some((entry) => entry.branch_slug === record.slug)) return record.branch;
   return headAt(record.path)?.branch ?? record.branch;
 }

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { isAnyFile } from '../../../shared/regular-file.ts';
 import { bareRepositoryAt, worktreesOfBare } from '../git/bare.ts';
 import { checkoutOf, mainCheckoutOf, prefixOf } from '../git/repository.ts';
 import { realPath } from '../paths.ts';
@@ -17,10 +17,10 @@ export const CONFIG_FILE = 'switchyard.toml';
  */
 export function findYardConfig(state: State, from: string): string | undefined {
   const start = realPath(from);
-  for (let directory = isFile(start) ? dirname(start) : start; ; directory = dirname(directory)) {
+  for (let directory = isAnyFile(start) ? dirname(start) : start; ; directory = dirname(directory)) {
     for (const candidate of candidatesFor(state, directory)) {
       const file = join(candidate, CONFIG_FILE);
-      if (isFile(file)) return file;
+      if (isAnyFile(file)) return file;
     }
     if (dirname(directory) === directory) return fileOfWorktree(state, start);
   }
@@ -71,13 +71,5 @@ function fileOfWorktree(state: State, directory: string): string | undefined {
   const worktrees = worktreesWith(state, directory);
   const path = innermost(worktrees, directory)?.path;
   const [only, ...others] = worktrees.filter((worktree) => worktree.path === path);
-  return only !== undefined && others.length === 0 && isFile(only.config) ? only.config : undefined;
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  } catch {
-    return false;
-  }
+  return only !== undefined && others.length === 0 && isAnyFile(only.config) ? only.config : undefined;
 }

@@ -2,10 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { nodeErrorCode } from '../../../shared/node-error-code.ts';
+import { sha256 } from '../../../shared/sha256.ts';
 import type { ProjectConfig } from '../config/definition.ts';
 import { projectDirectory, slug } from '../names.ts';
 import { expandHome, isInside, realPath } from '../paths.ts';
-import { sha256 } from '../sha256.ts';
 
 /** The files and directories of Switchyard. All paths are absolute and without symbolic links. */
 export interface Home {

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { isTooDeep, TOO_DEEP } from '../../../shared/depth.ts';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
 import { nodeErrorCode } from '../../../shared/node-error-code.ts';
+import { readRegularFile } from '../../../shared/regular-file.ts';
 import { checkState } from './check.ts';
 import type { State } from './records.ts';
 
@@ -22,7 +23,9 @@ export function loadState(file: string, before?: LoadedState): LoadedState {
   if (before !== undefined && before.text === text) return before;
   if (text === undefined) return { state: checkState({}).state, text, damaged: false, warnings: [] };
   try {
-    const { state, warnings } = checkState(JSON.parse(text) as unknown);
+    const value: unknown = JSON.parse(text);
+    if (isTooDeep(value)) throw new Error(`it is ${TOO_DEEP}`);
+    const { state, warnings } = checkState(value);
     const newer =
       state.version > 1
         ? [
@@ -37,9 +40,12 @@ export function loadState(file: string, before?: LoadedState): LoadedState {
   }
 }
 
+/** A record of every service of every project. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
 function readText(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readRegularFile(file, { maxBytes: MAX_BYTES }).toString('utf8');
   } catch (cause) {
     const code = nodeErrorCode(cause);
     // If a part of the path is a file, there is no state either; creating the home will report that.

@@ -72,10 +72,9 @@ function labelsOf({ name, services }: ProjectRecord): readonly (string | undefin
 
 /** Projects with running services take precedence, then older ones. */
 function comesBefore(a: ProjectRecord, b: ProjectRecord): boolean {
-  const [first, second] = [a, b].map(
-    (each) => `${Object.keys(each.services).length > 0 ? 0 : 1} ${each.created_at} ${each.root}`,
-  );
-  return first! < second!;
+  const order = ({ services, created_at, root }: ProjectRecord): string =>
+    `${Object.keys(services).length > 0 ? 0 : 1} ${created_at} ${root}`;
+  return order(a) < order(b);
 }
 
 /** `shop-work` for `work/shop` if that distinguishes the two, otherwise `shop-2`. */

@@ -283,7 +283,7 @@ describe('several processes', () => {
           const registry = openRegistry(home);
           if (name === '--hold') {
             setInterval(() => undefined, 1000);
-            await withProjectLock(home, '/shop', { what: 'up main' }, () => new Promise(() => console.log('held')));
+            await withProjectLock({ home, config: { root: '/shop' } }, { what: 'up main' }, () => new Promise(() => console.log('held')));
           }
           for (let i = 0; i < Number(times); i++) {
             await registry.change((state) => void (state.project_aliases[name + '-' + i] = '/' + 'x'.repeat(2000)));
@@ -294,7 +294,7 @@ describe('several processes', () => {
       },
       ...{ outfile: program, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' },
       banner: {
-        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+        js: "import * as bundled from 'node:module'; const require = bundled.createRequire(import.meta.url);",
       },
     });
   });
@@ -348,14 +348,17 @@ describe('several processes', () => {
     const order: string[] = [];
     const work = (name: string) => () => Promise.resolve(void order.push(name));
     const waiting = withProjectLock(
-      home,
-      '/shop',
-      { what: 'down', onWait: (text) => told.push(text) },
+      { home, config: { root: '/shop' } },
+      { what: 'down', onEvent: ({ text }) => told.push(text) },
       work('waited'),
     );
     await until(() => told.length > 0, { what: 'the word who holds it' });
     expect(told).toEqual([`waiting for "up main" (pid ${child.pid})`]);
-    await withProjectLock(home, '/another-project', { what: 'up' }, work('not concerned'));
+    await withProjectLock(
+      { home, config: { root: '/another-project' } },
+      { what: 'up' },
+      work('not concerned'),
+    );
     child.kill('SIGKILL');
     await waiting;
     expect(order).toEqual(['not concerned', 'waited']);

@@ -1,10 +1,11 @@
 import { readdirSync } from 'node:fs';
-import { withLock } from '../../../process/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
+import { withLock } from '../../../shared/lock.ts';
+import { writeFileAtomic } from '../../../shared/write-file.ts';
 import { makeHome, type Home } from './home.ts';
 import { loadState, type LoadedState } from './load.ts';
 import type { State } from './records.ts';
-import { quarantineState, serialise, writeState } from './write.ts';
+import { quarantineState, serialise } from './write.ts';
 
 /** The state of this home: readable at any time, changed by one process at a time. */
 export interface Registry {
@@ -59,11 +60,11 @@ export function openRegistry(home: Home): Registry {
       before = serialise(state);
       // Immediately, whether or not the work succeeds: until then the broken file remains, and the next command would
       // repair it again.
-      writeState(home.stateFile, before);
+      writeFileAtomic(home.stateFile, before);
     }
     const result = work(state);
     const after = serialise(state);
-    if (after !== before) writeState(home.stateFile, after);
+    if (after !== before) writeFileAtomic(home.stateFile, after);
     return result;
   }
 

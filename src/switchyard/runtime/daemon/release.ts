@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { VERSION } from '../../../shared/version.ts';
-import { sha256 } from '../../records/sha256.ts';
+import { sha256 } from '../../../shared/sha256.ts';
 import type { DaemonRecord } from '../../records/state/records.ts';
 
 /** The release that a daemon was started from. */
@@ -42,7 +42,14 @@ function entryOf(program: readonly string[]): string {
 
 /** Compares only the numbers; suffixes are ignored. */
 function compare(one: string, other: string): number {
-  const [left, right] = [one, other].map((version) => version.split(/[-+]/, 1)[0]!.split('.').map(Number));
-  const at = left!.findIndex((number, index) => number !== right![index]);
-  return at === -1 ? 0 : left![at]! - (right![at] ?? 0);
+  const right = numbersOf(other);
+  const differences = numbersOf(one).map((number, at) => number - (right[at] ?? 0));
+  return differences.find((difference) => difference !== 0) ?? 0;
+}
+
+function numbersOf(version: string): readonly number[] {
+  return version
+    .replace(/[-+].*/, '')
+    .split('.')
+    .map(Number);
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 
 export interface BackwardsOptions {
   /** Read size, in bytes. Default 64 KB. */
@@ -54,10 +54,18 @@ function createPieces(): { prepend(piece: Buffer): void; take(): string } {
       pieces.unshift(piece);
       size += piece.length;
       // Only the beginning is shown, plus one byte to know that there is more.
-      while (pieces.length > 1 && size - pieces.at(-1)!.length > LINE_LIMIT) size -= pieces.pop()!.length;
+      for (
+        let last = pieces.at(-1);
+        last !== undefined && size - last.length > LINE_LIMIT;
+        last = pieces.at(-1)
+      ) {
+        pieces.pop();
+        size -= last.length;
+      }
     },
     take() {
-      const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+      const [only = Buffer.alloc(0), ...others] = pieces;
+      const bytes = others.length === 0 ? only : Buffer.concat(pieces);
       pieces = [];
       size = 0;
       return decodeLine(bytes);
@@ -69,25 +77,16 @@ function createPieces(): { prepend(piece: Buffer): void; take(): string } {
 export function decodeLine(bytes: Buffer): string {
   if (bytes.length <= LINE_LIMIT) return bytes.toString('utf8');
   let end = LINE_LIMIT;
-  while (end > LINE_LIMIT - 4 && (bytes[end]! & 0xc0) === 0x80) end -= 1;
+  while (end > LINE_LIMIT - 4 && (bytes.readUInt8(end) & 0xc0) === 0x80) end -= 1;
   return bytes.toString('utf8', 0, end) + CUT;
 }
 
 function* blocksBackwards(files: readonly string[], options: BackwardsOptions): Generator<Buffer> {
   const { blockSize = 64 * 1024, upTo = Infinity, onLimit } = options;
   let left = SCAN_LIMIT;
-  for (const file of files) {
-    let descriptor: number;
-    // Usually there is no earlier part, and an error is slower than a check.
-    if (!existsSync(file)) continue;
-    try {
-      // The other parts are created by us and are not links.
-      descriptor = openSync(file, file === files[0] ? 'r' : NO_LINK);
-    } catch {
-      continue;
-    }
-    try {
-      const { size } = fstatSync(descriptor);
+  const parts = openTogether(files);
+  try {
+    for (const { descriptor, file, size } of parts) {
       let position = file === files[0] ? Math.min(size, upTo) : size;
       while (position > 0) {
         if (left <= 0) {
@@ -102,8 +101,62 @@ function* blocksBackwards(files: readonly string[], options: BackwardsOptions): 
         // Fewer bytes than requested: the file was truncated meanwhile.
         if (got > 0) yield got === length ? block : block.subarray(0, got);
       }
-    } finally {
-      closeSync(descriptor);
     }
+  } finally {
+    close(parts);
   }
+}
+
+interface OpenPart {
+  readonly file: string;
+  readonly descriptor: number;
+  readonly ino: number;
+  readonly size: number;
+}
+
+/** How often to open the parts of a log that is moved aside again and again. */
+const OPEN_ATTEMPTS = 20;
+
+/**
+ * The files that exist, as they are at one moment: if a log is moved aside after we opened it, what is then next to it
+ * is not what came before.
+ */
+function openTogether(files: readonly string[]): readonly OpenPart[] {
+  for (let attempt = 1; ; attempt++) {
+    const parts = files.flatMap((file) => openPart(file, file !== files[0]) ?? []);
+    if (attempt === OPEN_ATTEMPTS || areStillThere(files, parts)) return withoutRepeats(parts);
+    close(parts);
+  }
+}
+
+function openPart(file: string, isOurs: boolean): OpenPart | undefined {
+  // Usually there is no earlier part, and an error is slower than a check.
+  if (!existsSync(file)) return undefined;
+  try {
+    // The other parts are created by us and are not links.
+    const descriptor = openSync(file, isOurs ? NO_LINK : 'r');
+    const { ino, size } = fstatSync(descriptor);
+    return { file, descriptor, ino, size };
+  } catch {
+    return undefined;
+  }
+}
+
+function areStillThere(files: readonly string[], parts: readonly OpenPart[]): boolean {
+  return files.every(
+    (file) =>
+      statSync(file, { throwIfNoEntry: false })?.ino === parts.find((part) => part.file === file)?.ino,
+  );
+}
+
+/** Nothing is read twice, whatever happened meanwhile. */
+function withoutRepeats(parts: readonly OpenPart[]): readonly OpenPart[] {
+  const isFirst = ({ ino }: OpenPart, index: number): boolean =>
+    parts.findIndex((part) => part.ino === ino) === index;
+  close(parts.filter((part, index) => !isFirst(part, index)));
+  return parts.filter(isFirst);
+}
+
+function close(parts: readonly OpenPart[]): void {
+  for (const { descriptor } of parts) closeSync(descriptor);
 }

@@ -6,17 +6,22 @@ export interface RecentErrorsOptions {
   readonly width?: number;
   /** Maximum number, counted from the end. Default 8. */
   readonly most?: number;
+  /** Hides secrets. Default: changes nothing. */
+  readonly mask?: (line: string) => string;
 }
 
 /** How many lines to look back. */
 const LOOK_BACK = 200;
 
 /** The lines near the end of a log that look like errors, oldest first. */
-export function recentErrors(file: string, { width = 400, most = 8 }: RecentErrorsOptions = {}): string[] {
+export function recentErrors(
+  file: string,
+  { width = 400, most = 8, mask = (line) => line }: RecentErrorsOptions = {},
+): string[] {
   return tailLog(file, LOOK_BACK)
     .filter(looksLikeTrouble)
     .slice(-most)
-    .map((line) => cutTo(line.trim(), width));
+    .map((line) => cutTo(mask(line.trim()), width));
 }
 
 function looksLikeTrouble(line: string): boolean {

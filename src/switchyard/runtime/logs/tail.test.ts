@@ -1,11 +1,13 @@
 import fc from 'fast-check';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LINE_LIMIT, linesBackwards } from './read-backwards.ts';
-import { earlierPart } from './run-files.ts';
-import { stripAnsi } from './strip.ts';
+import { earlierPart, partsOf } from './run-files.ts';
+import { stripAnsi } from './strip-ansi.ts';
 import { tailLog } from './tail.ts';
 
 let directory: string;
@@ -61,6 +63,43 @@ describe('tailLog', () => {
       }),
     );
   });
+
+  it('reads no line twice if the log is moved aside meanwhile', () => {
+    const file = fileWith('a\nb\nc\n', 'moved.log');
+    const lines = linesBackwards(partsOf(file), { blockSize: 2 });
+    expect(lines.next().value).toBe('c');
+    renameSync(file, earlierPart(file));
+    expect([...lines]).toEqual(['b', 'a']);
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'finds the last lines of a log that is moved aside all the time',
+    async () => {
+      const file = fileWith('a  line\n'.repeat(1000), 'rotated.log');
+      // Eight bytes, so that the system writes each line in one step.
+      // As the log writer does it: both files together always hold the last lines, unless read at different times.
+      const rotate = `
+        const { renameSync, openSync, writeSync, closeSync } = require('node:fs');
+        process.send('ready');
+        for (;;) {
+          renameSync(process.argv[1], process.argv[2]);
+          const log = openSync(process.argv[1], 'a');
+          for (let line = 0; line < 100; line++) writeSync(log, 'a  line\\n');
+          closeSync(log);
+        }`;
+      const writer = spawn(process.execPath, ['-e', rotate, file, earlierPart(file)], {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      });
+      try {
+        await once(writer, 'message');
+        for (let round = 0; round < 40_000; round++)
+          expect(tailLog(file, 3), `round ${round}`).toEqual(['a  line', 'a  line', 'a  line']);
+      } finally {
+        writer.kill('SIGKILL');
+        await once(writer, 'exit');
+      }
+    },
+  );
 
   it('stops at the given end of the log', () => {
     fc.assert(

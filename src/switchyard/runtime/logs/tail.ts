@@ -1,6 +1,6 @@
 import { linesBackwards, type BackwardsOptions } from './read-backwards.ts';
 import { partsOf } from './run-files.ts';
-import { stripAnsi } from './strip.ts';
+import { stripAnsi } from './strip-ansi.ts';
 
 /** The last lines of a log, oldest first, without color codes. Empty if the file does not exist. */
 export function tailLog(file: string, lines: number, options?: BackwardsOptions): string[] {

@@ -7,33 +7,27 @@ import {
   readSync,
   renameSync,
   rmSync,
-  statSync,
   writeSync,
 } from 'node:fs';
-import { nodeErrorCode } from '../../../shared/node-error-code.ts';
+import { LOG_LIMIT } from './log-limit.ts';
 import { earlierPart } from './run-files.ts';
-
-/** Maximum length of a log, in bytes. */
-const LOG_CAP = 10 * 1024 * 1024;
-
-/** An older copy was left by a process that died, in milliseconds. */
-const ABANDONED = 60_000;
 
 const BLOCK = 256 * 1024;
 
 /**
  * Shortens the log of a running service that exceeds the cap: its last part, half the cap, moves to a file next to it,
  * and the log starts over. The service keeps writing undisturbed, because it appends. Returns whether the log was
- * trimmed.
+ * trimmed. Call it under a lock: two processes would make the same copy.
  */
-export function trimLog(file: string, cap = LOG_CAP): boolean {
+export function trimLog(file: string, cap = LOG_LIMIT): boolean {
   // A link may point to another user's file, which must not be truncated.
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found?.isFile() !== true || found.size <= cap) return false;
   const part = earlierPart(file);
   const fresh = `${part}.new`;
-  const copy = openAlone(fresh);
-  if (copy === undefined) return false;
+  // A process that died may have left one.
+  rmSync(fresh, { force: true });
+  const copy = openSync(fresh, 'wx', 0o600);
   try {
     if (!moveEnd(file, copy, cap)) return false;
     renameSync(fresh, part);
@@ -44,19 +38,7 @@ export function trimLog(file: string, cap = LOG_CAP): boolean {
   }
 }
 
-/** Undefined while another process does the same work. */
-function openAlone(file: string): number | undefined {
-  try {
-    return openSync(file, 'wx', 0o600);
-  } catch (error) {
-    if (nodeErrorCode(error) !== 'EEXIST') throw error;
-    const made = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - made > ABANDONED) rmSync(file, { force: true });
-    return undefined;
-  }
-}
-
-/** Copies the end of the log and truncates it, unless another process has trimmed it meanwhile. */
+/** Copies the end of the log and truncates it, unless it is short by now. */
 function moveEnd(file: string, copy: number, cap: number): boolean {
   const log = openSync(file, 'r+');
   try {

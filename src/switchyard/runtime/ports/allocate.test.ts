@@ -89,7 +89,7 @@ describe('ports', () => {
   test('are an error if none is left, and nothing stays leased', async () => {
     const wishes = Array.from({ length: 11 }, (_, index) => wish(`s${index}`));
     await expect(allocatePorts(wishes, rules)).rejects.toThrow(
-      `no free TCP ports found in ${range.start}-${range.end}`,
+      `No free TCP ports found in ${range.start}-${range.end}.`,
     );
     expect(readdirSync(home.ports)).toEqual([]);
   });

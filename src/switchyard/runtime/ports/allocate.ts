@@ -1,6 +1,7 @@
-import { ownIdentity, withLock } from '../../../process/index.ts';
+import { ownIdentity } from '../../../process/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
-import { sha256 } from '../../records/sha256.ts';
+import { withLock } from '../../../shared/lock.ts';
+import { sha256 } from '../../../shared/sha256.ts';
 import { makeHome, type Home } from '../../records/state/home.ts';
 import { readLease, releaseLease, removeLease, takeLease, type Lease } from './lease.ts';
 import { isPortFree } from './probe.ts';
@@ -85,7 +86,7 @@ async function findPort(
     if (takeLease(rules.home, port, lease)) return port;
   }
   const { start, end } = rules.range;
-  throw new SwitchboardError('NO_FREE_PORT', `no free TCP ports found in ${start}-${end}`, {
+  throw new SwitchboardError('NO_FREE_PORT', `No free TCP ports found in ${start}-${end}.`, {
     hint: 'Widen [ports] in switchyard.toml, or stop what listens there.',
   });
 }

@@ -1,6 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nodeErrorCode } from '../../../shared/node-error-code.ts';
+import { withRegularFile } from '../../../shared/regular-file.ts';
 import type { RecordedIdentity } from '../../../process/index.ts';
 import { homeNotWritable, type Home } from '../../records/state/home.ts';
 
@@ -35,7 +36,7 @@ export function takeLease(home: Home, port: number, lease: Lease): boolean {
 export function readLease(home: Home, port: number): Lease | 'broken' | undefined {
   let text: string;
   try {
-    text = readFileSync(fileOf(home, port), 'utf8');
+    text = withRegularFile(fileOf(home, port), ({ read }) => read().toString('utf8'));
   } catch {
     return undefined;
   }

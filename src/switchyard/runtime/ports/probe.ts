@@ -1,4 +1,5 @@
 import { createServer, type AddressInfo } from 'node:net';
+import { nodeErrorCode } from '../../../shared/node-error-code.ts';
 
 /**
  * Whether the port is free on all addresses that a connection to loopback may reach. A wildcard listener does not
@@ -21,7 +22,8 @@ export async function isPortFree(port: number): Promise<boolean> {
 function canListen(port: number, host?: string): Promise<boolean | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', ({ code }: NodeJS.ErrnoException) => {
+    server.once('error', (error) => {
+      const code = nodeErrorCode(error);
       resolve(code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT' ? undefined : false);
     });
     server.listen({ port, host, exclusive: true }, () => {

@@ -1,4 +1,4 @@
-import type { StopReport } from '../../../process/index.ts';
+import type { StopReport, TreeIdentity } from '../../../process/index.ts';
 import type { ServiceRecord } from '../../records/state/records.ts';
 import type { OnEvent } from '../events.ts';
 import { serviceProcesses, type Observed } from './observe.ts';
@@ -31,13 +31,19 @@ export async function stopServices(
     running.map(async (observed) => {
       const { tree, record } = observed;
       const { service, branch } = record;
-      const [report] = await serviceProcesses().stop([{ ...tree, name: service }]);
-      const { kind, milliseconds } = report!;
-      const message = tellReport(nameOf(record), report!);
+      const report = await stopTree({ ...tree, name: service });
+      const { kind, milliseconds } = report;
+      const message = tellReport(nameOf(record), report);
       onEvent?.({ kind: kind === 'gone' ? 'stopped' : 'failed', service, branch, text: message });
-      return { observed, result: resultOf(report!), milliseconds: Math.round(milliseconds), message };
+      return { observed, result: resultOf(report), milliseconds: Math.round(milliseconds), message };
     }),
   );
+}
+
+async function stopTree(tree: TreeIdentity & { readonly name: string }): Promise<StopReport> {
+  const [report] = await serviceProcesses().stop([tree]);
+  if (report === undefined) throw new Error('There is a report for each tree.');
+  return report;
 }
 
 function resultOf(report: StopReport): Stopped['result'] {

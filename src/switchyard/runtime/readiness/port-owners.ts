@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { heldBy, portHolders, type PortHolder } from '../../../process/index.ts';
 import type { ServiceRecord } from '../../records/state/records.ts';
-import { observeServices, type Observed } from '../processes/observe.ts';
+import { observeRecordedTrees, observeServices, type Observed } from '../processes/observe.ts';
 
 /** What listens on the port of a service: one of its own processes, another process, or nothing. */
 export type PortOwner =
@@ -9,36 +8,34 @@ export type PortOwner =
   | { readonly kind: 'stranger'; readonly holder: PortHolder }
   | { readonly kind: 'nobody' };
 
-/** How long a lookup waits for others, in milliseconds. */
-const TOGETHER_MS = 5;
-
-/**
- * Looks up the owner of the port of one service. Every lookup reads all processes and sockets of the system, so services
- * that become ready at about the same time share one.
- */
-export function createOwnerLookup(): (record: ServiceRecord) => Promise<PortOwner> {
-  let asked: ServiceRecord[] = [];
-  let owners: Promise<ReadonlyMap<ServiceRecord, PortOwner>> | undefined;
-  const lookUp = async (): Promise<ReadonlyMap<ServiceRecord, PortOwner>> => {
-    await pause(TOGETHER_MS);
-    const records = asked;
-    asked = [];
-    owners = undefined;
-    const found = portOwners(observeServices(records));
-    return new Map(records.map((record, index) => [record, found[index]!]));
-  };
-  return async (record) => {
-    asked.push(record);
-    owners ??= lookUp();
-    return (await owners).get(record)!;
-  };
+/** A service and what listens on its port. */
+export interface OwnedPort extends Observed {
+  readonly owner: PortOwner;
 }
 
 /**
- * The owners of their ports, in the same order. A service's own listener counts, even if another process listens on
+ * Which services run, and what listens on their ports, in the same order. Most run as they should, which their own
+ * process trees prove; all processes are looked at only for the others. `needsPort` says for which it is not enough that
+ * they run. Default: all.
+ */
+export function observeOwners(
+  records: readonly ServiceRecord[],
+  needsPort: (record: ServiceRecord) => boolean = () => true,
+): readonly OwnedPort[] {
+  const proven = portOwners(observeRecordedTrees(records)).filter(
+    ({ record, owner }) => owner.kind === 'own' || !needsPort(record),
+  );
+  const known = new Set(proven.map(({ record }) => record));
+  const others = portOwners(observeServices(records.filter((record) => !known.has(record))));
+  const found = new Map([...proven, ...others].map((each) => [each.record, each]));
+  return records.flatMap((record) => found.get(record) ?? []);
+}
+
+/**
+ * The owners of their ports. A service's own listener counts, even if another process listens on
  * another address of the same port.
  */
-export function portOwners(observed: readonly Observed[]): readonly PortOwner[] {
+function portOwners(observed: readonly Observed[]): readonly OwnedPort[] {
   const allPids = observed.flatMap(({ pids }) => pids);
   const held = heldBy(
     allPids,
@@ -52,8 +49,7 @@ export function portOwners(observed: readonly Observed[]): readonly PortOwner[] 
     others.map(({ record }) => record.port),
     allPids,
   );
-  return observed.map(({ record, pids }, index): PortOwner => {
-    const known = own[index];
+  const ownerOf = ({ record, pids }: Observed, known: PortHolder | undefined): PortOwner => {
     if (known !== undefined) return { kind: 'own', holder: known };
     const all = holders.filter(({ port }) => port === record.port);
     // The first search ends with the first socket of a port, which may be that of another service.
@@ -61,5 +57,6 @@ export function portOwners(observed: readonly Observed[]): readonly PortOwner[] 
     if (mine !== undefined) return { kind: 'own', holder: mine };
     const [stranger] = all;
     return stranger === undefined ? { kind: 'nobody' } : { kind: 'stranger', holder: stranger };
-  });
+  };
+  return observed.map((each, index) => ({ ...each, owner: ownerOf(each, own[index]) }));
 }

@@ -5,7 +5,7 @@ import type { ServiceRecord } from '../../records/state/records.ts';
 import { observeServices } from '../processes/observe.ts';
 import { addressesOf, firstToAccept } from '../sockets/loopback-address.ts';
 import type { ServiceHealthCheck, ServiceHealthResult } from './health.ts';
-import type { PortOwner } from './port-owners.ts';
+import { observeOwners } from './port-owners.ts';
 
 /** A service that was started, by this command or an earlier one. */
 export interface StartedService {
@@ -29,7 +29,6 @@ export type Readiness =
 
 export interface ReadyOptions {
   readonly definition: ServiceDefinition;
-  readonly ownerOf: (record: ServiceRecord) => Promise<PortOwner>;
   /** Aborts the wait, never the service. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -49,7 +48,7 @@ const HEALTH_TIMEOUT = 2000;
  */
 export async function awaitReady(
   { record, exited }: StartedService,
-  { definition, ownerOf, signal }: ReadyOptions,
+  { definition, signal }: ReadyOptions,
 ): Promise<Readiness> {
   const { port } = record;
   const deadline = performance.now() + definition.readyTimeout * 1000;
@@ -87,10 +86,10 @@ export async function awaitReady(
       }
       // Many dev servers listen only on `::1`, whatever is configured.
       const host = await firstToAccept(port, addressesOf(definition.host));
-      const owner = host === undefined ? undefined : await ownerOf(record);
+      const owner = host === undefined ? undefined : observeOwners([record])[0]?.owner;
       const health =
-        owner?.kind === 'own' && definition.health !== undefined
-          ? await checkHealth({ health: definition.health, host: host!, port, timeout: HEALTH_TIMEOUT })
+        host !== undefined && owner?.kind === 'own' && definition.health !== undefined
+          ? await checkHealth({ health: definition.health, host, port, timeout: HEALTH_TIMEOUT })
           : undefined;
       if (owner?.kind === 'own' && health?.healthy !== false) return { kind: 'ready' };
       if (performance.now() >= deadline)
@@ -106,7 +105,7 @@ const SECOND_LOOK = 25;
 
 /** Many programs continue in another process in the background when the first one ends. */
 async function runs(record: ServiceRecord): Promise<boolean> {
-  const isSeen = (): boolean => observeServices([record])[0]!.status !== 'stale';
+  const isSeen = (): boolean => observeServices([record]).some(({ status }) => status !== 'stale');
   return isSeen() || (await pause(SECOND_LOOK).then(isSeen));
 }
 

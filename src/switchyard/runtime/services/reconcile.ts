@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { serviceKey } from '../../records/names.ts';
-import { projectRecord, type YardContext } from '../../records/project/context.ts';
+import { recordedServices, type YardContext } from '../../records/project/context.ts';
 import { identityFields } from '../../records/state/process-record.ts';
 import type { ServiceRecord } from '../../records/state/records.ts';
 import { releaseLease } from '../ports/lease.ts';
@@ -45,5 +45,5 @@ export async function reconcile(context: YardContext): Promise<readonly Observed
 }
 
 function recordsOf(context: YardContext): readonly ServiceRecord[] {
-  return sortRecords(context.config, Object.values(projectRecord(context)?.services ?? {}));
+  return sortRecords(context.config, recordedServices(context));
 }

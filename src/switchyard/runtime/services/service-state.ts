@@ -34,7 +34,7 @@ export interface Verdict {
 }
 
 /** Whether a service works as intended. */
-export function isWell(state: string): boolean {
+export function isWell(state: ServiceState): boolean {
   return state === 'healthy' || state === 'ready' || state === 'running';
 }
 

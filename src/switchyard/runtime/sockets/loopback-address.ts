@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { LoopbackHost } from '../../records/config/definition.ts';
 import { connectHost } from '../../records/config/loopback.ts';
 
@@ -21,16 +21,28 @@ export async function firstToAccept(
   return undefined;
 }
 
-function accepts(port: number, host: LoopbackAddress): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host });
-    const finish = (accepted: boolean): void => {
-      socket.destroy();
-      resolve(accepted);
-    };
-    socket.once('connect', () => finish(true));
-    socket.once('error', () => finish(false));
+async function accepts(port: number, host: LoopbackAddress): Promise<boolean> {
+  try {
     // On loopback, only an overloaded listener delays a connection.
-    socket.setTimeout(CONNECT_TIMEOUT, () => finish(false));
+    (await dialAddress(host, port, AbortSignal.timeout(CONNECT_TIMEOUT))).destroy();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Connects to one address. The signal, where there is one, ends the connection, also an established one. */
+export function dialAddress(host: LoopbackAddress, port: number, signal?: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, allowHalfOpen: true, noDelay: true, signal });
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      // Without a listener, TCP can connect an ephemeral port to itself.
+      if (socket.localPort === port && socket.localAddress === socket.remoteAddress) {
+        socket.destroy();
+        reject(new Error(`connect ECONNREFUSED ${host}:${port}`));
+      } else resolve(socket);
+    });
   });
 }

@@ -1,8 +1,11 @@
 import { heldBy, readExit, type DetachedEnd } from '../../../process/index.ts';
-import { insideLogs, type Home } from '../../records/state/home.ts';
+import type { YardContext } from '../../records/project/context.ts';
+import { envSecretMask } from '../../records/project/env-secrets.ts';
+import { insideLogs } from '../../records/state/home.ts';
 import type { ServiceRecord } from '../../records/state/records.ts';
 import { tailLog } from '../logs/tail.ts';
-import { describeListeners, reachedByLocalhost } from '../ports/listeners.ts';
+import { reachedByLocalhost } from '../ports/listeners.ts';
+import { holderOf, listensInstead } from '../ports/port-taken.ts';
 import { exitFileOf, describeExit } from '../processes/exit.ts';
 import { observeServices, type Observed } from '../processes/observe.ts';
 import type { Readiness } from '../readiness/ready.ts';
@@ -14,14 +17,14 @@ const SHOWN_LINES = 20;
 
 /** Explains why a started service is not ready and what to do. Queries the system as necessary. */
 export function explainTrouble(
-  home: Home,
+  context: YardContext,
   record: ServiceRecord,
   readiness: Exclude<Readiness, { kind: 'ready' | 'aborted' }>,
   /** How long it was waited for, in seconds. */
   waited: number,
 ): ServiceOutcome {
   return readiness.kind === 'exited'
-    ? explainExit(home, record, readiness.how)
+    ? explainExit(context, record, readiness.how)
     : explainLate(record, readiness, waited);
 }
 
@@ -33,19 +36,25 @@ export function explainUnverified({ record: { service, pid } }: Observed): Servi
   ]);
 }
 
-function explainExit(home: Home, record: ServiceRecord, how: DetachedEnd | undefined): ServiceOutcome {
+function explainExit(
+  context: YardContext,
+  record: ServiceRecord,
+  how: DetachedEnd | undefined,
+): ServiceOutcome {
   const { service, port, log_file } = record;
   const code = how?.code ?? readExit(exitFileOf(log_file))?.code;
-  const who = describeListeners(port);
-  const because = who === undefined ? '' : `; port ${port} is held by ${who}`;
+  const holder = holderOf(port);
+  const because = holder === undefined ? '' : `; ${holder}`;
   return {
     ...factsOf(record),
     result: 'exited',
     message: `${service} ${describeExit(code, how?.signal)} before it was ready${because}; see ${log_file}`,
     // The record may have been tampered with.
     details: [
-      ...(insideLogs(home, log_file)
-        ? tailLog(log_file, SHOWN_LINES).filter((line) => line.trim() !== '')
+      ...(insideLogs(context.home, log_file)
+        ? tailLog(log_file, SHOWN_LINES)
+            .filter((line) => line.trim() !== '')
+            .map(envSecretMask(context))
         : []),
       ...missingPackages(record.cwd ?? record.worktree),
     ],
@@ -59,10 +68,9 @@ function explainLate(
   waited: number,
 ): ServiceOutcome {
   const { service, port, log_file } = record;
-  const pids = observeServices([record])[0]!.pids;
-  const other = stranger ? describeListeners(port, pids) : undefined;
-  const reason =
-    other !== undefined ? `${other} listens on its port ${port}` : (health ?? tellListening(port, pids));
+  const pids = observeServices([record]).flatMap((observed) => observed.pids);
+  const other = stranger ? listensInstead(port, pids) : undefined;
+  const reason = other ?? health ?? tellListening(port, pids);
   return {
     ...factsOf(record),
     result: 'not-ready',

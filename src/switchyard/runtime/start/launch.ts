@@ -7,6 +7,7 @@ import type { YardContext } from '../../records/project/context.ts';
 import { identityFields } from '../../records/state/process-record.ts';
 import { ensureProject } from '../../records/state/project-record.ts';
 import type { ServiceRecord } from '../../records/state/records.ts';
+import { logLimit } from '../logs/log-limit.ts';
 import { rotateForRun } from '../logs/rotate.ts';
 import { releaseLease } from '../ports/lease.ts';
 import { exitFileOf } from '../processes/exit.ts';
@@ -99,6 +100,7 @@ async function spawnService({ record, argv, cwd, env }: Prepared): Promise<Detac
     cwd,
     env,
     logFile: record.log_file,
+    logLimit: logLimit(record.log_file),
     exitFile: exitFileOf(record.log_file),
   });
 }

@@ -29,7 +29,12 @@ export async function reserve(
     avoid: takenPorts(state, config, new Set(keys)),
     isAbandoned: (lease) => isAbandoned(context, lease),
   });
-  return new Map(wishes.map(({ key, cookie }) => [key, { cookie, port: ports.get(key)! }]));
+  return new Map(
+    wishes.flatMap(({ key, cookie }) => {
+      const port = ports.get(key);
+      return port === undefined ? [] : [[key, { cookie, port }] as const];
+    }),
+  );
 }
 
 /** Releases a reservation that was not needed. */

@@ -7,7 +7,6 @@ import { claimName, type YardContext } from '../../records/project/context.ts';
 import { withProjectLock } from '../../records/state/project-lock.ts';
 import type { OnEvent, YardEvent } from '../events.ts';
 import type { Observed } from '../processes/observe.ts';
-import { createOwnerLookup } from '../readiness/port-owners.ts';
 import { awaitReady, type StartedService } from '../readiness/ready.ts';
 import { reconcile } from '../services/reconcile.ts';
 import { explainTrouble, explainUnverified } from './explain.ts';
@@ -40,7 +39,6 @@ interface StartState extends StartPlan {
   readonly outcomes: Map<string, ServiceOutcome>;
   /** By key; without those that have a process by now. */
   readonly reserved: Map<string, Reservation>;
-  readonly ownerOf: ReturnType<typeof createOwnerLookup>;
 }
 
 /** A running service that may have to be waited for. */
@@ -63,7 +61,6 @@ export async function startServices(plan: StartPlan): Promise<readonly ServiceOu
     ...plan,
     outcomes: new Map(),
     reserved: new Map(),
-    ownerOf: createOwnerLookup(),
   };
   try {
     for (const level of plan.levels) await startLevel(state, level);
@@ -82,10 +79,9 @@ async function startLevel(state: StartState, level: readonly ServiceDefinition[]
   });
   if (due.length === 0) return;
   const { context, what, signal, onEvent } = state;
-  const onWait = (text: string): void => onEvent?.({ kind: 'waiting', text });
   const start = (): Promise<readonly Running[]> => startUnderLock(state, due);
   try {
-    const running = await withProjectLock(context.home, context.config.root, { what, onWait, signal }, start);
+    const running = await withProjectLock(context, { what, onEvent, signal }, start);
     await Promise.all(running.map(async (each) => note(state, await awaitOutcome(state, each))));
   } catch (error) {
     // The outcomes of earlier levels matter more than the error that we were stopped.
@@ -100,7 +96,10 @@ function obstacleOf(
   { outcomes, signal }: StartState,
   { name, dependsOn }: ServiceDefinition,
 ): ServiceOutcome | undefined {
-  const missing = dependsOn.filter((dependency) => !isGood(outcomes.get(dependency)!));
+  const missing = dependsOn.filter((dependency) => {
+    const outcome = outcomes.get(dependency);
+    return outcome === undefined || !isGood(outcome);
+  });
   const verb = missing.length === 1 ? 'is' : 'are';
   if (missing.length > 0) {
     return notStarted(
@@ -118,7 +117,7 @@ async function startUnderLock(
   due: readonly ServiceDefinition[],
 ): Promise<readonly Running[]> {
   const { location, levels, reserved } = state;
-  const isFirst = due.some((definition) => levels[0]!.includes(definition));
+  const isFirst = due.some((definition) => levels[0]?.includes(definition));
   if (isFirst && state.before !== undefined) {
     // Services stopped for a restart must not stay stopped because of the proxy.
     await state.proxy;
@@ -140,16 +139,12 @@ async function startUnderLock(
   const starting = due.filter(({ name }) => !alive.has(name));
   const peers = starting.length === 0 ? [] : await peersOf({ ...state, context }, [...alive.values()]);
   const inherited = { ...context.env };
-  const prepared = starting.map((definition) =>
-    prepareService(definition, {
-      context,
-      location,
-      profile: state.profileOf(definition.name),
-      reservation: reserved.get(key(definition))!,
-      inherited,
-      peers,
-    }),
-  );
+  const prepared = starting.map((definition) => {
+    const reservation = reserved.get(key(definition));
+    if (reservation === undefined) throw new Error(`${definition.name} has no reserved port.`);
+    const profile = state.profileOf(definition.name);
+    return prepareService(definition, { context, location, profile, reservation, inherited, peers });
+  });
   // Awaited only here: the check of the proxy takes as long as everything above, and runs in parallel.
   await state.proxy;
   for (const { record } of prepared) {
@@ -203,7 +198,6 @@ async function awaitOutcome(state: StartState, running: Running): Promise<Servic
   const pause = ours ? undefined : setTimeout(reportWait, SILENCE);
   const readiness = await awaitReady(running, {
     definition,
-    ownerOf: state.ownerOf,
     signal: state.signal,
   }).finally(() => clearTimeout(pause));
   if (readiness.kind === 'aborted') {
@@ -213,7 +207,7 @@ async function awaitOutcome(state: StartState, running: Running): Promise<Servic
     };
   }
   if (readiness.kind === 'ready') return ours ? { ...good, result: 'ready' } : good;
-  return explainTrouble(state.context.home, record, readiness, definition.readyTimeout);
+  return explainTrouble(state.context, record, readiness, definition.readyTimeout);
 }
 
 /** Services that others depend on are always waited for. */
@@ -242,7 +236,7 @@ function refuseCollision(observed: readonly Observed[], { branch }: BranchLocati
   if (other === undefined) return;
   throw new SwitchboardError(
     'BRANCH_COLLISION',
-    `branch names collide after slugging: ${other.record.branch} and ${branch}`,
+    `Branch names collide after slugging: ${other.record.branch} and ${branch}.`,
     { hint: `Stop the other one first: \`switchyard down --branch ${shellWord(other.record.branch)}\`.` },
   );
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stripAnsi } from './strip.ts';
+import { stripAnsi } from './strip-ansi.ts';
 
 const ESC = '\u001b';
 

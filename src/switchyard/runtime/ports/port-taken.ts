@@ -1,0 +1,51 @@
+import { describeListeners } from './listeners.ts';
+
+/** The sentences about a port that another process has. */
+export interface PortTaken {
+  readonly message: string;
+  /** The next step. */
+  readonly hint: string;
+}
+
+/** `by` says what answers there: the proxy of another home, or anything else. */
+export function proxyPortTaken(port: number, by: 'another home' | 'stranger'): PortTaken {
+  const who = describeListeners(port) ?? 'an unknown process';
+  return {
+    message:
+      by === 'another home'
+        ? `Port ${port} is occupied by a Switchyard proxy for a different or unknown registry: ${who}.`
+        : `The proxy port ${port} is already in use by ${who}.`,
+    hint: 'End that process, or choose another [proxy].port in switchyard.toml.',
+  };
+}
+
+/** `holder` says who has it. */
+export function canonicalPortTaken(service: string, port: number, holder: string): PortTaken {
+  return {
+    message: `Port ${port}, the canonical port of ${service}, is already in use: ${holder}.`,
+    hint: `End that process before \`switchyard checkout\`; until then ${service} is reachable only at its address.`,
+  };
+}
+
+/** Of a port that the forwarder cannot open. */
+export function cannotBind(service: string, port: number): string {
+  return `${service} cannot bind canonical port ${port}; ${ownerOf(port)}`;
+}
+
+/** Describes the process that keeps the forwarder from opening a port. */
+export function ownerOf(port: number): string {
+  const who = describeListeners(port);
+  return who === undefined ? 'the forwarder could not open the port' : `${who} owns it`;
+}
+
+/** Of the port of a service that has ended; undefined if it is free. */
+export function holderOf(port: number): string | undefined {
+  const who = describeListeners(port);
+  return who === undefined ? undefined : `port ${port} is held by ${who}`;
+}
+
+/** Of the port of a service that runs, with its processes; undefined if no other process listens on it. */
+export function listensInstead(port: number, pids: readonly number[]): string | undefined {
+  const who = describeListeners(port, pids);
+  return who === undefined ? undefined : `${who} listens on its port ${port}`;
+}
