@@ -258,8 +258,11 @@ describe('what allow shows', () => {
 });
 
 describe('a person is asked', () => {
-  const asking = async (action: string): Promise<{ client: RawClient; repo: Clone; questions: string[] }> => {
-    const repo = clone(KINDS['switchboard.config.json']!);
+  const asking = async (
+    action: string,
+    settings: object = {},
+  ): Promise<{ client: RawClient; repo: Clone; questions: string[] }> => {
+    const repo = clone((evil) => ({ 'switchboard.config.json': { ...settings, mcpServers: { evil } } }));
     const client = start(repo);
     const questions: string[] = [];
     client.handle('elicitation/create', ({ message }: { message: string }) => {
@@ -278,6 +281,21 @@ describe('a person is asked', () => {
     expect(questions[0]).toContain(repo.project.path('repo'));
     expect(questions[0]).toContain('server.mjs');
     expect((await run(repo, ['tools', 'evil'])).code).toBe(0);
+  });
+
+  test.each([
+    ['search', 'find_tool finds them', 'call_tool', { tool: 'evil.echo', args: { text: 'yes' } }],
+    ['code', 'find_tool finds them', 'run_code', { code: 'return await evil.echo({ text: "yes" })' }],
+    ['flat', 'Call tools/list', 'evil__echo', { text: 'yes' }],
+  ])('and is told what replaces the tool, with the exposure %s', async (exposure, hint, tool, args) => {
+    const { client, repo, questions } = await asking('accept', { exposure });
+    expect(await toolNames(client)).toEqual(['evil_suite']);
+    const answer = await client.call('evil_suite', { action: 'introspect' });
+    expect(answer.result).toMatchObject({ isError: true });
+    expect(textOf(answer)).toContain(hint);
+    expect(questions).toHaveLength(1);
+    expect(textOf(await client.call(tool, args))).toContain('yes');
+    expect(repo.ran()).toBe(true);
   });
 
   test('and a refusal is reported, and not asked again', async () => {

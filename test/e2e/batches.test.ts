@@ -81,6 +81,17 @@ test('where 2025-03-26 was agreed on, an array of requests is answered with an a
   expect(await next()).toEqual({ jsonrpc: '2.0', id: 8, result: {} });
 });
 
+test('a batch of megabytes is refused, over stdio and HTTP', async () => {
+  const batch = [request(1, 'ping'), request(2, 'ping', { x: 'x'.repeat(2_200_000) })];
+  const { say, next } = await host('2025-03-26');
+  say(batch);
+  expect((await next()).error).toMatchObject({ code: -32600, message: expect.stringContaining('2 MiB') });
+  say([batch[0]]);
+  expect(await next()).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
+  const session = await HttpSession.open(await startHttpGateway({}), { version: '2025-03-26' });
+  expect((await session.post(JSON.stringify(batch))).status).toBe(400);
+});
+
 test('of two requests with one id in a batch the second is refused, in the same answer', async () => {
   const { say, next } = await host('2025-03-26');
   say([echo(1, 'first'), echo(1, 'second'), request(2, 'ping')]);

@@ -148,6 +148,7 @@ describe('odd but legal', () => {
 describe('noise and pieces', () => {
   test.each([
     ['after its first message', {}, []],
+    ['before its first message', {}, ['--http-banner']],
     ['before its first message if "framing" is set', { framing: 'newline' }, ['--http-banner']],
   ])('a server may print the head of an HTTP response %s', async (_when, settings, flags) => {
     const server = { ...nodeServer('noisy', '--quiet', ...flags), ...settings };

@@ -1,4 +1,6 @@
 /** `switchboard doctor`: findings, hints and exit codes. */
+import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readJournal } from '../helpers/journal.ts';
 import { CRASH, echoProject, GONE, mixedProject, runCli } from '../helpers/run-cli.ts';
@@ -12,11 +14,17 @@ describe('doctor', () => {
     const { code, stdout } = await runCli(project, ['doctor'], { env });
     expect(code).toBe(0);
     expect(stdout).toContain('✓ echo → echo_suite');
+    expect(stdout).toMatch(/^- processes of servers are found by .+$/m);
     expect(stdout).not.toContain('DOCTOR_SECRET');
     const verbose = await runCli(project, ['doctor', '--verbose'], { env });
     expect(verbose.stdout).toContain('DOCTOR_SECRET');
     const { json, stdout: text } = await runCli(project, ['doctor', '--json'], { env });
     expect(json).toMatchObject({ ok: true, node: { ok: true }, warnings: [], disabled: [] });
+    if (process.platform === 'linux') {
+      const ways = ['session', 'environment', ...(canMakeCgroups() ? ['cgroup'] : [])];
+      expect(json.processes.foundBy).toEqual(ways);
+      expect(stdout).toMatch(canMakeCgroups() ? /and cgroup \(in \/sys/ : /no cgroup v2 that we may divide/);
+    }
     expect(json.servers[0]).toMatchObject({
       name: 'echo',
       ok: true,
@@ -39,11 +47,11 @@ describe('doctor', () => {
     });
     const { code, stdout } = await runCli(project, ['doctor']);
     expect(code).toBe(1);
-    expect(stdout).toContain('✗ command not found on its PATH: "no-such-command-here"');
-    expect(stdout).toContain('Install it, or write its full path');
-    expect(stdout).toContain(`✗ its working directory ${project.path('not/there')} does not exist`);
+    expect(stdout).toContain('✗ command not found: "no-such-command-here"');
+    expect(stdout).toContain('Install it, or set "command" to its full path');
+    expect(stdout).toContain(`✗ its working directory "${project.path('not/there')}" does not exist`);
     expect(stdout).toContain(`✗ the script ${project.path('dist/missing.js')} does not exist`);
-    expect(stdout).toContain('✗ command not found on its PATH: "node"');
+    expect(stdout).toContain('✗ command not found: "node"');
     expect(stdout).toMatch(/^✗ unset is not available: .*NOT_SET_ANYWHERE is not set/m);
     expect(stdout).toContain('- off is disabled');
     expect(stdout).toContain('✓ echo');
@@ -110,7 +118,7 @@ describe('doctor', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^✗ --http would fail: .*http\.token: .*NOT_SET_ANYWHERE is not set/m);
     expect((await runCli(project, ['doctor', '--json'])).json.config.httpToken.hint).toContain(
-      'Set the variable',
+      'Set it, or remove the key',
     );
   });
 
@@ -145,3 +153,20 @@ describe('doctor', () => {
     expect(stdout).toContain(`✗ ${project.path('switchboard.config.json')}`);
   });
 });
+
+/** Whether our own cgroup of version 2 can be divided: found out by doing it. */
+function canMakeCgroups(): boolean {
+  const own = /^0::(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1];
+  return ['/sys/fs/cgroup', '/sys/fs/cgroup/unified'].some((mount) => {
+    const made = join(mount, own ?? '', `switchboard-doctor-test-${process.pid}`);
+    try {
+      if (own === undefined || !/^\d*$/m.test(readFileSync(join(mount, own, 'cgroup.procs'), 'utf8')))
+        return false;
+      mkdirSync(made);
+      rmdirSync(made);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -77,9 +77,10 @@ describe('help and mistakes', () => {
     expect((await runCli(echoProject(), ['--josn', '--json'])).json.error.code).toBe('USAGE');
   });
 
-  test('a configuration that cannot be used ends with 78 and says where', async () => {
+  test('a configuration that cannot be used ends a command or HTTP with 78, and says where', async () => {
     const project = createProject({ 'switchboard.config.json': { mcpServers: [] } });
-    for (const args of [['list'], ['--config', 'switchboard.config.json']]) {
+    const named = ['--config', 'switchboard.config.json'];
+    for (const args of [['list'], ['list', ...named], ['--http', '0'], ['--http', '0', ...named]]) {
       const { code, stdout, stderr } = await runCli(project, args);
       expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
       expect(stderr).toContain(project.path('switchboard.config.json'));
@@ -88,6 +89,12 @@ describe('help and mistakes', () => {
     const missing = await runCli(project, ['list', '--config', 'other.json', '--json']);
     expect(missing.code).toBe(78);
     expect(missing.json.error.code).toBe('CONFIG_NOT_FOUND');
+  });
+
+  test('a file that is named and missing ends a gateway with 78', async () => {
+    const { code, stdout, stderr } = await runCli(createProject(), ['--config', 'other.json']);
+    expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+    expect(stderr).toContain('Configuration file not found: ');
   });
 });
 
@@ -191,6 +198,7 @@ describe('list', () => {
     expect(
       stdout +
         readdirSync(join(stateOf(project), 'run'))
+          .filter((name) => name.endsWith('.json'))
           .map((name) => project.read(`.state/run/${name}`))
           .join(''),
     ).not.toContain(secret);
@@ -218,7 +226,7 @@ describe('list', () => {
     await newer.close();
     await client.kill('SIGKILL');
     await foreign.close();
-    expect(readdirSync(join(stateOf(project), 'run'))).toEqual([`${client.pid}.json`]);
+    expect(readdirSync(join(stateOf(project), 'run'))).toEqual([`${client.pid}.json`, `${client.pid}.sock`]);
     expect((await listed()).gateways).toEqual([]);
     expect(readdirSync(join(stateOf(project), 'run'))).toEqual([]);
     await Promise.all([client, newer, foreign].map((each) => waitUntilGone(each.marker)));

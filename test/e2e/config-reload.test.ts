@@ -1,5 +1,6 @@
 /** SIGHUP: the gateway reads its configuration again and changes only what differs. */
 import { describe, expect, test } from 'vitest';
+import { runEditCommand } from '../helpers/edit-commands.ts';
 import { startGateway, type GatewayOptions } from '../helpers/gateway.ts';
 import { readJournal } from '../helpers/journal.ts';
 import {
@@ -13,6 +14,7 @@ import {
   waitForNotifications,
   reloadConfig,
   spawnedServers,
+  untilNotifiable,
 } from '../helpers/management.ts';
 import { alive, processesWith } from '../helpers/processes.ts';
 import { responseText, textOf } from '../helpers/raw-client.ts';
@@ -26,6 +28,8 @@ describe('SIGHUP', () => {
   async function open(servers: Entries, config: object = {}, options: GatewayOptions = {}) {
     const all = { ...FLAT_PREFIXED, management: { approval: 'auto' }, ...config };
     const gateway = await startGateway(servers as never, { ...options, config: all });
+    const state = options.env?.['SWITCHBOARD_STATE_DIR'] ?? gateway.project.path('.state');
+    await untilNotifiable(gateway.client, state);
     const write = (next: Entries, changed: object = {}): void => {
       gateway.project.write('switchboard.config.json', { mcpServers: next, ...all, ...changed });
     };
@@ -89,39 +93,37 @@ describe('SIGHUP', () => {
     ['its arguments', { args: [...nodeServer('echo').args, '--extra=1'] }],
     ['its variables', { env: { OWN: 'new' } }],
     ['its whereabouts', { cwd: 'folder' }],
-  ])(
-    'a server of which %s have changed gets a new process, after the old one is gone',
-    async (_what, change) => {
-      const gateway = await open({});
-      const { client, project } = gateway;
-      project.write('folder/.keep', '');
-      const journal = project.path('journal');
-      const entry = (more: { args?: string[]; env?: object; cwd?: string } = {}) => ({
-        ...nodeServer('echo'),
-        ...more,
-        env: { TEST_SERVER_JOURNAL: journal, ...more.env },
-      });
-      await gateway.reconfigure({ it: entry(), other: nodeServer('echo') });
-      const before = await running(gateway, 'it', 'other');
-      // It still runs when the old process is told to go, which waits for it.
-      const call = client.call('it__slow_echo', { text: 'finished', ms: 700 });
-      await client.call('it__canary');
-      expect(await gateway.reconfigure({ it: entry(change), other: nodeServer('echo') })).toMatch(
-        /restarted=it kept=1/,
-      );
-      // Called at once, it is the new one that answers.
-      const pid = Number(textOf(await client.call('it__pid')));
-      expect(pid).not.toBe(before.it);
-      expect(textOf(await call)).toBe('finished');
-      expect(await running(gateway, 'it', 'other')).toEqual({ it: pid, other: before.other });
-      const lives = readJournal(journal).filter(({ event }) => event === 'start' || event === 'exit');
-      expect(lives.map(({ event, pid: whose }) => [event, whose])).toEqual([
-        ['start', before.it],
-        ['exit', before.it],
-        ['start', pid],
-      ]);
-    },
-  );
+  ])('a server of which %s have changed gets a new process; then the old one ends', async (_what, change) => {
+    const gateway = await open({});
+    const { client, project } = gateway;
+    project.write('folder/.keep', '');
+    const journal = project.path('journal');
+    const entry = (more: { args?: string[]; env?: object; cwd?: string } = {}) => ({
+      ...nodeServer('echo'),
+      ...more,
+      env: { TEST_SERVER_JOURNAL: journal, ...more.env },
+    });
+    await gateway.reconfigure({ it: entry(), other: nodeServer('echo') });
+    const before = await running(gateway, 'it', 'other');
+    // It still runs when the old process is told to go, which waits for it.
+    const call = client.call('it__slow_echo', { text: 'finished', ms: 700 });
+    await client.call('it__canary');
+    expect(await gateway.reconfigure({ it: entry(change), other: nodeServer('echo') })).toMatch(
+      /restarted=it kept=1/,
+    );
+    // Called at once, it is the new one that answers.
+    const pid = Number(textOf(await client.call('it__pid')));
+    expect(pid).not.toBe(before.it);
+    expect(textOf(await call)).toBe('finished');
+    expect(await running(gateway, 'it', 'other')).toEqual({ it: pid, other: before.other });
+    await until(() => !alive(before.it!), { what: 'the old process to be gone' });
+    const lives = readJournal(journal).filter(({ event }) => event === 'start' || event === 'exit');
+    expect(lives.map(({ event, pid: whose }) => [event, whose])).toEqual([
+      ['start', before.it],
+      ['start', pid],
+      ['exit', before.it],
+    ]);
+  });
 
   test('a call that a changed server does not finish in time fails cleanly', async () => {
     const gateway = await open({ it: nodeServer('slow') });
@@ -299,29 +301,33 @@ describe('SIGHUP', () => {
   test.each<[string, (tough: object) => Entries[]]>([
     ['taken out and put back', (tough) => [{}, { it: tough }]],
     ['changed twice', (tough) => [{ it: { ...tough, args: nodeServer('slow').args } }, { it: tough }]],
-  ])('a server that is %s in one go starts when its first process is gone', async (_what, steps) => {
-    const gateway = await open({});
-    const { project, call } = gateway;
-    const journal = project.path('journal');
-    const entry = (name: string) => ({
-      ...nodeServer(name),
-      exposure: 'suite',
-      env: { TEST_SERVER_JOURNAL: journal },
-    });
-    await gateway.reconfigure({ it: entry('stubborn') });
-    const old = Number(textOf(await call('it', 'pid')));
-    for (const next of steps(entry('echo'))) await gateway.reconfigure(next);
-    expect(alive(old)).toBe(true);
-    const called = call('it', 'pid', {}, { deadline: 20_000 });
-    await until(
-      () => !alive(old) || readJournal(journal).filter(({ event }) => event === 'start').length > 1,
-      {
-        what: 'the old process to be gone, or a new one to start',
-      },
-    );
-    expect(alive(old), 'the old process still runs beside the new one').toBe(false);
-    expect(textOf(await called)).not.toBe(String(old));
-  });
+  ])(
+    'with stopFirst, a server that is %s in one go starts when its first process is gone',
+    async (_what, steps) => {
+      const gateway = await open({});
+      const { project, call } = gateway;
+      const journal = project.path('journal');
+      const entry = (name: string) => ({
+        ...nodeServer(name),
+        exposure: 'suite',
+        stopFirst: true,
+        env: { TEST_SERVER_JOURNAL: journal },
+      });
+      await gateway.reconfigure({ it: entry('stubborn') });
+      const old = Number(textOf(await call('it', 'pid')));
+      for (const next of steps(entry('echo'))) await gateway.reconfigure(next);
+      expect(alive(old)).toBe(true);
+      const called = call('it', 'pid', {}, { deadline: 20_000 });
+      await until(
+        () => !alive(old) || readJournal(journal).filter(({ event }) => event === 'start').length > 1,
+        {
+          what: 'the old process to be gone, or a new one to start',
+        },
+      );
+      expect(alive(old), 'the old process still runs beside the new one').toBe(false);
+      expect(textOf(await called)).not.toBe(String(old));
+    },
+  );
 
   test('a server that crashed is left as it is, unless its entry has changed', async () => {
     const gateway = await open({ a: nodeServer('crash') });
@@ -376,6 +382,87 @@ describe('SIGHUP', () => {
     expect(pids.a).toBe(a);
     expect((await gateway.servers()).map(({ name }) => name)).toEqual(['a', 'c4', 'slow']);
     await until(() => processesWith(client.marker).length === 4, { what: 'all others to be gone' });
+  });
+});
+
+describe('a new definition that does not start', () => {
+  const missing = { command: '/no/such/program', args: [] };
+  const broken: [string, object, RegExp][] = [
+    ['a command that does not exist', missing, /no\/such\/program/],
+    ['a program that ends at once', nodeServer('close-early'), /missing API key/],
+    ['a server that cannot be listed', nodeServer('bad-list'), /the catalogue is on fire/],
+  ];
+
+  test.each(broken)(
+    '(%s) costs nothing: the server goes on as it was, and everything says why',
+    async (_what, entry, why) => {
+      const servers = { it: nodeServer('echo'), other: nodeServer('echo') };
+      const gateway = await startManagedClient(servers);
+      const { client, project } = gateway;
+      const { pid } = await gateway.serverOnce('it', 'running');
+      await until(async () => (await gateway.tools()).includes('it__slow_echo'), { what: 'its tools' });
+      const tools = await gateway.tools();
+      const call = client.call('it__slow_echo', { text: 'through it all', ms: 1500 });
+      await client.call('it__canary');
+      const from = client.stderr.length;
+      expect(await gateway.reconfigure({ ...servers, it: entry })).toMatch(/failed=it kept=1/);
+      expect(client.stderr.slice(from)).toMatch(
+        /keeping the old definition: the new one does not start server=it/,
+      );
+      expect(client.stderr.slice(from)).toMatch(why);
+      expect(textOf(await client.call('it__pid'))).toBe(String(pid));
+      expect(textOf(await call)).toBe('through it all');
+      expect(await gateway.tools()).toEqual(tools);
+      const listed = await gateway.server('it');
+      expect(listed).toMatchObject({ status: 'running', pid });
+      expect(listed.error).toMatch(why);
+      expect(listed.error).toContain('keeps the old one');
+      const shown = await until(
+        async () =>
+          (await runEditCommand(project, ['list', '--json'])).json.servers[0].state.problem as string,
+        { what: 'the command line to say so' },
+      );
+      expect(shown).toContain("Server 'it' does not start by its new definition and keeps the old one");
+      // Nothing of the attempt is left, and a definition that works is taken.
+      await until(() => processesWith(client.marker).length === 3, {
+        what: 'only the old processes to be left',
+      });
+      expect(await gateway.reconfigure({ ...servers, it: nodeServer('echo-v2') })).toMatch(
+        /restarted=it kept=1/,
+      );
+      expect(await gateway.tools()).toContain('it__reverse');
+      expect(await gateway.server('it')).not.toHaveProperty('error');
+      await until(() => !alive(pid), { what: 'the old process to be gone' });
+    },
+  );
+
+  test('is read again while it still starts', async () => {
+    const gateway = await startManagedClient({ it: nodeServer('echo') });
+    const { client } = gateway;
+    const { pid } = await gateway.serverOnce('it', 'running');
+    const hanging = gateway.reconfigure({ it: nodeServer('never-initialize') });
+    await client.waitForStderr(/not answering/);
+    expect(textOf(await client.call('it__pid'))).toBe(String(pid));
+    const corrected = gateway.reconfigure({ it: nodeServer('echo-v2') });
+    expect(await hanging).toMatch(/failed=it/);
+    await corrected;
+    await until(async () => (await gateway.tools()).includes('it__reverse'), {
+      what: 'the corrected server',
+    });
+  });
+
+  test('because the old process is in the way is taken with stopFirst', async () => {
+    const gateway = await startManagedClient({});
+    const { client, project } = gateway;
+    const entry = (...args: string[]) => nodeServer('single', `--lock=${project.path('lock')}`, ...args);
+    await gateway.reconfigure({ it: entry() });
+    const { pid } = await gateway.serverOnce('it', 'running');
+    expect(await gateway.reconfigure({ it: entry('--extra=1') })).toMatch(/failed=it/);
+    expect((await gateway.server('it')).error).toMatch(/the lock is taken.*set "stopFirst": true/s);
+    expect(await gateway.reconfigure({ it: { ...entry('--extra=1'), stopFirst: true } })).toMatch(
+      /restarted=it/,
+    );
+    expect(textOf(await client.call('it__pid'))).not.toBe(String(pid));
   });
 });
 

@@ -52,7 +52,8 @@ describe.each(documents)('%s', (file) => {
 test('every flag that a page shows with switchboard is in its help', async () => {
   const { stdout: overview } = await switchboard('--help');
   const commands = [
-    ...['list', 'tools', 'call', 'dry-run', 'doctor', 'auth', 'add', 'remove', 'reload'],
+    ...['list', 'tools', 'call', 'dry-run', 'doctor', 'trust', 'auth', 'add', 'edit', 'remove', 'reload'],
+    ...['status', 'logs', 'calls', 'console', 'history', 'search'],
     ...['wrap', 'unwrap', 'init', 'install', 'uninstall', 'import', 'eject'],
   ];
   const pages = await Promise.all(commands.map((command) => switchboard('help', command)));
@@ -113,7 +114,15 @@ test('the switchyard.toml that the guide shows is accepted, and means what it sa
   }).catch((error: unknown) => error as { stdout: string });
   const found = JSON.parse(stdout);
   expect(found.services).toEqual(['api', 'db', 'web']);
-  expect(JSON.stringify(found)).not.toContain('has no effect');
+  expect(JSON.stringify(found)).not.toContain('is not a known key');
+});
+
+test('every promise in SECURITY.md names the tests that prove it', () => {
+  const [, table] = text('SECURITY.md').split('## Promises and their tests');
+  const [, , ...promises] = table!.split('\n').filter((line) => line.startsWith('|'));
+  expect(promises.length).toBeGreaterThan(10);
+  // That they exist is tested with all other paths.
+  expect(promises.filter((line) => !/`(test|scripts)\/\S+`[^|]*\|$/.test(line))).toEqual([]);
 });
 
 test('the summary of conformance has the totals of the data', () => {

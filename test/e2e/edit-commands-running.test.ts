@@ -85,6 +85,15 @@ describe('a running gateway', () => {
     await second.waitForStderr(/configuration reloaded/);
     expect(await pidOf(client, 'a')).toBe(a);
 
+    // A command that does not exist is reported here as well, and the running server stays.
+    write({ a: { command: '/no/such/program' }, z: nodeServer('echo') });
+    const missing = await runEditCommand(project, ['reload']);
+    expect(missing.stderr).toMatch(
+      /^switchboard: server 'a' cannot start: .*\/no\/such\/program.* it keeps its old definition\.\n$/,
+    );
+    await client.waitForStderr(/configuration reloaded failed=a/);
+    expect(await pidOf(client, 'a')).toBe(a);
+
     // What is wrong is said here, and nobody is told.
     project.write(CONFIG, '{ "mcpServers": ');
     expect((await runEditCommand(project, ['reload'])).code).toBe(78);
@@ -210,9 +219,9 @@ describe('list', () => {
     expect(stdout).toMatch(/^old +– +idle +– +no longer configured; reload stops it$/m);
     expect(stdout).toMatch(/^late +– +running pid \d+ +– +added at run time$/m);
     expect(stdout).toMatch(/^frail +– +crashed: see the log of its gateway +– +added at run time$/m);
-    const published = readdirSync(project.path('.state/run')).map((name) =>
-      project.read(`.state/run/${name}`),
-    );
+    const published = readdirSync(project.path('.state/run'))
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => project.read(`.state/run/${name}`));
     expect([stdout, ...published].join('')).not.toContain(secret);
     // Reading the configuration again does not take it away.
     await runEditCommand(project, ['reload']);

@@ -96,6 +96,24 @@ describe('add', () => {
     expect(readdirSync(project.dir)).toEqual(['.state', '.switchboard', CONFIG]);
   });
 
+  test('-e is --env, and --timeout-ms is how long a start may take, now and later', async () => {
+    const project = createProject();
+    const slow = ['--', NODE, serverPath('never-initialize')];
+    const flags = ['-e', 'ONE=1', '-e', 'TWO=${HOST}', '--timeout-ms', '300', '--start'];
+    const added = await runEditCommand(project, ['add', 'slow', '--project', ...flags, ...slow]);
+    expect(added.code).toBe(1);
+    expect(added.stderr).toMatch(/'slow' did not respond to initialize within 0\.[3-9] s/);
+    const { slow: entry } = JSON.parse(project.read(CONFIG)).mcpServers;
+    expect(entry).toMatchObject({
+      env: { ONE: '1', TWO: '${HOST}' },
+      timeouts: { childSpawnMs: 300 },
+    });
+    for (const wrong of ['soon', '0', '1.5']) {
+      const refused = await runEditCommand(project, ['add', 'b', '--timeout-ms', wrong, ...ECHO]);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--timeout-ms')]);
+    }
+  });
+
   test('takes the command literally and says so, fills in --env, and a gateway starts exactly that', async () => {
     const project = createProject({ [CONFIG]: {} });
     const { code, stderr } = await runEditCommand(project, [

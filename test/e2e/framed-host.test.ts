@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { startClient, type RawClient } from '../helpers/raw-client.ts';
+import { startClient, textOf, type RawClient } from '../helpers/raw-client.ts';
 import { createProject, nodeServer, ROOT } from '../helpers/temp-project.ts';
 import { startGateway } from '../helpers/gateway.ts';
 
@@ -77,6 +77,19 @@ describe('a host that frames with Content-Length', () => {
   });
 });
 
+const DUMP = 'Content-Length: 5000000\r\nContent-Type: text/html\r\n\r\n';
+
+test.each(['newline', 'content-length'] as const)(
+  'a host that prints the head of an HTTP response is heard after it: %s',
+  async (framing) => {
+    const client = startClient({ cwd: sampleProject().dir, framing });
+    if (framing === 'newline') client.sendRaw(DUMP);
+    await client.request('initialize', {});
+    client.sendRaw(framing === 'newline' ? DUMP : `${DUMP}<html>`);
+    for (let i = 0; i < 3; i++) expect((await client.request('ping')).result).toEqual({});
+  },
+);
+
 test('the same session with a newline host', async () => {
   const client = startClient({ cwd: sampleProject().dir });
   await client.initialize();
@@ -98,6 +111,13 @@ test.each([[], ['--split'], ['--lowercase'], ['--extra-headers']])(
     expect(big.result.content[0].text).toHaveLength(300_000);
   },
 );
+
+test('a child that frames with Content-Length may print an HTTP response', async () => {
+  const framed = { ...nodeServer('framed'), framing: 'content-length' };
+  const { call: callServer } = await startGateway({ framed });
+  for (let i = 0; i < 3; i++) expect(textOf(await callServer('framed', 'http_dump'))).toBe('dumped');
+  expect(textOf(await callServer('framed', 'echo', { text: 'heard' }))).toBe('heard');
+});
 
 test('a child that frames with Content-Length is found out when it stays silent', async () => {
   const { call, client } = await startGateway(

@@ -111,6 +111,15 @@ describe('import', () => {
     expect(taken.json.servers).toMatchObject([{ name: 'echo', as: 'echo', state: 'new' }]);
   });
 
+  test('makes no file where nothing is new', async () => {
+    const at = createHostHome({ 'work/.mcp.json': { mcpServers: { echo: ECHO_SERVER } } });
+    const shown = await at.run(['import']);
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing to do.') });
+    const done = await at.run(['import', '--yes', '--json']);
+    expect(done.json.servers).toMatchObject([{ name: 'echo', state: 'same' }]);
+    expect(existsSync(at.home.path(CONFIG))).toBe(false);
+  });
+
   test('what belongs to a project goes into its file, without its secrets', async () => {
     const at = createHostHome({
       ...hosts(),

@@ -144,6 +144,7 @@ describe('a takeover', () => {
         .filter(({ state }: Json) => state !== 'unusable')
         .map(({ name }: Json) => name);
       expect(moved).not.toEqual([]);
+      for (const name of moved) expect(golden).toContain(`"${name}": {\n`);
       expect(Object.keys(JSON.parse(at.read(USER_CONFIG)).mcpServers)).toEqual(moved);
       expect(json.takeover).toMatchObject([{ host, removed: moved }]);
       expect(at.read(FILES[host])).toContain('"switchboard"');

@@ -249,6 +249,77 @@ describe('a shared server that asks its client', () => {
   });
 });
 
+test('a client that makes a shared server print answers and progress cannot forge those of another', async () => {
+  const gateway = await startHttpGateway({ it: { ...nodeServer('printing'), ...SHARED } }, { config: FLAT });
+  const [one, two] = [await HttpSession.open(gateway), await HttpSession.open(gateway)];
+  const holding = await two.stream('tools/call', { name: 'hold', _meta: { progressToken: 'mine' } });
+  expect(textOf(await two.call('print', { text: '' }))).toBe('printed');
+  const forged = (id: number | string): string => {
+    const progress = {
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: { progressToken: id, progress: 1 },
+    };
+    const answer = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'forged' }] } };
+    return `${JSON.stringify(progress)}\n${JSON.stringify(answer)}\n`;
+  };
+  // Small ones, their negatives and spellings as text, powers of two and their neighbours, and some of all 31 bits.
+  const small = Array.from({ length: 1000 }, (_, id) => [id, -id, String(id)]).flat();
+  const powers = Array.from({ length: 53 }, (_, bit) => [2 ** bit - 1, 2 ** bit, 2 ** bit + 1]).flat();
+  const spread = Array.from({ length: 1000 }, (_, at) => Math.floor(((at + 0.5) * 2 ** 31) / 1000));
+  const text = [...small, ...powers, ...spread].map(forged).join('');
+  expect(textOf(await one.call('print', { text }))).toBe('printed');
+  expect(textOf(await one.call('release'))).toBe('done');
+  const answer = await holding.waitFor(({ result }) => result !== undefined, 'the answer');
+  expect(textOf(answer)).toBe('released');
+  expect(holding.events.filter(({ data }) => data.includes('notifications/progress'))).toEqual([]);
+  await gateway.stop();
+});
+
+describe('a shared server is stopped that prints very much to nobody, which may be guesses', () => {
+  const PRINTED: Readonly<Record<string, (id: number) => object>> = {
+    answers: (id) => ({ id, result: {} }),
+    progress: (id) => ({
+      method: 'notifications/progress',
+      params: { progressToken: id, progress: 1 },
+    }),
+  };
+
+  test.each(Object.entries(PRINTED))('%s', async (_, message) => {
+    const gateway = await startHttpGateway(
+      { it: { ...nodeServer('printing'), ...SHARED } },
+      { config: FLAT },
+    );
+    const [one, two] = [await HttpSession.open(gateway), await HttpSession.open(gateway)];
+    const holding = await two.stream('tools/call', { name: 'hold' });
+    expect(textOf(await two.call('print', { text: '' }))).toBe('printed');
+    const lines = Array.from({ length: 20_000 }, (_, id) =>
+      JSON.stringify({ jsonrpc: '2.0', ...message(id + 1) }),
+    );
+    void one.call('print', { text: `${lines.join('\n')}\n` }).catch(() => undefined);
+    const answer = await holding.waitFor(
+      ({ result, error }) => (result ?? error) !== undefined,
+      'the answer',
+    );
+    expect(JSON.stringify(answer)).toContain(
+      'sends too many responses or progress for requests that it did not get',
+    );
+    expect(textOf(await one.call('print', { text: '' }))).toBe('printed');
+    await gateway.stop();
+  });
+});
+
+test('a shared server may go on reporting progress of a call that was answered', async () => {
+  const gateway = await startHttpGateway({ it: { ...nodeServer('progress'), ...SHARED } }, { config: FLAT });
+  const session = await HttpSession.open(gateway);
+  const pid = textOf(await session.call('pid'));
+  const params = { name: 'after', arguments: { n: 20_000 }, _meta: { progressToken: 'late' } };
+  expect((await session.request('tools/call', params)).result).toBeDefined();
+  // What it printed before this answer has been read.
+  expect(textOf(await session.call('pid'))).toBe(pid);
+  await gateway.stop();
+});
+
 describe('notifications of a shared server', () => {
   test('an update goes to those who subscribed, and the last who leaves takes the subscription along', async () => {
     const offering = { ...nodeServer('offering', '--resources=a:1,a:2'), ...SHARED };

@@ -276,6 +276,56 @@ describe('SIGHUP', () => {
     await gateway.stop();
   });
 
+  test.each(['shared', 'session'])(
+    'a shared server whose new definition (%s) does not start goes on as it was for all',
+    async (isolation) => {
+      const shared = { ...nodeServer('named'), isolation: 'shared' };
+      const gateway = await startHttpGateway({ named: shared }, { config: FLAT });
+      const sessions = await Promise.all([1, 2].map(() => HttpSession.open(gateway)));
+      const pids = async (): Promise<Set<number>> => {
+        const answers = await Promise.all(sessions.map((session) => session.call('who', { tag: 'x' })));
+        return new Set(answers.map((answer) => JSON.parse(textOf(answer)).pid));
+      };
+      const before = await pids();
+      const broken = { command: '/no/such/program', isolation };
+      gateway.project.write('switchboard.config.json', config({ named: broken }));
+      gateway.signal('SIGHUP');
+      await until(() => gateway.stderr.includes('failed=named'), {
+        what: 'the failure in the log',
+        seen: () => gateway.stderr,
+      });
+      expect(await pids()).toEqual(before);
+      gateway.project.write(
+        'switchboard.config.json',
+        config({ named: { ...shared, args: [...shared.args, '--x'] } }),
+      );
+      gateway.signal('SIGHUP');
+      await until(async () => !(await pids()).has([...before][0]!), { what: 'the corrected one to answer' });
+      expect((await pids()).size).toBe(1);
+      await gateway.untilLeft({ children: 1 });
+      await gateway.stop();
+    },
+  );
+
+  test('a shared server that clients go on with, as it was defined before, ends with the last of them', async () => {
+    const shared = { ...nodeServer('named'), isolation: 'shared' };
+    const gateway = await startHttpGateway({ named: shared }, { config: FLAT });
+    const [first, last] = await Promise.all([HttpSession.open(gateway), HttpSession.open(gateway)]);
+    await Promise.all([first, last].map((session) => session.call('who', { tag: 'x' })));
+    const broken = { command: '/no/such/program', isolation: 'session' };
+    gateway.project.write('switchboard.config.json', config({ named: broken }));
+    gateway.signal('SIGHUP');
+    await until(() => gateway.stderr.includes('failed=named'), {
+      what: 'the failure in the log',
+      seen: () => gateway.stderr,
+    });
+    await first.end();
+    expect(JSON.parse(textOf(await last.call('who', { tag: 'y' })))).toMatchObject({ tag: 'y' });
+    await last.end();
+    await gateway.untilLeft({ children: 0 });
+    await gateway.stop();
+  });
+
   test('a configuration that cannot be read changes nothing', async () => {
     const shared = { ...nodeServer('named'), isolation: 'shared' };
     const gateway = await startHttpGateway({ echo: nodeServer('echo'), named: shared }, { config: FLAT });

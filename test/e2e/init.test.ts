@@ -110,7 +110,7 @@ describe('with --yes', () => {
     expect(usual.code, usual.stderr).toBe(0);
     expect([at.read('work/.cursor/mcp.json'), at.read('work/.mcp.json')]).toEqual([cursor, claude]);
     expect(existsSync(at.home.path('work/switchboard.config.json'))).toBe(false);
-    expect(usual.stdout).not.toContain('work/');
+    expect(usual.stdout).not.toContain(at.home.path('work'));
 
     const { code, stdout, stderr } = await at.run([
       'init',
@@ -218,6 +218,7 @@ describe.skipIf(!CAN_PRESS)('in a terminal', () => {
     'Which servers should Switchboard run?',
     'echo differs between hosts',
     'Move these servers',
+    'Where should',
     'Start your servers',
     'Do this?',
   ];
@@ -228,7 +229,8 @@ describe.skipIf(!CAN_PRESS)('in a terminal', () => {
     at.home.write(FILES.cursor, {
       mcpServers: { echo: echo('cursor-key'), started, pages: nodeServer('pages') },
     });
-    const [hosts, servers, which, move, start, confirm] = QUESTIONS as [
+    const [hosts, servers, which, move, secrets, start, confirm] = QUESTIONS as [
+      string,
       string,
       string,
       string,
@@ -246,6 +248,8 @@ describe.skipIf(!CAN_PRESS)('in a terminal', () => {
         [which, DOWN + ENTER],
         // Codex keeps its own.
         [move, DOWN + SPACE + ENTER],
+        // As they are now.
+        [secrets, DOWN + ENTER],
         [start, 'n'],
         [confirm, ENTER],
       ],

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { startGateway } from '../helpers/gateway.ts';
 import { alive, processesWith, waitUntilGone } from '../helpers/processes.ts';
@@ -64,6 +65,22 @@ describe('starting', () => {
       /Subtool 'x' of server 'gone' was not run\. .*Cannot find module/,
     );
   });
+
+  test.runIf(existsSync('/bin/bash'))(
+    'a server gets neither open files nor an odd umask from the host',
+    async () => {
+      const host = 'exec 40</dev/null; umask 000; exec "$@"';
+      const look = 'ls /proc/$$/fd >descriptors; umask >umask; exec "$@"';
+      const { command, args } = nodeServer('echo');
+      const { call, project } = await startGateway(
+        { echo: { command: '/bin/sh', args: ['-c', look, 'sh', command, ...args] } },
+        { command: '/bin/bash', args: ['-c', host, 'bash', process.execPath, `${ROOT}/dist/index.js`] },
+      );
+      await call('echo', 'pid');
+      expect(project.read('descriptors').split('\n')).not.toContain('40');
+      expect(project.read('umask')).toBe('0022\n');
+    },
+  );
 
   test('a slow start delays no other server', async () => {
     const { call } = await startGateway({
@@ -244,6 +261,33 @@ describe('leaving', () => {
     expect(processesWith(client.marker)).toEqual([]);
   });
 
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s lets running calls finish', async (signal) => {
+    const { client, call } = await startGateway(
+      { slow: nodeServer('slow') },
+      { config: { timeouts: { drainMs: 15_000 } } },
+    );
+    const running = async (): Promise<boolean> => textOf(await call('slow', 'running_count')) === '1';
+    const answer = call('slow', 'slow_echo', { text: 'finished', ms: 4000 });
+    await until(running, { what: 'the call to run' });
+    const exit = client.kill(signal);
+    expect(textOf(await answer)).toBe('finished');
+    expect((await exit).code).toBe(0);
+    expect(processesWith(client.marker)).toEqual([]);
+  });
+
+  test('SIGTERM fails a call that does not end after drainMs', async () => {
+    const { client, call } = await startGateway(
+      { slow: nodeServer('slow') },
+      { config: { timeouts: { drainMs: 400 } } },
+    );
+    const running = async (): Promise<boolean> => textOf(await call('slow', 'running_count')) === '1';
+    const hanging = call('slow', 'hang');
+    await until(running, { what: 'the call to run' });
+    const exit = client.kill('SIGTERM');
+    expect(said(await hanging)).toContain('Switchboard is stopping');
+    expect((await exit).code).toBe(0);
+  });
+
   test.each(['SIGINT', 'SIGTERM'] as const)('%s: children end in order, exit code 0', async (signal) => {
     const { client, call } = await startGateway({ echo: nodeServer('echo') });
     await call('echo', 'pid');
@@ -267,14 +311,14 @@ describe('leaving', () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     const exit = await client.kill('SIGTERM');
     expect(exit.ms).toBeLessThan(1500);
-    await waitUntilGone(client.marker, 2000);
+    await waitUntilGone(client.marker);
   });
 
   test('a host that is gone without a word takes everything with it', async () => {
     const { client, call } = await startGateway({ echo: nodeServer('echo') });
     const pid = Number(textOf(await call('echo', 'pid')));
     await client.kill('SIGKILL');
-    await waitUntilGone(client.marker, 2000);
+    await waitUntilGone(client.marker);
     expect(alive(pid)).toBe(false);
   });
 });

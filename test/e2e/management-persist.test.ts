@@ -9,6 +9,7 @@ import {
   startManagedClient,
   PERSIST,
   reloadConfig,
+  untilNotifiable,
   type ManagedGateway,
 } from '../helpers/management.ts';
 import { alive } from '../helpers/processes.ts';
@@ -35,6 +36,7 @@ describe('persist', () => {
   async function open(project: Project, options: GatewayOptions = {}): Promise<ManagedGateway> {
     const client = startClient({ cwd: project.dir, ...options, env: ownState(project) });
     await client.initialize();
+    await untilNotifiable(client, project.path('.state'));
     return { client, project, ...manage(client) } as unknown as ManagedGateway;
   }
   const withText = (text = TEXT): Project => createProject({ 'switchboard.config.json': text });
@@ -163,7 +165,7 @@ describe('persist', () => {
     const gateway = await open(project);
     const { pid } = await gateway.added('third', nodeServer('echo'));
     project.write('switchboard.config.json', TEXT);
-    await reloadConfig(gateway.client);
+    expect(await reloadConfig(gateway.client), gateway.client.stderr).toContain('removed=third');
     expect((await gateway.servers()).map(({ name }) => name)).toEqual(['first', 'second']);
     await until(() => !alive(pid), { what: 'its process to be gone' });
   });

@@ -159,7 +159,7 @@ describe('leaving', () => {
     const mux = await startMux();
     for (const name of ['a', 'b']) await mux.added(name, nodeServer('stubborn'));
     await mux.client.kill('SIGKILL');
-    await waitUntilGone(mux.client.marker, 2000);
+    await waitUntilGone(mux.client.marker);
   });
 });
 

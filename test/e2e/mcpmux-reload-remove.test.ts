@@ -1,4 +1,5 @@
 /** mcpmux: remove_server and reload_server. */
+import { chmodSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readJournal } from '../helpers/journal.ts';
 import {
@@ -99,7 +100,7 @@ test.each(['remove_server', 'reload_server'])('%s of an unknown name says which 
 });
 
 describe('reload_server', () => {
-  test('starts the same command in the same place with the same environment, after the old one is gone', async () => {
+  test('starts the same command in the same place with the same environment; then the old one ends', async () => {
     const mux = await startMux();
     const journal = mux.project.path('journal');
     const folder = mux.project.write('folder/.keep', '').replace('/.keep', '');
@@ -115,12 +116,79 @@ describe('reload_server', () => {
       cwd: folder,
     });
     expect(JSON.parse(textOf(await mux.client.call('echo__env', { name: 'OWN' }))).value).toBe('kept');
-    const lives = readJournal(journal).filter(({ event }) => event === 'start' || event === 'exit');
-    expect(lives.map(({ event, pid }) => [event, pid])).toEqual([
+    await until(() => !alive(before.pid), { what: 'the old process to be gone' });
+    expect(livesIn(journal)).toEqual([
+      ['start', before.pid],
+      ['start', after.pid],
+      ['exit', before.pid],
+    ]);
+  });
+
+  test('with stop_first starts the new one when the old one is gone', async () => {
+    const mux = await startMux();
+    const journal = mux.project.path('journal');
+    const env = { TEST_SERVER_JOURNAL: journal };
+    const before = await mux.added('echo', { ...nodeServer('echo'), env });
+    const response = await mux.reload('echo', { stop_first: true });
+    const { pid } = response.result.structuredContent.server;
+    expect(livesIn(journal)).toEqual([
       ['start', before.pid],
       ['exit', before.pid],
-      ['start', after.pid],
+      ['start', pid],
     ]);
+    expect(responseText(await mux.reload('echo', { stop_first: 'yes' as never }))).toContain(
+      'stop_first must be true or false',
+    );
+  });
+
+  test('that fails keeps the old process, which answers as before; the answer and the list say why', async () => {
+    const mux = await startMux();
+    const { become, server } = swappable(mux.project, 'echo');
+    const { pid } = await mux.added('dev', server);
+    const before = mux.changes();
+    for (const broken of ['close-early', 'bad-list']) {
+      become(broken);
+      const response = await mux.reload('dev');
+      expect(failed(response)).toBe(true);
+      expect(responseText(response)).toMatch(
+        /'dev' was not reloaded, and its old process keeps running\. .*(missing API key|the catalogue is on fire).*"stop_first": true/s,
+      );
+      expect(await mux.server('dev')).toMatchObject({
+        status: 'running',
+        pid,
+        error: expect.stringContaining('was not reloaded'),
+      });
+      expect(textOf(await mux.client.call('dev__pid'))).toBe(String(pid));
+    }
+    await until(() => processesWith(mux.client.marker).length === 2, { what: 'only one process to be left' });
+    become('echo-v2');
+    expect(failed(await mux.reload('dev'))).toBe(false);
+    expect(await mux.server('dev')).not.toHaveProperty('error');
+    expect(await mux.tools()).toContain('dev__reverse');
+    expect(mux.changes()).toBeGreaterThan(before);
+  });
+
+  test('of a command that is not there any more keeps the old process', async () => {
+    const mux = await startMux();
+    const program = mux.project.write('server.sh', '#!/bin/sh\nexec "$@"\n');
+    chmodSync(program, 0o755);
+    const { command, args } = nodeServer('echo');
+    const { pid } = await mux.added('dev', { command: program, args: [command, ...args] });
+    rmSync(program);
+    expect(responseText(await mux.reload('dev'))).toMatch(/was not reloaded.*server\.sh/s);
+    expect(textOf(await mux.client.call('dev__pid'))).toBe(String(pid));
+  });
+
+  test('of a server that cannot run twice keeps the old one, and with stop_first starts it again', async () => {
+    const mux = await startMux();
+    const lock = mux.project.path('lock');
+    const { pid } = await mux.added('single', nodeServer('single', `--lock=${lock}`));
+    const response = await mux.reload('single');
+    expect(responseText(response)).toMatch(/the lock is taken.*pass "stop_first": true to reload_server/s);
+    expect(textOf(await mux.client.call('single__pid'))).toBe(String(pid));
+    const again = await mux.reload('single', { stop_first: true });
+    expect(again.result.structuredContent.server.pid).not.toBe(pid);
+    expect(textOf(await mux.client.call('single__pid'))).not.toBe(String(pid));
   });
 
   test('is one change to the client', async () => {
@@ -159,14 +227,14 @@ describe('reload_server', () => {
     );
   });
 
-  test('that fails keeps the server, crashed, with the reason and its command; it can be tried again', async () => {
+  test('that stopped the old one first and fails keeps the server, crashed, with the reason and its command; it can be tried again', async () => {
     const mux = await startMux();
     const { become, server } = swappable(mux.project, 'echo');
     const env = { OWN: 'kept' };
     await mux.added('dev', { ...server, env });
     become('close-early');
     for (let round = 1; round <= 2; round++) {
-      const response = await mux.reload('dev');
+      const response = await mux.reload('dev', { stop_first: true });
       expect(failed(response)).toBe(true);
       expect(responseText(response)).toMatch(
         /'dev' exited with code 0\. It wrote: "close-early: missing API key/,
@@ -190,12 +258,12 @@ describe('reload_server', () => {
     expect(JSON.parse(textOf(await mux.client.call('dev__env', { name: 'OWN' }))).value).toBe('kept');
   });
 
-  test('of a server that starts and cannot be listed leaves it crashed, too, with nothing running', async () => {
+  test('of a server that was stopped first, starts and cannot be listed leaves it crashed, too, with nothing running', async () => {
     const mux = await startMux();
     const { become, server } = swappable(mux.project, 'echo');
     await mux.added('dev', server);
     become('bad-list');
-    expect(responseText(await mux.reload('dev'))).toContain('the catalogue is on fire');
+    expect(responseText(await mux.reload('dev', { stop_first: true }))).toContain('the catalogue is on fire');
     expect(await mux.server('dev')).toMatchObject({
       status: 'crashed',
       tools: [],
@@ -207,22 +275,44 @@ describe('reload_server', () => {
     expect(failed(await mux.reload('dev'))).toBe(false);
   });
 
-  test('that fails is told once: the tools are gone', async () => {
+  test('that stopped the old one first and fails is told once: the tools are gone', async () => {
     const mux = await startMux();
     const { become, server } = swappable(mux.project, 'echo');
     await mux.added('dev', server);
     await waitForNotifications(mux);
     become('close-early');
-    expect(await changesBy(mux, () => mux.reload('dev'))).toBe(1);
+    expect(await changesBy(mux, () => mux.reload('dev', { stop_first: true }))).toBe(1);
     expect(await mux.tools()).toEqual(MANAGEMENT_TOOLS);
   });
 
-  test('lets calls that run finish; meanwhile the server is starting, and new calls wait for the new one', async () => {
+  test('lets calls that run finish; until the new one has started, the old one takes new calls', async () => {
+    const mux = await startMux();
+    const gate = mux.project.path('gate');
+    const server = nodeServer('named', '--name=dev');
+    const wrapped = `while [ -e "${gate}" ]; do sleep 0.05; done; exec "$@"`;
+    const { command, args } = server;
+    const { pid } = await mux.added('dev', {
+      command: 'sh',
+      args: ['-c', wrapped, 'sh', command, ...args],
+    });
+    const running = mux.client.call('dev__who', { tag: 'running', ms: 800 });
+    mux.project.write('gate', '');
+    const reloading = mux.reload('dev');
+    expect(textOf(await mux.client.call('dev__who', { tag: 'meanwhile', ms: 0 }))).toContain(String(pid));
+    expect(await mux.server('dev')).toMatchObject({ status: 'running', pid });
+    rmSync(gate);
+    const after: ListedServer = (await reloading).result.structuredContent.server;
+    expect(after.pid).not.toBe(pid);
+    expect(textOf(await running)).toContain(String(pid));
+    expect(textOf(await mux.client.call('dev__who', { tag: 'after', ms: 0 }))).toContain(String(after.pid));
+  });
+
+  test('with stop_first lets calls that run finish; meanwhile the server is starting, and new calls wait for the new one', async () => {
     const mux = await startMux();
     const { pid } = await mux.added('echo', nodeServer('echo'));
     const running = mux.client.call('echo__slow_echo', { text: 'finished', ms: 800 });
     await mux.client.call('echo__canary');
-    const reloading = mux.reload('echo');
+    const reloading = mux.reload('echo', { stop_first: true });
     await mux.serverOnce('echo', 'starting');
     const next = mux.client.call('echo__pid');
     expect(textOf(await running)).toBe('finished');
@@ -231,3 +321,10 @@ describe('reload_server', () => {
     expect(textOf(await next)).toBe(String(after.pid));
   });
 });
+
+/** The starts and ends of processes, in the order they happened. */
+function livesIn(journal: string): [string, number][] {
+  return readJournal(journal)
+    .filter(({ event }) => event === 'start' || event === 'exit')
+    .map(({ event, pid }) => [event, pid]);
+}

@@ -1,7 +1,7 @@
 /** Servers that take long to start, in mcpmux: nobody waits longer than a host does, and none is lost. */
 import { expect, test } from 'vitest';
 import { envelope } from '../helpers/eras.ts';
-import { ownState } from '../helpers/gateway.ts';
+import { ownState, startGateway } from '../helpers/gateway.ts';
 import { failed, MUX, startMux, TOOLS_CHANGED, type ListedServer } from '../helpers/management.ts';
 import { responseText, startClient, textOf, type RawClient, type RpcMessage } from '../helpers/raw-client.ts';
 import { nodeServer, type ServerCommand } from '../helpers/temp-project.ts';
@@ -54,11 +54,16 @@ function busyFor(seconds: number, { command, args }: ServerCommand): ServerComma
   return { command: 'sh', args: ['-c', script, 'sh', command, ...args] };
 }
 
-test('add_server answers before a host gives up, and the server goes on starting, in both eras', async () => {
+test('add_server answers before a host gives up, and so does a suite; the server goes on starting, in both eras', async () => {
   const mux = await startMux();
   // Another one, whose client does without a greeting.
   const modern = startClient({ ...MUX, cwd: mux.project.dir, env: ownState(mux.project) });
-  await Promise.all([addSlowly(mux.client, {}), addSlowly(modern, { _meta: envelope() })]);
+  await Promise.all([
+    addSlowly(mux.client, {}),
+    addSlowly(modern, { _meta: envelope() }),
+    callSlowly(),
+    callRemembered(),
+  ]);
 }, 180_000);
 
 async function addSlowly(client: RawClient, meta: object): Promise<void> {
@@ -95,4 +100,47 @@ async function addSlowly(client: RawClient, meta: object): Promise<void> {
   const crashed = await until(isCrashed, { what: 'hung to be given up', deadline: 60_000 });
   expect(crashed.error).toContain('did not respond to initialize');
   expect(failed(await call('remove_server', { name: 'hung' }))).toBe(false);
+}
+
+/** The same for the tool of a suite: whoever calls it is told to ask again, and then gets its answer. */
+async function callSlowly(): Promise<void> {
+  const { client } = await startGateway(
+    { late: busyFor(53, nodeServer('echo')) },
+    { config: { timeouts: { childSpawnMs: 150_000 } } },
+  );
+  const run = { action: 'call', subtool: 'echo', args: { text: 'at last' } };
+  const use = (args: object): Promise<RpcMessage> => client.call('late_suite', args, { deadline: 90_000 });
+  for (const answer of await Promise.all([use({ action: 'introspect' }), use(run)])) {
+    expectStillStarting(answer);
+  }
+  expect(textOf(await use(run))).toBe('at last');
+  expect(client.stderr.match(/spawned server=late/g)).toHaveLength(1);
+}
+
+/** And for a flat tool that is remembered from an earlier run, when its server was quicker. */
+async function callRemembered(): Promise<void> {
+  const { command, args } = busyFor(53, nodeServer('echo'));
+  const [flag, script, ...rest] = args;
+  const late = { command, args: [flag!, `[ ! -e slow ] || ${script}; exec "$@"`, ...rest], exposure: 'flat' };
+  const { client: first, project } = await startGateway(
+    { late },
+    { config: { timeouts: { childSpawnMs: 150_000 } } },
+  );
+  await until(async () => (await first.listTools()).length > 0, { what: 'its tools' });
+  await first.close();
+  project.write('slow', '');
+  const client = startClient({ cwd: project.dir, env: ownState(project) });
+  await client.initialize();
+  const echo = (): Promise<RpcMessage> =>
+    client.call('late__echo', { text: 'at last' }, { deadline: 90_000 });
+  expectStillStarting(await echo());
+  expect(textOf(await echo())).toBe('at last');
+}
+
+function expectStillStarting(answer: RpcMessage): void {
+  expect(failed(answer), responseText(answer)).toBe(true);
+  const [, seconds] = /Server 'late' is still starting after (\d+) s\. /.exec(responseText(answer)) ?? [];
+  expect(Number(seconds), responseText(answer)).toBeGreaterThanOrEqual(50);
+  expect(Number(seconds)).toBeLessThan(60);
+  expect(responseText(answer)).toContain('It continues to start; try again.');
 }

@@ -19,8 +19,11 @@ test('add --project and doctor warn of a literal secret; your own file may hold 
     '--user',
   ])
     expect(shared.stderr).toContain(text);
+  const READABLE = 'looks like a secret, and everyone who has this project can read it';
+  expect(shared.stderr).toContain(READABLE);
   const own = await add('--user', 'own');
-  expect(own.stderr).not.toContain('everybody');
+  expect(own.code).toBe(0);
+  expect(own.stderr).not.toContain(READABLE);
 
   const doctor = await at.run(['doctor', '--json']);
   expect(doctor.code).toBe(1);

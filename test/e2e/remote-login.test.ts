@@ -275,7 +275,9 @@ describe('renewing', () => {
     const { client, whoami } = await gatewayIn(project);
     expectServed([await whoami(), await whoami()]);
     expect(server.counts.refreshes).toBe(1);
-    expect(client.stderr).not.toMatch(/^switchboard (?:warn|error)/m);
+    // The log is there, and has nothing to complain of.
+    expect(client.stderr).toMatch(/^\S+Z switchboard info {2}/m);
+    expect(client.stderr).not.toMatch(/^\S+Z switchboard (?:warn|error) /m);
   });
 
   test('once for twelve calls at the same time, whether it has expired or was refused', async () => {

@@ -64,3 +64,20 @@ test('a server that frames with Content-Length is found out once, and not again 
   expect(second.stderr.match(/spawned server=framed/g)).toHaveLength(1);
   expect(second.stderr).not.toContain('trying again');
 }, 60_000);
+
+test('a server that works, or whose child works, is left alone until it responds', async () => {
+  const servers = {
+    busy: nodeServer('slow-start', '--busy-ms=3300'),
+    parent: nodeServer('slow-start', '--child-ms=3300'),
+  };
+  // One that is idle would be asked again after 1.5 s, and started again after 3 s.
+  const { client, call } = await startGateway(servers, { config: { timeouts: { childSpawnMs: 6000 } } });
+  const names = Object.keys(servers);
+  const answers = await Promise.all(names.map((name) => call(name, 'echo', { text: name })));
+  expect(answers.map(textOf)).toEqual(names);
+  expect(client.stderr.match(/spawned server=\w+/g)!.sort()).toEqual([
+    'spawned server=busy',
+    'spawned server=parent',
+  ]);
+  expect(client.stderr).not.toContain('Content-Length framing');
+});

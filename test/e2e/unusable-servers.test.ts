@@ -2,10 +2,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ownState, startGateway, type TestGateway } from '../helpers/gateway.ts';
+import { MANAGEMENT_TOOLS } from '../helpers/management.ts';
 import { startClient, textOf, type RpcMessage } from '../helpers/raw-client.ts';
-import { createProject, nodeServer, serverPath } from '../helpers/temp-project.ts';
+import { createProject, nodeServer, ROOT, serverPath } from '../helpers/temp-project.ts';
+import { until } from '../helpers/until.ts';
 
 interface Tool {
   readonly name: string;
@@ -142,12 +145,24 @@ describe('without a server', () => {
     expect((await toolsOf({ client })).map(({ name }) => name)).toEqual(['echo_suite']);
   });
 
-  test('where the configuration is broken, the tool names the mistake; corrected, the servers are there', async () => {
+  test.each<[how: string, program: string, args: string[], also: string[]]>([
+    ['found', 'index.js', [], []],
+    ['named', 'index.js', ['--config', 'switchboard.config.json'], []],
+    ['named for mcp-proxy-server', 'mcp-proxy-server.js', ['--config', 'switchboard.config.json'], []],
+    ['named for mcpmux', 'mcpmux.js', ['--config', 'switchboard.config.json'], [...MANAGEMENT_TOOLS]],
+  ])('a broken configuration that was %s is named by a tool; corrected, it is used', async (...given) => {
+    const [, program, args, also] = given;
     const project = createProject({ 'switchboard.config.json': '{"mcpServers": {"echo": }' });
-    const client = startClient({ cwd: project.dir, env: ownState(project) });
+    const client = startClient({
+      command: process.execPath,
+      args: [join(ROOT, 'dist', program), ...args],
+      cwd: project.dir,
+      env: ownState(project),
+    });
     await client.initialize();
-    const [tool] = await toolsOf({ client });
-    expect(tool).toMatchObject({
+    const tools = await toolsOf({ client });
+    expect(tools.map(({ name }) => name).sort()).toEqual([...also, 'switchboard_setup'].sort());
+    expect(tools.find(({ name }) => name === 'switchboard_setup')).toMatchObject({
       name: 'switchboard_setup',
       description: expect.stringContaining('an error'),
     });
@@ -157,7 +172,9 @@ describe('without a server', () => {
     project.write('switchboard.config.json', { mcpServers: { echo: nodeServer('echo') } });
     client.signal('SIGHUP');
     await client.waitFor(changed);
-    expect((await toolsOf({ client })).map(({ name }) => name)).toEqual(['echo_suite']);
+    const names = async (): Promise<string[]> => (await toolsOf({ client })).map(({ name }) => name);
+    await until(async () => (await names()).some((name) => name.includes('echo')), { what: 'its server' });
+    expect(await names()).not.toContain('switchboard_setup');
   });
 
   test('where all are flat and none can be used, the tool names them', async () => {

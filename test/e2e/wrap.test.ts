@@ -1,8 +1,10 @@
 /** wrap and unwrap: folders and files as they are left, also by a program that is killed, and the server in between. */
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { withFileLock } from '../../src/shared/file-lock.ts';
 import { killAll, marker, processesWith, waitUntilGone } from '../helpers/processes.ts';
 import { startClient, textOf, type Json, type RawClient } from '../helpers/raw-client.ts';
 import {
@@ -45,6 +47,14 @@ interface Finished {
   readonly stdout: string;
   readonly stderr: string;
   readonly json: Json;
+}
+
+/** Until a process is connected to the holder of the lock of a file. */
+async function untilAnotherWaits(file: string): Promise<void> {
+  const name = `switchyard-${process.getuid?.()}-file ${fs.realpathSync(file)}`;
+  const address = `@switchyard-${createHash('sha256').update(name).digest('hex')}`;
+  const sockets = (): number => fs.readFileSync('/proc/net/unix', 'utf8').split(address).length - 1;
+  await until(() => sockets() > 1, { what: 'another process that waits for the lock' });
 }
 
 /** Runs the program to its end, or until it is killed; nothing that it started may be left. */
@@ -277,6 +287,17 @@ describe('a folder', () => {
     }
   });
 
+  test('is said to be restored only where there is something to restore', async () => {
+    const project = memoryProject();
+    const folder = project.path(FOLDER);
+    fs.mkdirSync(join(folder, '.switchboard-wrap'));
+    const preview = await run(project, ['unwrap', folder, '--dry-run']);
+    expect(preview.stdout).toBe(`Would unwrap ${folder}: remove the wrapper.\n`);
+    const done = await run(project, ['unwrap', folder]);
+    expect(done.stdout).toContain(`Cleaned up ${folder}: the wrapper is removed.\n`);
+    expect(fs.existsSync(join(folder, '.switchboard-wrap'))).toBe(false);
+  });
+
   test('is wrapped once where several wrap and unwrap it at the same moment', async () => {
     const project = createProject({
       'mcps/one/.mcp.json': { name: 'one', ...nodeServer('echo') },
@@ -293,6 +314,30 @@ describe('a folder', () => {
     expect(mixed.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect((await run(project, ['unwrap', folder])).code).toBe(0);
     expect(snapshot(folder)).toEqual(before);
+  });
+
+  const linux = test.runIf(process.platform === 'linux');
+  linux('waits for other programs of ours that change its file, such as host edits', async () => {
+    const project = createProject({
+      'mcps/one/.mcp.json': { name: 'one', ...nodeServer('echo') },
+      'mcps/one/CLAUDE.md': 'Echo.\n',
+    });
+    const file = project.path('mcps/one/.mcp.json');
+    const before = fs.readFileSync(file, 'utf8');
+    const order: string[] = [];
+    for (const command of ['wrap', 'unwrap']) {
+      let ended: Promise<unknown> | undefined;
+      await withFileLock(file, async () => {
+        const now = fs.readFileSync(file, 'utf8');
+        ended = run(project, [command, 'one']).then(({ code }) => order.push(`${command} ${code}`));
+        await Promise.race([ended, untilAnotherWaits(file)]);
+        order.push(`${command} waits`);
+        expect(fs.readFileSync(file, 'utf8')).toBe(now);
+      });
+      await ended;
+    }
+    expect(order).toEqual(['wrap waits', 'wrap 0', 'unwrap waits', 'unwrap 0']);
+    expect(fs.readFileSync(file, 'utf8')).toBe(before);
   });
 
   test('is seen to be wrapped by list and doctor, with the model that the wrapper would ask', async () => {

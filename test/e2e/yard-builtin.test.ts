@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -12,6 +11,7 @@ import { ROOT } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 import { SWITCHYARD } from '../helpers/yard.ts';
 import { agentYard, Schemas, type AgentYard } from '../helpers/yard-agent.ts';
+import { carriersOf, reapersOf } from '../servers/shapes/watch.ts';
 
 const PROGRAM = join(ROOT, 'dist/index.js');
 
@@ -39,7 +39,11 @@ async function story(yard: AgentYard, tools: readonly any[], use: Use): Promise<
   expect((await data('up', { branch })).outcomes).toMatchObject([{ result: 'ready' }]);
   const where = await data('where', { service: 'web', branch });
   expect(where).toMatchObject({ worktree, listener: { verified: true } });
-  expect((await data('logs', { branch })).logs[0].lines).toEqual([`listening for ${branch}`]);
+  const lines = await until(async () => {
+    const [log] = (await data('logs', { branch })).logs;
+    return log.lines.length > 0 && log.lines;
+  });
+  expect(lines).toEqual([`listening for ${branch}`]);
   await data('checkout', { branch });
   expect(await (await fetch(`http://localhost:${yard.canonical}/`)).text()).toBe(`web of ${branch}`);
   await data('uncheckout', { branch });
@@ -204,18 +208,11 @@ test.each(['at the end of its input', 'when it is killed'])(
     await until(() => servers().length === 0, { what: 'the server to end' });
     await until(() => !reapers.some(alive), { what: 'the reaper to have done its work' });
     expect(alive(pid)).toBe(true);
+    // Without its log writer it would wait as soon as it has written a lot.
+    expect(carriersOf(`LOG_FILE=${yard.env['SWITCHYARD_HOME']}`).length).toBeGreaterThan(0);
     expect((await yard.ask('where', 'web')).pid).toBe(pid);
   },
 );
-
-/** The processes that end what a gateway has left. */
-function reapersOf(gatewayPid: number): number[] {
-  return readFileSync(`/proc/${gatewayPid}/task/${gatewayPid}/children`, 'latin1')
-    .split(' ')
-    .filter((pid) => pid !== '')
-    .map(Number)
-    .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('# switchboard reaper'));
-}
 
 test('over HTTP each client has its own; one that gives up a response does not disturb others', async () => {
   const yard = await agentYard('[services.slow]\ncommand = "node -e setInterval(()=>0,1000)"\n');

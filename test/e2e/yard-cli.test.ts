@@ -136,7 +136,10 @@ describe('with --json', () => {
       messages: ['stopped api'],
       outcomes: [{ service: 'api', branch: 'feature/x', result: 'stopped', took_ms: expect.any(Number) }],
     });
-    expect(await ask('remove', 'feature/x')).toMatchObject({ action: 'remove', branch: 'feature/x' });
+    expect(await ask('remove', 'feature/x', '--yes')).toMatchObject({
+      action: 'remove',
+      branch: 'feature/x',
+    });
     expect(await ask('prune')).toMatchObject({ action: 'prune', messages: ['nothing to prune'] });
     expect(await ask('proxy', 'stop')).toMatchObject({ ok: true, messages: ['proxy stopped'] });
     expect(yard.living()).toEqual([]);
@@ -148,10 +151,10 @@ describe('with --json', () => {
     [2, 'up --profil x', 'Unknown flag "--profil".'],
     [2, 'logs --lines 0', '--lines must be at least 1'],
     [2, 'logs --follow', '--json cannot be used with --follow.'],
-    [1, 'up --profile x', 'unknown profile: x'],
-    [1, 'up --branch main wbe', 'unknown service(s): wbe'],
-    [1, 'where wbe', 'unknown service(s): wbe'],
-    [1, 'logs web', 'no matching logs'],
+    [1, 'up --profile x', 'Unknown profile: x.'],
+    [1, 'up --branch main wbe', 'Unknown service(s): wbe.'],
+    [1, 'where wbe', 'Unknown service(s): wbe.'],
+    [1, 'logs web', 'No matching logs.'],
     [1, 'remove nothing', 'No worktree found for branch "nothing".'],
     [1, 'create -- -x', '"-x"'],
     [1, 'init', 'already exists'],
@@ -256,7 +259,7 @@ describe('for a person', () => {
       'hint: Did you mean "web"? Services: web. Branches: main.\n';
     for (const command of ['logs', 'down', 'restart', 'uncheckout'])
       expect(await text(`${command} wbe`)).toBe(neither);
-    expect(await text('logs main wbe')).toBe(`error: no matching logs\nhint: ${service_}\n`);
+    expect(await text('logs main wbe')).toBe(`error: No matching logs.\nhint: ${service_}\n`);
     expect(await text('down main wbe')).toBe(`no matching running services\n${service_}\n`);
     expect(await text('uncheckout main wbe')).toBe(`no matching checkouts\n${service_}\n`);
     expect(await text('checkout main wbe')).toBe(`wbe is not running for main\n${service_}\n`);
@@ -352,7 +355,9 @@ describe('logs', () => {
     const moment = Date.now() + 1;
     await until(() => Date.now() > moment);
     await say(port, 'later');
-    expect(words(await read('--since', new Date(moment).toISOString()))).toEqual(['later']);
+    const since = ['--since', new Date(moment).toISOString()];
+    const recent = await until(async () => words(await read(...since)).join('\n'));
+    expect(recent).toBe('later');
     expect(words(await read('--since', '1h'))).toHaveLength(7);
     const cut = await runJson(yard, ['logs', 'web', '--max-bytes', '120']);
     expect(cut.logs[0].truncated).toBe(true);
@@ -506,8 +511,7 @@ describe('problems are reported with the next step:', () => {
       const { code, stderr } = await yard.run(line.split(' '), { env });
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr:
-          'error: git is required but was not found on PATH.\nhint: Install git, or put it on the PATH.\n',
+        stderr: 'error: Git is required but was not found on PATH.\nhint: Install git, or add it to PATH.\n',
       });
     }
     expect((await yard.run(['doctor'], { env })).stdout).toContain('git was not found on the PATH');
@@ -528,7 +532,7 @@ describe('problems are reported with the next step:', () => {
         '  Run `switchyard down --branch gone`.\n',
     );
     expect((await yard.run(['up', 'gone', 'web'])).stderr).toBe(
-      `error: worktree does not exist: ${worktree}\nhint: Run \`switchyard create gone\` first.\n`,
+      `error: The worktree does not exist: ${worktree}.\nhint: Run \`switchyard create gone\` first.\n`,
     );
     expect((await yard.run(['prune'])).stdout).toBe(
       `forgot the worktree of gone; ${worktree} is gone\n` +

@@ -6,6 +6,7 @@ import { atTestEnd } from '../helpers/cleanup.ts';
 import { newClient } from '../helpers/eras.ts';
 import { ask } from '../helpers/http-client.ts';
 import { alive } from '../helpers/processes.ts';
+import { until } from '../helpers/until.ts';
 import { SWITCHYARD } from '../helpers/yard.ts';
 import { agentYard, Schemas, type AgentYard } from '../helpers/yard-agent.ts';
 
@@ -99,8 +100,11 @@ test.each(CLIENTS)(
     const host = new URL(url);
     const answer = await ask({ port: Number(host.port), path: '/error', headers: { host: host.host } });
     expect(answer).toMatchObject({ status: 200, text: `web of ${branch}` });
-    const { logs } = await use('logs', { branch, grep: 'went wrong', since: '10m' });
-    expect(logs[0].lines.at(-1)).toBe(`Error: it went wrong in ${branch}`);
+    const line = await until(async () => {
+      const { logs } = await use('logs', { branch, grep: 'went wrong', since: '10m' });
+      return logs[0].lines.at(-1);
+    });
+    expect(line).toBe(`Error: it went wrong in ${branch}`);
     expect((await use('brief', { branch })).recent_errors[0]).toMatchObject({ service: 'web' });
     await use('checkout', { branch });
     expect(await (await fetch(`http://localhost:${yard.canonical}/`)).text()).toBe(`web of ${branch}`);

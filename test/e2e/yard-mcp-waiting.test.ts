@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Era } from '../helpers/eras.ts';
 import { alive } from '../helpers/processes.ts';
 import type { RawClient, RpcMessage } from '../helpers/raw-client.ts';
+import { until } from '../helpers/until.ts';
 import { agentYard, speaker } from '../helpers/yard-agent.ts';
 
 /** A service that runs and never answers on its port. */
@@ -39,8 +40,11 @@ test.each(ERAS)('all read-only requests get a response while services start (%s)
   expect(services.map(({ service }: any) => service)).toEqual(['web', 'slow']);
   expect((await call('brief')).structuredContent.services).toHaveLength(2);
   expect((await call('where', { service: 'web' })).structuredContent).toMatchObject({ status: 'running' });
-  const [log] = (await call('logs', { service: 'web' })).structuredContent.logs;
-  expect(log.lines).toEqual(['listening for main']);
+  const lines = await until(async () => {
+    const [log] = (await call('logs', { service: 'web' })).structuredContent.logs;
+    return log.lines.length > 0 && log.lines;
+  });
+  expect(lines).toEqual(['listening for main']);
   for (const name of ['list', 'doctor']) expect((await call(name)).isError).toBe(false);
   const { contents } = (await ask('resources/read', { uri: 'switchyard://project/brief' })).result;
   expect(contents[0].text).toContain('"slow"');
@@ -78,6 +82,20 @@ test.each(ERAS)('a client that waits for services gets progress, and may stop wa
   expect([isError, [...structuredContent.messages].sort()]).toEqual([false, ['stopped slow', 'stopped web']]);
   const exit = await client.close();
   expect(exit.code).toBe(0);
+});
+
+test('SIGTERM leaves running calls three seconds, and services running', async () => {
+  const yard = await agentYard(SLOW);
+  const client = yard.agent();
+  const { up } = await waitingUp(client, 'legacy');
+  const exit = client.kill('SIGTERM');
+  expect((await up).result.content[0].text).toContain('stopping');
+  const { code, ms } = await exit;
+  expect(code).toBe(0);
+  expect(ms).toBeGreaterThan(2900);
+  const { services } = await yard.ask('status');
+  expect(services.map(({ status }: any) => status)).toEqual(['running', 'running']);
+  await yard.ask('down');
 });
 
 test('two calls that change the same project run one after the other', async () => {

@@ -263,11 +263,11 @@ test('problems at the start are reported immediately, on stderr', async () => {
   const yard = createYard();
   const both = await yard.run(['mcp', '--cwd', '.', '--project', 'a']);
   expect([both.code, both.stdout]).toEqual([2, '']);
-  expect(both.stderr).toContain('use either --cwd or --project, not both');
+  expect(both.stderr).toContain('Use either --cwd or --project, not both.');
   const unknown = await yard.run(['mcp', '--project', 'nobody']);
   expect([unknown.code, unknown.stdout]).toEqual([1, '']);
   expect(unknown.stderr).toContain(
-    "unknown MCP project 'nobody'; run `switchyard mcp install --name nobody`",
+    "Unknown MCP project 'nobody'; run `switchyard mcp install --name nobody`",
   );
   const help = await yard.run(['mcp', '--help']);
   expect(help.stdout).toContain('--project');
@@ -285,7 +285,7 @@ test('without a project it serves, says what is missing, and finds one that is c
   const missing = (await client.call('switchyard_brief')).result;
   expect(missing).toMatchObject({
     isError: true,
-    content: [{ text: expect.stringContaining(`could not find switchyard.toml from ${empty}`) }],
+    content: [{ text: expect.stringContaining(`Could not find switchyard.toml from ${empty}`) }],
   });
   writeFileSync(join(empty, 'switchyard.toml'), '[services.a]\ncommand = "a"\n');
   const found = (await client.call('switchyard_brief')).result;

@@ -132,7 +132,7 @@ describe('remove', () => {
     expect((await yard.askIn(shop, 'status')).services).toMatchObject([{ status: 'running' }]);
 
     await yard.askIn(shop, 'down', '--project', 'blog', '--branch', 'feature');
-    await yard.askIn(shop, 'remove', 'feature');
+    await yard.askIn(shop, 'remove', 'feature', '--yes');
     expect(existsSync(worktree)).toBe(false);
     for (const cwd of [shop, join(yard.top, 'apps/blog')])
       expect(await yard.askIn(cwd, 'list')).toEqual({ worktrees: [] });
@@ -201,7 +201,7 @@ describe('a bare repository with worktrees is one project', () => {
     yard.gitIn(main, 'switch', '-q', '-c', 'other');
     expect(await yard.askIn(early, 'doctor')).toMatchObject({ project: { name: 'shop', root: main } });
 
-    for (const branch of ['early', 'feature']) await yard.askIn(main, 'remove', branch);
+    for (const branch of ['early', 'feature']) await yard.askIn(main, 'remove', branch, '--yes');
     expect([early, worktree].filter((path) => existsSync(path))).toEqual([]);
     const refused = await yard.run(['remove', 'other'], { cwd: main });
     expect(refused.stderr).toContain('it is the project itself');

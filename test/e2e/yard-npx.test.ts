@@ -105,6 +105,6 @@ test('the smoke test ignores what only npx has put on the PATH', async () => {
   expect(smoke.code).toBe(1);
   const { ok, error } = JSON.parse(smoke.stdout);
   expect(ok).toBe(false);
-  expect(error).toContain('a client cannot start the installed entry');
+  expect(error).toContain('A client cannot start the installed entry');
   expect(error).toContain('command not found: "switchyard"');
 });

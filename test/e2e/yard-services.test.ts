@@ -96,14 +96,14 @@ test('env files added to the configuration later are linked by create, and repor
   );
   expect((await answerOf(lacking, 'web')).env).toBeNull();
   // The project itself lacks nothing.
-  expect((await yard.ask('up')).messages.join('\n')).not.toContain('lacks');
+  expect((await yard.ask('up')).messages.join('\n')).not.toContain('is missing');
 
   expect(await yard.ask('create', 'feature-x')).toMatchObject({
     created: false,
     env: ['linked .env', 'copied local.json'],
   });
   const complete = await yard.ask('up', 'feature-x');
-  expect(complete.messages.join('\n')).not.toContain('lacks');
+  expect(complete.messages.join('\n')).not.toContain('is missing');
   expect((await answerOf(complete, 'web')).env).toBe('A=1');
   // What is there is kept, and nothing is said of it.
   expect(await yard.ask('create', 'feature-x')).toMatchObject({ created: false, env: [] });

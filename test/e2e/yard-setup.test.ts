@@ -104,7 +104,7 @@ describe('mcp config', () => {
       'letters, numbers, underscores and dashes',
     );
     const elsewhere = await run(['mcp', 'config'], { cwd: join(yard.home, '..') });
-    expect(elsewhere.stderr).toContain('could not find switchyard.toml from');
+    expect(elsewhere.stderr).toContain('Could not find switchyard.toml from');
     expect(elsewhere.stderr).toContain('switchyard init');
     expect((await run(['mcp', '--project', 'x', '--cwd', '.'])).stderr).toContain(
       'either --cwd or --project, not both',
@@ -258,7 +258,7 @@ test('the help of each explains it, and hides flags for programs', async () => {
     expect(stdout + whole).not.toContain('--cwd');
   }
   expect((await run(['mcp', 'install', '--help'])).stdout).toMatch(
-    /print the Codex config update.*without writing/,
+    /show the change to the host's configuration without making it/,
   );
 });
 
@@ -288,7 +288,7 @@ describe('mcp smoke', () => {
     expect(ran.code).toBe(1);
     expect(ran.json).toMatchObject({
       ok: false,
-      error: expect.stringContaining('smoke cwd is not a directory'),
+      error: expect.stringContaining('The cwd of the smoke test is not a directory'),
     });
   });
 });

@@ -37,6 +37,6 @@ export function postToCanary({ url, token }: Target, subtool: string, args: obje
 
 export async function callCanary(target: Target, subtool: string, args: object = {}): Promise<CanaryAnswer> {
   const text = await (await postToCanary(target, subtool, args)).text();
-  const json = text.startsWith('{') ? text : /^data: (\{.*)$/m.exec(text)![1]!;
+  const json = text.startsWith('{') ? text : /^data: (\{[^\n]*)$/m.exec(text)![1]!;
   return JSON.parse(textOf(JSON.parse(json) as RpcMessage)) as CanaryAnswer;
 }

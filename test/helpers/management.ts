@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownState, startGateway, type GatewayOptions, type TestGateway } from './gateway.ts';
 import {
@@ -31,7 +32,7 @@ export interface ListedServer {
 export interface Manager {
   readonly add: (name: string, server: object) => Promise<RpcMessage>;
   readonly remove: (name: string) => Promise<RpcMessage>;
-  readonly reload: (name: string) => Promise<RpcMessage>;
+  readonly reload: (name: string, options?: { readonly stop_first?: boolean }) => Promise<RpcMessage>;
   /** Adds a server that is expected to start, and gives it as it is listed. */
   readonly added: (name: string, server: object) => Promise<ListedServer>;
   readonly servers: () => Promise<ListedServer[]>;
@@ -78,7 +79,7 @@ export function manage(client: RawClient): Manager {
   const manager: Manager = {
     add: (name, server) => client.call('add_server', { name, ...server }),
     remove: (name) => client.call('remove_server', { name }),
-    reload: (name) => client.call('reload_server', { name }),
+    reload: (name, options) => client.call('reload_server', { name, ...options }),
     async added(name, server) {
       const response = await manager.add(name, server);
       if (failed(response)) throw new Error(`${name} was not added: ${responseText(response)}`);
@@ -178,6 +179,14 @@ export async function reloadConfig(client: RawClient): Promise<string> {
   return client.waitUntil(() => lines()[before]?.[0], 'the configuration to be read again');
 }
 
+/**
+ * Waits until a gateway can be found and notified. A configuration that changes before that is read again without a
+ * signal, so the log may have one more line than a test expects.
+ */
+export async function untilNotifiable(client: RawClient, state: string): Promise<void> {
+  await until(() => existsSync(join(state, 'run', `${client.pid}.json`)), { what: 'the state file' });
+}
+
 export const CONFIG = 'switchboard.config.json';
 export const AUTO_APPROVAL = { approval: 'auto' };
 export const PERSIST = { approval: 'auto', persist: true };
@@ -211,8 +220,10 @@ export async function startManagedClient(
     ...more,
   });
   const project = createProject({ [CONFIG]: written(servers), ...files });
-  const client = startClient({ cwd: project.dir, env: { ...ownState(project), ...env } });
+  const gatewayEnv = { ...ownState(project), ...env };
+  const client = startClient({ cwd: project.dir, env: gatewayEnv });
   await client.initialize('2025-06-18', capabilities);
+  await untilNotifiable(client, gatewayEnv['SWITCHBOARD_STATE_DIR'] ?? project.path('.state'));
   return {
     client,
     project,

@@ -43,8 +43,11 @@ export function createProject(
       return path;
     },
     read: (file) => readFileSync(join(dir, file), 'utf8'),
-    // A process that is just ending may still write into it.
-    remove: () => rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }),
+    // A process that is just ending may still write into it; on Windows, its directory is in use until then.
+    remove: () => {
+      const maxRetries = process.platform === 'win32' ? 30 : 5;
+      return rm(dir, { recursive: true, force: true, maxRetries, retryDelay: 50 });
+    },
   };
   for (const [file, content] of Object.entries(files)) project.write(file, content);
   atTestEnd(() => project.remove(), scope);

@@ -1,5 +1,6 @@
 import { silentLogger } from '../../src/shared/log.ts';
 import type { SourceInfo } from '../../src/gateway/index.ts';
+import type { ChildProcesses } from '../../src/process/index.ts';
 import { eraOfVersion } from '../../src/protocol/index.ts';
 import type { UpstreamContext } from '../../src/upstream/index.ts';
 
@@ -35,11 +36,11 @@ export function factsCache(recalled?: SourceInfo): UpstreamContext['cache'] {
 
 /** A context that allows every start, logs nothing and caches nothing. */
 export function testUpstreamContext(
-  children: UpstreamContext['children'],
+  children: ChildProcesses,
   more: Partial<UpstreamContext> = {},
 ): UpstreamContext {
   return {
-    children: children,
+    children: () => Promise.resolve(children),
     log: silentLogger,
     stderr: () => undefined,
     identity: () => ({ clientInfo: { name: 'test', version: '1' }, capabilities: {} }),

@@ -16,11 +16,12 @@ export interface AgentYard extends TestYard {
 const WEB = `
 import { createServer } from 'node:http';
 const { PORT, HOST, SWITCHYARD_BRANCH: branch } = process.env;
+console.log('listening for ' + branch);
 createServer((request, response) => {
   console.log('GET ' + request.url);
   if (request.url === '/error') console.error('Error: it went wrong in ' + branch);
   response.end('web of ' + branch);
-}).listen(Number(PORT), HOST, () => console.log('listening for ' + branch));
+}).listen(Number(PORT), HOST);
 `;
 
 /** \`more\` is added to \`switchyard.toml\`. */

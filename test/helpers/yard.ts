@@ -133,7 +133,10 @@ export function createYard({
     run,
     async ask(...args) {
       const ran = await run([...args, '--json']);
-      if (ran.code !== 0) throw new Error(`switchyard ${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
+      if (ran.code !== 0) {
+        const end = ran.signal ?? `exit code ${ran.code}`;
+        throw new Error(`switchyard ${args.join(' ')}: ${end}: ${ran.stdout}${ran.stderr}`);
+      }
       return ran.json;
     },
     git: gitIn,

@@ -6,7 +6,8 @@
  * `--split`: header and body in separate writes, the body in two. `--lowercase`: "content-length: 12". `--extra-headers`:
  * a Content-Type line too. `--strict`: exits with 3 when it reads something that is no header block (default: it looks
  * for Content-Length anywhere in it, as the server of seed 000 does). `--deaf`: answers nothing more after that.
- * Tools: as echo.mjs, and two_in_one (a log notification and the answer in one write).
+ * Tools: as echo.mjs, two_in_one (a log notification and the answer in one write), http_dump (the head of an HTTP
+ * response, and text, before its answer).
  */
 import { echoTools } from './lib/echo-tools.mjs';
 import { NO_ANSWER, flag, nextTurn, serve, text } from './lib/server.mjs';
@@ -47,6 +48,15 @@ serve({
   },
   tools: {
     ...echoTools,
+    http_dump: {
+      description: 'Prints an HTTP response that breaks off, then answers.',
+      run: (_args, ctx) => {
+        ctx.server.write(
+          'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000000\r\n\r\n<html>',
+        );
+        return text('dumped');
+      },
+    },
     two_in_one: {
       description: 'Two frames in one write.',
       run: (_args, ctx) => {

@@ -5,10 +5,13 @@
  *
  * `--answer`: that protocolVersion whatever was asked. `--answer-json`: that JSON value. `--missing`: no protocolVersion.
  * `--refuse`: −32022 with data.supported, to everything. `--modern-only`: −32022 to initialize, and then 2026-07-28:
- * server/discover, tools/list, tools/call, each with the required _meta (else −32602). Tools: echo, pid, canary.
+ * server/discover, tools/list, tools/call, each with the required _meta (else −32602).
+ * Tools: script {bytes, cuts} (writes these bytes, given as base64, cut at these offsets, and then answers "right"; $id and
+ * $token in them are those of the call), echo, pid, canary.
  */
 import { basicTools } from './lib/echo-tools.mjs';
-import { RpcError, flag, serve, setting } from './lib/server.mjs';
+import { cutScript } from './lib/script.mjs';
+import { RpcError, flag, nextTurn, serve, setting } from './lib/server.mjs';
 
 const MODERN = '2026-07-28';
 const PREFIX = 'io.modelcontextprotocol/';
@@ -67,9 +70,37 @@ function versionAnswered() {
   return setting('answer') === undefined ? {} : { protocolVersion: setting('answer') };
 }
 
+/** The script that is being written: nothing else may come between its pieces. */
+let writing = Promise.resolve();
+
+async function runScript(args, { id, progressToken, server }) {
+  writing = write(cutScript(args, { id, progressToken }), server);
+  await writing;
+  return 'right';
+}
+
+async function write(pieces, server) {
+  for (const piece of pieces) {
+    server.write(piece);
+    await nextTurn();
+  }
+}
+
+const afterScript = ([name, tool]) => [
+  name,
+  {
+    ...tool,
+    run: async (...given) => {
+      await writing;
+      return tool.run(...given);
+    },
+  },
+];
+const otherTools = Object.fromEntries(Object.entries(basicTools).map(afterScript));
+
 serve({
   name: 'versions',
   methods: flag('modern-only') ? modernMethods : flag('refuse') ? refusingMethods : {},
   initializeResult: versionAnswered(),
-  tools: basicTools,
+  tools: { ...otherTools, script: { run: runScript } },
 });

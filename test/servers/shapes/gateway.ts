@@ -1,12 +1,18 @@
 // A program with children, like the gateway: `gateway.mjs <shape>…` starts all shapes through it, says
 // `ready <shape> <pid> …` on stdout for each, and stays. The shape `nested` is another such gateway. `stop` on
-// stdin ends the children and the program, `throw` is the exit of an uncaught exception.
+// stdin ends the children and the program, `throw` is the exit of an uncaught exception. RECORDS is the directory for
+// its record.
 import { createChildProcesses } from '../../../src/process/index.ts';
 import { silentLogger } from '../../../src/shared/log.ts';
 import { readyShape } from './watch.ts';
 
 const [shapeProgram = '', ...shapes] = process.argv.slice(2);
-const children = createChildProcesses({ log: silentLogger });
+const children = createChildProcesses({
+  log: silentLogger,
+  records: process.env['RECORDS'],
+  // Everything must be found without them too.
+  cgroups: false,
+});
 const env = process.env as Record<string, string>;
 
 await Promise.all(

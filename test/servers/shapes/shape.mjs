@@ -118,6 +118,13 @@ const shapes = {
     follow(run(leaf, { detached: true, env: {} }));
   },
 
+  // leader → leaf in the same session with an empty environment, and the leader ends with its stdin.
+  'own-environment': () => {
+    say('leader');
+    run(leaf, { env: {}, stdio: ['ignore', 'inherit', 'inherit'] });
+    process.stdin.on('end', () => process.exit()).resume();
+  },
+
   leaf: () => {
     say('leaf');
     stay();

@@ -62,11 +62,25 @@ export function carriersOf(mark: string): number[] {
 }
 
 export function environmentOf(pid: number): string {
+  return procFile(`${pid}/environ`);
+}
+
+/** Empty when the process is gone. */
+function procFile(name: string): string {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+    return readFileSync(`/proc/${name}`, 'latin1');
   } catch {
     return '';
   }
+}
+
+/** The reapers of a gateway, found by what they run. */
+export function reapersOf(gateway: number): number[] {
+  return procFile(`${gateway}/task/${gateway}/children`)
+    .split(' ')
+    .filter((pid) => pid !== '')
+    .map(Number)
+    .filter((pid) => procFile(`${pid}/cmdline`).includes('# switchboard reaper'));
 }
 
 /** Waits until the condition holds; false when it did not within the time, in milliseconds. */

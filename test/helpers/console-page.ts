@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from 'playwright-core';
+import { RunningProgram } from './http-gateway.ts';
+import { ROOT, type Project } from './temp-project.ts';
+import { until } from './until.ts';
+
+/** `switchboard console` for the gateways that keep their state in the folder of a project. */
+export class ConsoleProgram extends RunningProgram {
+  #said: { readonly url: string; readonly link: string } | undefined;
+
+  constructor(project: Project, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+    super(project, { args: ['console', '--no-open', '--json', ...args], env });
+  }
+
+  async ready(): Promise<this> {
+    this.#said = await until(
+      () => {
+        try {
+          return JSON.parse(this.stdout) as { url: string; link: string };
+        } catch {
+          return undefined;
+        }
+      },
+      { what: 'the link', deadline: 30_000, seen: () => this.stderr },
+    );
+    return this;
+  }
+
+  get url(): string {
+    return this.#said!.url;
+  }
+
+  get link(): string {
+    return this.#said!.link;
+  }
+
+  /** Opens the page by its link, which works once. */
+  async logIn(context: BrowserContext): Promise<ConsolePage> {
+    return openConsole(context, this.link);
+  }
+}
+
+export interface ConsolePage {
+  readonly page: Page;
+  /** What the browser complained about, and requests to other origins. Both should stay empty. */
+  readonly complaints: readonly string[];
+  /** Goes to a screen by its address, such as `#/calls`. */
+  readonly show: (address: string) => Promise<void>;
+}
+
+export async function openConsole(context: BrowserContext, url: string): Promise<ConsolePage> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const complaints: string[] = [];
+  const { origin } = new URL(url);
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type()))
+      complaints.push(`${message.text()} (${message.location().url})`);
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/`) && !request.url().startsWith('data:'))
+      complaints.push(`asked for ${request.url()}`);
+  });
+  await page.goto(url);
+  await page.getByText('Live', { exact: true }).waitFor();
+  return {
+    page,
+    complaints,
+    show: async (address) => {
+      await page.evaluate((hash) => {
+        (globalThis as any).location.hash = hash;
+      }, address);
+    },
+  };
+}
+
+const AXE = readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds wrong with what the page shows now, in both themes. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  const problems: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    // As a script of the page it would be refused by its policy; evaluated, it is the browser's own.
+    const found = await page.evaluate<string[]>(
+      `${AXE};axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
+        violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`,
+    );
+    problems.push(...found.map((problem) => `${colorScheme}: ${problem}`));
+  }
+  await page.emulateMedia({ colorScheme: null });
+  return problems;
+}
