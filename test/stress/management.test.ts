@@ -1,14 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { chosenSeed, runModel } from '../helpers/management-model.ts';
 import type { Mux } from '../helpers/management.ts';
+import { openFiles, rss } from '../helpers/resources.ts';
 import { until } from '../helpers/until.ts';
 
-/** How much memory the gateway takes, in MiB. */
-const memory = ({ client }: Mux): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${client.pid}/status`, 'utf8'))?.[1]) / 1024;
-
-const openFiles = ({ client }: Mux): number => readdirSync(`/proc/${client.pid}/fd`).length;
+const memory = ({ client }: Mux): number => rss(client.pid!);
 
 test('1,000 operations at random on eight servers, 16 calls in flight: all as the model says, nothing left, memory flat', async () => {
   let warm = 0;
@@ -21,7 +17,7 @@ test('1,000 operations at random on eight servers, 16 calls in flight: all as th
     atRest: async (mux, when) => {
       if (when === 'warm') {
         warm = memory(mux);
-        files = openFiles(mux);
+        files = openFiles(mux.client.pid!);
         return;
       }
       // What is garbage goes when there is time.
@@ -31,7 +27,7 @@ test('1,000 operations at random on eight servers, 16 calls in flight: all as th
         deadline: 20_000,
       });
       // No server is left, so there are fewer than when some ran.
-      expect(openFiles(mux)).toBeLessThanOrEqual(files);
+      expect(openFiles(mux.client.pid!)).toBeLessThanOrEqual(files);
     },
   });
   console.log(JSON.stringify(run));

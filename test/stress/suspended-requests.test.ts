@@ -13,7 +13,7 @@ import { createChildProcesses } from '../../src/process/index.ts';
 import { CATALOG_KINDS } from '../../src/protocol/index.ts';
 import { Deadlines } from '../../src/shared/deadline.ts';
 import { silentLogger } from '../../src/shared/log.ts';
-import { createServerSource } from '../../src/upstream/index.ts';
+import { ServerSource } from '../../src/upstream/index.ts';
 import { testUpstreamContext } from '../helpers/upstream-context.ts';
 import { nodeServer, ROOT } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
@@ -28,7 +28,7 @@ function open(): { gateway: Gateway; endpoint: ModernEndpoint } {
   const family = createChildProcesses({ log: silentLogger });
   const deadlines = new Deadlines();
   const entry = (name: string): CatalogEntry => {
-    const source = createServerSource(
+    const source = new ServerSource(
       {
         name,
         target: {
