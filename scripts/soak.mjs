@@ -1,0 +1,198 @@
+/**
+ * `npm run test:soak -- --minutes N`: a gateway over HTTP and two over stdio at constant load, while clients of all
+ * protocol versions come and go, tokens are revoked, servers are killed and configurations change. Servers are shared, of
+ * one client, of one call, or remote. Fails where memory, open files or processes grow. Linux only.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { MODERN } from './lib/soak-clients.mjs';
+import { closeRemotes, HttpSoakGateway, StdioSoakGateway } from './lib/soak-gateway.mjs';
+import { SoakLoad } from './lib/soak-load.mjs';
+import { slopePerHour } from './lib/soak-samples.mjs';
+
+const HELP = `Usage: npm run test:soak -- [--minutes N] [--warm-up N] [--rate N] [--json]
+
+  --minutes N   how long is measured (default 10)
+  --warm-up N   minutes before that: V8 takes its time to find the size of its heap (default 15)
+  --rate N      clients per second (default 25)
+  --json        print the outcome as JSON, and nothing else
+
+Memory may grow by 1 MB per hour. What is left after all garbage is collected, once all
+clients are gone, shows that within half an hour: 0.5 MB are allowed over the whole run. The
+memory of the process contains garbage too: 4 MB are allowed. A run says what it resolves.
+Open files and processes have to be back where they were, once all clients are gone.
+
+Exit code: 0 nothing grows; 1 something does, or a client was served wrongly; 2 wrong options.`;
+
+/** In MB. */
+const MOST_PER_HOUR = 1;
+const UNCERTAIN = 4;
+const UNCERTAIN_HEAP = 0.5;
+/** Of those who call a server that was just killed, some get an error. */
+const MOST_UNANSWERED = 0.05;
+/** How long what clients have left behind may take to end, in milliseconds. */
+const REST_MS = 60_000;
+const ROW_MS = 30_000;
+/** After a rest the heap is small again for a moment; so long after it nothing is measured, in milliseconds. */
+const AFTER_REST_MS = 60_000;
+
+const { minutes, warmUp, rate, json } = readOptions();
+const say = (line) => json || console.log(line);
+
+const gateways = {
+  http: new HttpSoakGateway(),
+  'stdio 2025-11-25': new StdioSoakGateway('2025-11-25'),
+  [`stdio ${MODERN}`]: new StdioSoakGateway(MODERN),
+};
+const each = (work) =>
+  Promise.all(
+    Object.entries(gateways).map(async ([name, gateway]) => [name, await work(gateway, name)]),
+  ).then(Object.fromEntries);
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
+await each((gateway) => gateway.ready());
+
+const load = new SoakLoad(gateways, rate);
+say(`${minutes} minutes at ${rate} clients per second, after a warm-up of ${warmUp} minutes`);
+say('');
+const COLUMNS = Object.keys(gateways).flatMap((name) => [`${name}: MB`, 'files', 'processes']);
+const row = (cells) => say(`| ${cells.join(' | ')} |`);
+row([' elapsed', 'clients', ...COLUMNS]);
+row(['-------:', '------:', ...COLUMNS.map((name) => ':'.padStart(name.length, '-'))]);
+const began = performance.now();
+await load.run(() => sleep(warmUp * 60_000));
+const before = await rest();
+const heapBefore = await each((gateway) => gateway.heap());
+const measured = performance.now();
+const samples = await load.run(async () => {
+  await sleep(AFTER_REST_MS);
+  return watch(minutes * 60_000);
+});
+const after = await rest(before);
+const heapHours = (performance.now() - measured) / 3_600_000;
+const heapAfter = await each((gateway) => gateway.heap());
+const commandsAfter = await each((gateway) => gateway.processes().map(({ command }) => command));
+const left = await each((gateway) => gateway.stop());
+await closeRemotes();
+
+const hours = minutes / 60;
+const resolved = Math.max(MOST_PER_HOUR, UNCERTAIN / hours);
+const heapResolved = Math.max(MOST_PER_HOUR, UNCERTAIN_HEAP / heapHours);
+const heapGrowth = Object.fromEntries(
+  Object.keys(gateways).map((name) => [name, (heapAfter[name] - heapBefore[name]) / heapHours]),
+);
+const growth = Object.fromEntries(
+  Object.entries(samples).map(([name, points]) => [name, slopePerHour(points)]),
+);
+const problems = [
+  ...load.faults,
+  ...(load.unanswered > load.visits * MOST_UNANSWERED ? [`${load.unanswered} calls were not answered`] : []),
+  ...Object.keys(gateways).flatMap((name) => [
+    ...(growth[name] > resolved ? [`${name}: memory grows by ${growth[name].toFixed(1)} MB per hour`] : []),
+    ...(heapGrowth[name] > heapResolved
+      ? [`${name}: memory without garbage grows by ${heapGrowth[name].toFixed(1)} MB per hour`]
+      : []),
+    ...Object.keys(after[name])
+      .filter((what) => after[name][what] > before[name][what])
+      .map((what) => `${name}: ${before[name][what]} ${what} before, ${after[name][what]} after`),
+    ...(after[name].processes > before[name].processes
+      ? [`${name}: the processes after: ${commandsAfter[name].join('; ')}`]
+      : []),
+    ...left[name].map((what) => `${name}: left after the end: ${what}`),
+  ]),
+];
+report();
+
+/** Samples memory for so long; gives it by gateway. */
+async function watch(ms) {
+  const seen = Object.fromEntries(Object.keys(gateways).map((name) => [name, []]));
+  const until = performance.now() + ms;
+  for (let nextRow = 0; performance.now() < until; await sleep(1000)) {
+    const at = performance.now();
+    const now = await each((gateway) => gateway.sample());
+    for (const name of Object.keys(gateways)) seen[name].push({ at, value: now[name].rss });
+    if (at < nextRow) continue;
+    nextRow = at + ROW_MS;
+    const cells = Object.entries(gateways).flatMap(([name, gateway]) => [
+      now[name].rss.toFixed(1),
+      now[name].files,
+      gateway.processes().length,
+    ]);
+    const elapsed = `${((at - began) / 60_000).toFixed(1)} min`;
+    row([
+      elapsed.padStart(8),
+      String(load.visits).padStart(7),
+      ...cells.map((cell, index) => String(cell).padStart(COLUMNS[index].length)),
+    ]);
+  }
+  return seen;
+}
+
+/**
+ * The open files and processes once all clients are gone and every server runs: when they no longer change, or are no
+ * more than `wanted`.
+ */
+async function rest(wanted) {
+  await load.settle();
+  const look = () =>
+    each((gateway) => ({ files: gateway.sample().files, processes: gateway.processes().length }));
+  const until = performance.now() + REST_MS;
+  let seen = await look();
+  for (let same = 0; same < 10 && performance.now() < until;) {
+    await sleep(1000);
+    const now = await look();
+    same = JSON.stringify(now) === JSON.stringify(seen) ? same + 1 : 0;
+    seen = now;
+    const isLess = Object.keys(now).every((name) =>
+      Object.keys(now[name]).every((what) => now[name][what] <= wanted?.[name][what]),
+    );
+    if (isLess) break;
+  }
+  return seen;
+}
+
+function report() {
+  const outcome = {
+    ...{ minutes, rate, visits: load.visits, unanswered: load.unanswered },
+    ...{ growthPerHour: growth, resolvedPerHour: resolved },
+    ...{ heapGrowthPerHour: heapGrowth, heapResolvedPerHour: heapResolved, heapBefore, heapAfter },
+    ...{ before, after, problems },
+  };
+  if (json) console.log(JSON.stringify(outcome, null, 2));
+  say(`\n${load.visits} clients, ${load.unanswered} calls without an answer from a killed server`);
+  for (const [name, slope] of Object.entries(growth)) {
+    const { files, processes } = after[name];
+    say(
+      `${name}: ${slope.toFixed(1)} MB per hour, without garbage ${heapGrowth[name].toFixed(1)} ` +
+        `(${heapBefore[name].toFixed(1)} to ${heapAfter[name].toFixed(1)} MB); at rest ${files} files, ${processes} processes`,
+    );
+  }
+  say(
+    `A run of ${minutes} minutes resolves growth above ${resolved.toFixed(1)} MB per hour, ` +
+      `without garbage above ${heapResolved.toFixed(1)}.`,
+  );
+  for (const problem of problems.slice(0, 20)) say(`FAILED ${problem}`);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: 'string', default: '10' },
+      'warm-up': { type: 'string', default: '15' },
+      rate: { type: 'string', default: '25' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(HELP);
+    process.exit(0);
+  }
+  const [minutes, warmUp, rate] = [values.minutes, values['warm-up'], values.rate].map(Number);
+  if (!(minutes > 0 && warmUp >= 0 && rate > 0)) {
+    console.error(HELP);
+    process.exit(2);
+  }
+  return { minutes, warmUp, rate, json: values.json };
+}
