@@ -1,7 +1,8 @@
 /**
- * node bench/run.mjs [--quick] [--only startup|scan|call|eras|list|memory|http|yard|language|tokens] [--json] [--out FILE] [--entry FILE] [--beside FILE]
+ * node bench/run.mjs [--quick] [--only startup|scan|call|eras|list|memory|http|yard|language|tokens|search|tasks] [--json] [--out FILE] [--entry FILE] [--beside FILE] [--tools FILE]
  *
  * Measures the built program and prints tables; with --beside, the eras of another build in turns with it. Nothing is written but with --out; nothing is left running.
+ * The search installs real servers from npm, once; --tools writes what they say of their tools to a file.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -15,8 +16,10 @@ import { measureLanguage } from './language.mjs';
 import { measureLists } from './list.mjs';
 import { measureMemory } from './memory.mjs';
 import { measureScan } from './scan.mjs';
+import { measureSearch } from './search.mjs';
 import { measureStartup } from './startup.mjs';
 import { table } from './lib/table.mjs';
+import { measureTasks } from './tasks.mjs';
 import { measureTokens } from './tokens.mjs';
 import { measureYard } from './yard.mjs';
 
@@ -27,10 +30,24 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
     out: { type: 'string' },
     beside: { type: 'string' },
+    tools: { type: 'string' },
     entry: { type: 'string', default: fileURLToPath(new URL('../dist/index.js', import.meta.url)) },
   },
 });
-const parts = ['startup', 'scan', 'call', 'eras', 'list', 'memory', 'http', 'yard', 'language', 'tokens'];
+const parts = [
+  'startup',
+  'scan',
+  'call',
+  'eras',
+  'list',
+  'memory',
+  'http',
+  'yard',
+  'language',
+  'tokens',
+  'search',
+  'tasks',
+];
 if (options.only !== undefined && !parts.includes(options.only)) {
   console.error(`--only takes one of ${parts.join(', ')}.`);
   process.exit(2);
@@ -88,6 +105,14 @@ if (wanted('language')) {
 if (wanted('tokens')) {
   results.tokens = await measureTokens({ entry });
   say(tokensTable(results.tokens));
+}
+if (wanted('search')) {
+  results.search = await measureSearch({ say, toolsFile: options.tools });
+  say(searchTables(results.search));
+}
+if (wanted('tasks')) {
+  results.tasks = await measureTasks({ entry });
+  say(tasksTables(results.tasks));
 }
 const json = JSON.stringify(results, undefined, 2);
 if (options.json) console.log(json);
@@ -225,7 +250,7 @@ function yardTable({ services, own, up, added, down, node, git, brief, ratio, by
       ['what that adds', ms(added), verdict(added, 200)],
       ['switchyard down', ms(down), verdict(down, 1000)],
       ['node -e 0', ms(node), ''],
-      ['git status --short', ms(git), ''],
+      ['git config and git status', ms(git), ''],
       ['switchyard brief', ms(brief), ''],
       ['× node -e 0, without git', times(ratio), verdict(ratio, 2)],
       ['bytes of brief --json', String(bytes), verdict(bytes, 4096)],
@@ -257,6 +282,53 @@ function tokensTable({ servers, tools, rows }) {
       `${savedPercent}%`,
     ]),
   );
+}
+
+function tasksTables({ servers, tools, start, rows, all }) {
+  const exposures = Object.keys(start);
+  const of = (key) => (by) => exposures.map((exposure) => String(by[exposure][key]));
+  const one = (title, key) =>
+    table(
+      title,
+      ['', ...exposures],
+      [...rows.map(({ name, by }) => [name, ...of(key)(by)]), ['all', ...of(key)(all)]],
+    );
+  return [
+    `${servers} servers, ${tools} tools. Before the first call: ${exposures.map((each) => `${each} ${start[each]}`).join(', ')} tokens (o200k).\n`,
+    one(
+      'Tokens of each conversation, everything counted once: definitions, discovery, calls, results',
+      'once',
+    ),
+    one('Tokens that the model reads, with the whole conversation sent in each turn', 'resent'),
+    one('Tokens that the model writes, without its answer', 'written'),
+    one('Turns of the model, with the one that gives the answer', 'turns'),
+    one('Time in the gateway and the servers, in ms', 'ms'),
+  ].join('\n');
+}
+
+function searchTables({ servers, tools, rows, many, indexMs, p50, p99 }) {
+  const percent = (part) => `${(part * 100).toFixed(0)} %`;
+  const found = table(
+    `find_tool over ${servers} servers and ${tools} tools: how often the right tool comes first, or among the first five`,
+    ['queries', '', 'hit@1', 'hit@5', 'at all', 'plain index: hit@1', 'hit@5', 'tokens, p50', 'most'],
+    rows.map((row) => [
+      row.name,
+      String(row.queries),
+      ...[row.first, row.five, row.any, row.plainFirst, row.plainFive].map(percent),
+      String(row.tokens),
+      String(row.mostTokens),
+    ]),
+  );
+  const speed = table(
+    `The same over ${many} tools, in ms of CPU time`,
+    ['', 'ms', 'target'],
+    [
+      ['the index, the first time', figure(indexMs), verdict(indexMs, 1000)],
+      ['a search, p50', figure(p50), ''],
+      ['a search, p99', figure(p99), verdict(p99, 5)],
+    ],
+  );
+  return `${found}\n${speed}`;
 }
 
 function memoryTable(rows) {

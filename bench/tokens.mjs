@@ -1,11 +1,11 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { definitions, official } from './lib/official-servers.mjs';
 
 const MOCK = fileURLToPath(new URL('../examples/mock-child', import.meta.url));
 
@@ -121,21 +121,6 @@ function serversIn(cwd) {
     memory: { ...official('memory'), env: { MEMORY_FILE_PATH: join(cwd, 'memory.jsonl') } },
     mock: { command: process.execPath, args: [join(cwd, 'mock', 'index.mjs')] },
   };
-}
-
-function official(name, ...args) {
-  const manifest = createRequire(import.meta.url).resolve(
-    `@modelcontextprotocol/server-${name}/package.json`,
-  );
-  const { bin } = JSON.parse(readFileSync(manifest, 'utf8'));
-  return { command: process.execPath, args: [join(dirname(manifest), bin[`mcp-server-${name}`]), ...args] };
-}
-
-/** What a model reads of a list of tools. */
-function definitions(tools) {
-  return tools
-    .map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }))
-    .join('\n');
 }
 
 function count(text) {
