@@ -18,7 +18,7 @@ const EMPTY_WORDS = /desk(?!top)|seat(?!belt)|shelf|surroundings|wayback|way-bac
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .map((path) => path.replaceAll('\\', '/'))
-  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts') && !/\.(test|cases)\.ts$/.test(path));
+  .filter((path) => /\.tsx?$/.test(path) && !path.endsWith('.d.ts') && !/\.(test|cases)\.ts$/.test(path));
 
 const places = new Map();
 const problems = [];
@@ -27,8 +27,9 @@ for (const file of files) {
   for (const name of exportsOf(file)) {
     if (EMPTY_NAMES.has(name) || EMPTY_WORDS.test(name))
       problems.push(`src/${file}: the name ${name} says too little`);
-    // An index passes on what others define, sometimes by loading it first.
-    if (basename(file) !== 'index.ts') places.set(name, [...(places.get(name) ?? []), `src/${file}`]);
+    // These pass on what others define, the second by loading it first.
+    if (!['index.ts', 'later.ts'].includes(basename(file)))
+      places.set(name, [...(places.get(name) ?? []), `src/${file}`]);
   }
 }
 for (const [name, found] of places)

@@ -23,7 +23,7 @@ import { ROOT } from './lib/bundle.mjs';
 import { DEV_SERVERS } from './lib/dev-servers.mjs';
 
 /** In milliseconds. */
-const PATIENCE = 30_000;
+const PATIENCE = 60_000;
 const SWITCHYARD = join(ROOT, 'dist/switchyard.js');
 const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const MODES = ['preserve', 'rewrite'];

@@ -7,6 +7,8 @@
  *
  * mcp-proxy-server uses config.json, or config.example.json where there is none.
  *
+ * `--no-build` runs what is in dist/, once.
+ *
  * Only the program writes to stdout. It ends when the program ends without an error, as it does at the end of stdin.
  */
 import { spawn } from 'node:child_process';
@@ -15,20 +17,23 @@ import { createBundler, ROOT } from './lib/bundle.mjs';
 import { developmentConfig } from './lib/development-config.mjs';
 
 const PROGRAMS = { switchboard: 'index.js', 'mcp-proxy-server': 'mcp-proxy-server.js', mcpmux: 'mcpmux.js' };
-const [first, ...rest] = process.argv.slice(2);
+const NO_BUILD = '--no-build';
+const given = process.argv.slice(2);
+const [first, ...rest] = given.filter((arg) => arg !== NO_BUILD);
 const named = Object.hasOwn(PROGRAMS, first ?? '');
 const program = named ? first : 'switchboard';
 const args = named || first === undefined ? rest : [first, ...rest];
 
 let running;
 let ending = false;
-const bundler = await createBundler({
-  async built(errors) {
-    if (errors > 0 || ending) return;
-    await stop();
-    if (!ending) start();
-  },
-});
+const built = async (errors) => {
+  if (errors > 0 || ending) return;
+  await stop();
+  if (!ending) start();
+};
+const bundler = given.includes(NO_BUILD)
+  ? { watch: () => built(0), dispose: () => undefined }
+  : await createBundler({ built });
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => void end(0));
 // A terminal tells the program too, and a second signal would cut its end short.
 process.on('SIGINT', () => void end(0, process.stdin.isTTY === true));

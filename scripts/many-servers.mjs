@@ -12,30 +12,24 @@
  * answer from it too. Prints which answered, after how many seconds, and the description of each suite. The exit code
  * is 1 when a healthy server is called dead, and 2 when fewer than 20 are healthy (with --only: when none is).
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, homedir, platform, tmpdir } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { ROOT } from './lib/bundle.mjs';
+import { connect, end, endAll, HELLO, install, SERVER_CACHE, within } from './lib/npm-server-runs.mjs';
 import { NPM_SERVERS } from './lib/npm-servers.mjs';
 
 /** In milliseconds. */
 const ALONE = 120_000;
 const TOGETHER = 300_000;
 const ENOUGH = 20;
-const HELLO = {
-  protocolVersion: '2025-06-18',
-  capabilities: {},
-  clientInfo: { name: 'many-servers', version: '1.0.0' },
-};
 
 const { values: options } = parseArgs({
   options: {
     runs: { type: 'string', default: '1' },
     only: { type: 'string' },
-    cache: { type: 'string', default: join(cacheDirectory(), 'mcp-switchboard-many-servers') },
+    cache: { type: 'string', default: SERVER_CACHE },
     json: { type: 'boolean', default: false },
   },
 });
@@ -49,15 +43,13 @@ if (unknown !== undefined || !Number.isInteger(runs) || runs < 1) {
 const say = (text) => console.error(text);
 const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(5)} s`;
 
-/** Everything that was started, so that nothing is left behind. */
-const started = new Set();
-process.once('exit', () => started.forEach(end));
+process.once('exit', endAll);
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 
 const servers = [];
 for (const server of NPM_SERVERS.filter(({ name }) => wanted.includes(name))) {
-  const command = install(server);
+  const command = install(server, options.cache, say);
   if (command !== undefined) servers.push({ ...server, ...command });
 }
 
@@ -82,39 +74,6 @@ say(
 );
 const tooFew = healthy.length < (options.only === undefined ? ENOUGH : 1);
 process.exit(dead.length > 0 ? 1 : tooFew ? 2 : 0);
-
-/** Installs a server where that has not been done. Returns how it is started; undefined where it cannot be installed. */
-function install({ name, package: wantedPackage }) {
-  const directory = join(options.cache, wantedPackage.replace(/[^\w.@-]/g, '+'));
-  const at = wantedPackage.lastIndexOf('@');
-  const packageName = wantedPackage.slice(0, at);
-  const installed = join(directory, 'node_modules', packageName, 'package.json');
-  if (!existsSync(installed)) {
-    say(`Installing ${wantedPackage}`);
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, 'package.json'), '{"private":true}');
-    const npm = platform() === 'win32' ? 'npm.cmd' : 'npm';
-    const { status, stderr } = spawnSync(
-      npm,
-      ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-save', wantedPackage],
-      { cwd: directory, encoding: 'utf8', shell: platform() === 'win32', timeout: 600_000 },
-    );
-    if (status !== 0) {
-      rmSync(directory, { recursive: true, force: true });
-      say(
-        `  ${name} cannot be installed: ${stderr.split('\n').find((line) => /error/.test(line)) ?? status}`,
-      );
-      return undefined;
-    }
-  }
-  const { bin } = JSON.parse(readFileSync(installed, 'utf8'));
-  const file = typeof bin === 'string' ? bin : Object.values(bin ?? {})[0];
-  if (file === undefined) {
-    say(`  ${name} has no command`);
-    return undefined;
-  }
-  return { command: process.execPath, file: join(directory, 'node_modules', packageName, file) };
-}
 
 /** Starts a server as a host would and asks it for its tools. */
 async function startAlone({ command, file, args = [], env = {} }) {
@@ -191,83 +150,4 @@ async function introspect(peer, name) {
 
 function failed(error) {
   return { isError: true, content: [{ text: error.message }] };
-}
-
-/** A program that speaks JSON-RPC line by line. */
-function connect(command, args, cwd, env) {
-  const child = spawn(command, args, {
-    cwd,
-    env: { ...process.env, ...env },
-    stdio: 'pipe',
-    detached: platform() !== 'win32',
-  });
-  started.add(child);
-  const waiting = new Map();
-  let lastId = 0;
-  let stderr = '';
-  const giveUp = (why) => {
-    for (const { reject } of waiting.values()) reject(new Error(why));
-    waiting.clear();
-  };
-  child.stderr.on('data', (chunk) => (stderr = (stderr + chunk).slice(-2000)));
-  child.stdin.on('error', () => undefined);
-  child.once('error', (error) => giveUp(error.message));
-  child.once('exit', (code, signal) => giveUp(`exited with ${code ?? signal}`));
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    let message;
-    try {
-      message = JSON.parse(line);
-    } catch {
-      return;
-    }
-    const asked = message.method === undefined ? waiting.get(message.id) : undefined;
-    if (asked === undefined) return;
-    waiting.delete(message.id);
-    if (message.error) asked.reject(new Error(JSON.stringify(message.error)));
-    else asked.resolve(message.result);
-  });
-  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  return {
-    child,
-    ask: (method, params) =>
-      new Promise((resolve, reject) => {
-        waiting.set(++lastId, { resolve, reject });
-        send({ id: lastId, method, params });
-      }),
-    tell: (method) => send({ method }),
-    lastWords: () => stderr.trim().split('\n').slice(-2).join(' | ').slice(0, 200),
-    /** Lets it clean up after itself first. */
-    close: async () => {
-      const exited = new Promise((resolve) => child.once('exit', resolve));
-      child.stdin.end();
-      await within(15_000, exited).catch(() => undefined);
-      end(child);
-    },
-  };
-}
-
-/** Ends a program and what it has started. */
-function end(child) {
-  started.delete(child);
-  try {
-    if (platform() === 'win32') spawnSync('taskkill', ['/PID', String(child.pid), '/T', '/F']);
-    else process.kill(-child.pid, 'SIGKILL');
-  } catch {
-    // It is gone.
-  }
-}
-
-function within(ms, promise) {
-  let timer;
-  const timeout = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms);
-  });
-  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
-}
-
-function cacheDirectory() {
-  if (process.env.XDG_CACHE_HOME) return process.env.XDG_CACHE_HOME;
-  if (platform() === 'darwin') return join(homedir(), 'Library', 'Caches');
-  if (platform() === 'win32') return process.env.LOCALAPPDATA ?? tmpdir();
-  return join(homedir(), '.cache');
 }

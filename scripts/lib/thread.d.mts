@@ -1,0 +1,5 @@
+import type { Plugin as EsbuildPlugin } from 'esbuild';
+import type { Plugin } from 'vitest/config';
+
+export declare const threadsForEsbuild: EsbuildPlugin;
+export declare const threadsForVite: Plugin;
