@@ -228,6 +228,8 @@ test('a page that does not read holds nobody up, and gets everything anew', asyn
   deaf.pause();
   const page = await TestPage.open(console.origin, cookie);
   await page.choose('calls');
+  // Calls are counted from when the console has found the gateway.
+  await page.gateway();
   for (let round = 0; round < 20; round++)
     await Promise.all(
       Array.from({ length: 50 }, () =>

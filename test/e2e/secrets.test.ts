@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { startGateway } from '../helpers/gateway.ts';
 import { CAN_PRESS, createHostHome, FILES } from '../helpers/host-home.ts';
 import { NO_KEYCHAIN, startKeychain } from '../helpers/keychain.ts';
+import { untilNotifiable } from '../helpers/management.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { createProject, nodeServer, type Project } from '../helpers/temp-project.ts';
 
@@ -108,6 +109,7 @@ describe('in a file', () => {
     const env = { XDG_CONFIG_HOME: project.path('.config') };
     const before = await gateway.introspect('tells');
     expect(JSON.stringify(before)).toContain('switchboard secret set TOKEN');
+    await untilNotifiable(client, project.path('.state'));
     const set = await runCli(project, ['secret', 'set', 'TOKEN', '--json'], { env, input: 'first-value' });
     expect(set.json.gateways).toEqual([expect.objectContaining({ told: true })]);
     await client.waitFor((message) => message.method === 'notifications/tools/list_changed');

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { App, WatchLink } from '../../../app/index.ts';
 import { type LoadedConfig, approvalRecordFile, locateConfig } from '../../../config/index.ts';
+import { secretsFile } from '../../../secrets/index.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/log.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
@@ -62,7 +63,7 @@ export function createStateWriter(options: StateWriterOptions): StateWriter {
         ...{ config: config(), program, url: opened?.url, control: control?.address, servers: states() },
       });
       if (!isFirst) return;
-      if (opened !== undefined && changedSince(readAt(), config())) reload();
+      if (opened !== undefined && changedSince(readAt(), config(), env)) reload();
     } catch (error) {
       log.debug('could not write the state file', { reason: messageOf(error) });
     }
@@ -108,13 +109,14 @@ export function createStateWriter(options: StateWriterOptions): StateWriter {
  * Whether a file that our commands change was written after `since`, in milliseconds since the epoch. A gateway reads its
  * configuration before other processes can find and notify it, so changes they write in between would go unnoticed.
  */
-export function changedSince(since: number, config: LoadedConfig): boolean {
+export function changedSince(since: number, config: LoadedConfig, env: NodeJS.ProcessEnv): boolean {
   const { files, search, servers, unusable } = config;
   const places = new Set([
     ...files.map(({ path }) => path),
     ...[...servers, ...unusable].map(({ origin }) => origin.file),
     ...(search === undefined ? [] : [locateConfig('project', search).path, approvalRecordFile()]),
     ...(search?.userDirectory === undefined ? [] : [locateConfig('user', search).path]),
+    secretsFile(env),
   ]);
   return [...places].some((path) => writtenAt(path) > since);
 }
