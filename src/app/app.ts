@@ -6,9 +6,9 @@ import { openStdioDoor, type HttpDoor, type StdioDoor } from '../doors/index.ts'
 import { findTools, ServerLister, type FoundTools, type WantedTools } from '../exposure/index.ts';
 import type { Gateway, WatchedGateway } from '../gateway/index.ts';
 import type { AppliedChanges } from '../management/index.ts';
-import { LaterResults } from '../results/index.ts';
-import { laterChildProcesses, type LaterChildProcesses } from '../process/index.ts';
-import { LaterToolSearch } from '../search/index.ts';
+import { LazyResults } from '../results/index.ts';
+import { lazyChildProcesses, type LazyChildProcesses } from '../process/index.ts';
+import { LazyToolSearch } from '../search/index.ts';
 import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { stateDirectory } from '../shared/paths.ts';
@@ -103,9 +103,9 @@ export function createApp(options: AppOptions): App {
     watch?.changed();
   };
   const { whereLooked = () => [], volatile = false, callerMs = Infinity, ownVariables = [] } = options;
-  const children = laterChildProcesses({ log, records: join(stateDirectory(env), 'children') });
-  const results = new LaterResults({ directory: join(stateDirectory(env), 'results'), log });
-  const finder = new LaterToolSearch({ stateDirectory: stateDirectory(env), log });
+  const children = lazyChildProcesses({ log, records: join(stateDirectory(env), 'children') });
+  const results = new LazyResults({ directory: join(stateDirectory(env), 'results'), log });
+  const finder = new LazyToolSearch({ stateDirectory: stateDirectory(env), log });
   const scripts = new Scripts();
   const current = { config: options.config };
   // As they are now: a description that changed would cost its clients their prompt caches.
@@ -233,7 +233,7 @@ const NOTE_MS = 1000;
 
 /** Loads what servers need: an update of the program may take the files away before the first server is used. */
 function preload(
-  children: LaterChildProcesses,
+  children: LazyChildProcesses,
   parts: readonly ({ load(): Promise<unknown> } | undefined)[],
   log: Logger,
 ): void {
@@ -249,7 +249,7 @@ function limitsResults({ catalog }: Gateway): boolean {
 
 async function closeAll(
   workspaces: Workspaces,
-  children: LaterChildProcesses,
+  children: LazyChildProcesses,
   already: number,
 ): Promise<void> {
   const closed = workspaces.close();

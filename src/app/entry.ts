@@ -20,7 +20,7 @@ import type { Logger } from '../shared/log.ts';
 import { stateDirectory } from '../shared/paths.ts';
 import { isSecretName } from '../shared/secrets.ts';
 import { createYardSource, type FileApproval } from '../switchyard/features/mcp/index.ts';
-import { laterLogin, type ProcessTarget, type RemoteTarget, type UpstreamServer } from '../upstream/index.ts';
+import { lazyLogin, type ProcessTarget, type RemoteTarget, type UpstreamServer } from '../upstream/index.ts';
 
 export interface ServerContext {
   readonly limits: Settings['limits'];
@@ -202,7 +202,7 @@ function remoteTarget(server: RemoteDefinition, context: ServerContext): RemoteT
     headers: { ...headers, [PATH_HEADER]: gatewayPath().join(', ') },
     ...(oauth === false || authorized
       ? {}
-      : { login: laterLogin({ server: name, url, oauth, directory: stateDirectory, log }) }),
+      : { login: lazyLogin({ server: name, url, oauth, directory: stateDirectory, log }) }),
   };
 }
 

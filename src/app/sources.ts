@@ -17,7 +17,7 @@ import {
   type SourceState,
 } from '../gateway/index.ts';
 import type { CallHooks } from '../hooks/index.ts';
-import type { LaterChildProcesses } from '../process/index.ts';
+import type { LazyChildProcesses } from '../process/index.ts';
 import { Client, type Era, type JsonObject } from '../protocol/index.ts';
 import { editedString } from '../wire/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
@@ -40,7 +40,7 @@ export interface SourcesOptions {
   readonly program: string;
   readonly log: Logger;
   readonly stderr: (line: string) => void;
-  readonly children: LaterChildProcesses;
+  readonly children: LazyChildProcesses;
   readonly env: NodeJS.ProcessEnv;
   /** Variables that servers do not inherit. */
   readonly ownVariables: readonly string[];

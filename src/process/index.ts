@@ -13,7 +13,7 @@ export { readExit, type RecordedExit } from './exit-file.ts';
 export { commandNotExecutable, commandNotFound, directoryUnusable } from './command-problems.ts';
 export { cgroupDirectory } from './cgroup.ts';
 export { createChildProcesses, type Child, type ChildProcesses } from './child-processes.ts';
-export { laterChildProcesses, type LaterChildProcesses } from './later-child-processes.ts';
+export { lazyChildProcesses, type LazyChildProcesses } from './lazy-child-processes.ts';
 export { findCommand, findExecutable, type FoundCommand } from './find-command.ts';
 export { bootId, pidNamespace, type ProcessIdentity } from './process-identity.ts';
 export { memoryOf, privateMemory } from './memory-of.ts';

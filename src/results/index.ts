@@ -1,1 +1,1 @@
-export { LaterResults } from './later-results.ts';
+export { LazyResults } from './lazy-results.ts';

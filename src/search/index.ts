@@ -1,2 +1,2 @@
 export { clearLearned, learnedFile } from './learned-file.ts';
-export { LaterToolSearch, type FoundNeed, type FoundTool, type ToolFinder } from './later-tool-search.ts';
+export { LazyToolSearch, type FoundNeed, type FoundTool, type ToolFinder } from './lazy-tool-search.ts';

@@ -1,4 +1,4 @@
-import type { ToolSearchOptions } from './later-tool-search.ts';
+import type { ToolSearchOptions } from './lazy-tool-search.ts';
 import { LearnedFile, learnedFile } from './learned-file.ts';
 import { ToolSearch } from './tool-search.ts';
 

@@ -1,5 +1,5 @@
 import { createSerial } from '../shared/serial.ts';
-import type { FoundNeed, ToolFinder } from './later-tool-search.ts';
+import type { FoundNeed, ToolFinder } from './lazy-tool-search.ts';
 import type { LearnedFile } from './learned-file.ts';
 import { needsIn } from './needs.ts';
 import { rankTools } from './rank.ts';

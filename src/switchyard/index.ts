@@ -30,4 +30,4 @@ export type { Diagnosis, FailedDiagnosis } from './features/doctor/doctor.ts';
 export type { InitResult } from './features/init/init.ts';
 export type { ProjectStatus } from './features/status/all-projects.ts';
 export type { UpOptions, UpResult } from './features/up/up.ts';
-export * from './later.ts';
+export * from './lazy.ts';

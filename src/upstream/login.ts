@@ -31,7 +31,7 @@ export type NotRenewed =
 export const loadAuth = () => import('./auth/index.ts');
 
 /** A login whose code is loaded when it is first asked: servers that take no login never need it. */
-export function laterLogin(options: LoginOptions): Login {
+export function lazyLogin(options: LoginOptions): Login {
   let made: Promise<Login> | undefined;
   const get = (): Promise<Login> => (made ??= loadAuth().then(({ createLogin }) => createLogin(options)));
   return {

@@ -16,7 +16,7 @@ import { callEdits } from '../call-edits.ts';
 import { correctedCall, misplacedArguments } from '../misplaced-arguments.ts';
 import { signature } from '../suite/signature.ts';
 import { summarise } from '../suite/summarise.ts';
-import { hintsOf, ToldHints } from '../told-hints.ts';
+import { hintsOf, ShownHints } from '../shown-hints.ts';
 
 /** A tool composed of tools of several servers, as the configuration describes it. */
 export interface CompoundSettings {
@@ -38,11 +38,11 @@ export interface CompoundServer {
  */
 export function compound(settings: CompoundSettings): OverallExposure {
   let shown: Shown = new Map();
-  const told = new ToldHints(() => sumOfTools(settings, shown));
+  const shownHints = new ShownHints(() => sumOfTools(settings, shown));
   return {
     present: (find) => {
       shown = new Map(settings.subtools.map(({ server }) => [server, find(server)]));
-      return [present(settings, shown, told)];
+      return [present(settings, shown, shownHints)];
     },
   };
 }
@@ -50,7 +50,7 @@ export function compound(settings: CompoundSettings): OverallExposure {
 /** The servers of its tools, as far as they are configured. */
 type Shown = ReadonlyMap<string, FilteredEntry | undefined>;
 
-function present(settings: CompoundSettings, shown: Shown, told: ToldHints): PresentedTool {
+function present(settings: CompoundSettings, shown: Shown, shownHints: ShownHints): PresentedTool {
   // A server that is not configured costs its own subtools only; they are not offered.
   const there = settings.subtools.filter(({ server }) => shown.get(server) !== undefined);
   const offered = { ...settings, subtools: there };
@@ -62,9 +62,9 @@ function present(settings: CompoundSettings, shown: Shown, told: ToldHints): Pre
         name,
         description: described,
         inputSchema: inputSchema(offered),
-        ...told.show(),
+        ...shownHints.show(),
       }),
-    run: (call, name) => run(call, name, { settings, shown, told }),
+    run: (call, name) => run(call, name, { settings, shown, shownHints }),
   };
 }
 
@@ -74,8 +74,8 @@ function run(
   {
     settings: { subtools },
     shown,
-    told,
-  }: { readonly settings: CompoundSettings; readonly shown: Shown; readonly told: ToldHints },
+    shownHints,
+  }: { readonly settings: CompoundSettings; readonly shown: Shown; readonly shownHints: ShownHints },
 ): void {
   const { request } = call;
   const refuse = (code: ErrorCode, message: string, hint: string | undefined): void =>
@@ -111,8 +111,8 @@ function run(
     return;
   }
   call.assign(entry.source, () => `Tool '${tool}' of server '${server}'`, tool, Client.args);
-  const send = (): void => sendTo(entry, call, { tool, server, name, told });
-  if (entry.source.known('tools') !== undefined || !told.mislead(hintsOf(undefined))) send();
+  const send = (): void => sendTo(entry, call, { tool, server, name, shownHints });
+  if (entry.source.known('tools') !== undefined || !shownHints.mislead(hintsOf(undefined))) send();
   else {
     // What was promised of every call is checked against the list of this run.
     entry.source.list('tools').then(
@@ -134,19 +134,19 @@ interface CompoundCall {
   readonly tool: string;
   /** What the compound tool is called. */
   readonly name: string;
-  readonly told: ToldHints;
+  readonly shownHints: ShownHints;
 }
 
 function sendTo(
   { source, rules }: CatalogEntry,
   call: Call,
-  { server, tool, name, told }: CompoundCall,
+  { server, tool, name, shownHints }: CompoundCall,
 ): void {
   const { request } = call;
   const refuse = (code: ErrorCode, message: string, hint: string | undefined): void =>
     call.fail(new SwitchboardError(code, message, { hint }));
   const component = source.known('tools')?.byKey.get(tool);
-  if (told.mislead(hintsOf(component && { component }))) {
+  if (shownHints.mislead(hintsOf(component && { component }))) {
     const why = `it does more than '${name}' was listed with, because its server has changed its tools`;
     const hint =
       'Call it again. The list of tools has been corrected, and the client may ask the user first.';

@@ -1,6 +1,6 @@
 import { Gateway } from '../../gateway/index.ts';
 import { silentLogger } from '../../shared/log.ts';
-import { LaterToolSearch } from '../../search/index.ts';
+import { LazyToolSearch } from '../../search/index.ts';
 import { exposureCases, noResults, sendToolCall } from '../exposure.cases.ts';
 import { search } from './search.ts';
 import { searched } from './searched.ts';
@@ -11,7 +11,7 @@ exposureCases('search', {
       entries: [{ ...entry, naming: 'prefixed', exposure: searched }],
       overall: Object.values(
         search({
-          finder: new LaterToolSearch({ log: silentLogger }),
+          finder: new LazyToolSearch({ log: silentLogger }),
           named: ['files'],
           firstListMs: () => 1000,
           results: noResults,

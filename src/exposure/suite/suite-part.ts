@@ -1,6 +1,6 @@
 import { filterTools, type CatalogEntry } from '../../gateway/index.ts';
 import { combinedHints, type ToolHints } from '../../protocol/index.ts';
-import { hintsOf } from '../told-hints.ts';
+import { hintsOf } from '../shown-hints.ts';
 
 /** A tool that stands for a server: for all of its tools, or for those of one effect. */
 export interface SuitePart {

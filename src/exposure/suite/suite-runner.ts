@@ -12,7 +12,7 @@ import {
 } from '../../gateway/index.ts';
 import { Dispatcher, listError } from '../dispatcher.ts';
 import { correctedCall } from '../misplaced-arguments.ts';
-import { hintsOf, type ToldHints } from '../told-hints.ts';
+import { hintsOf, type ShownHints } from '../shown-hints.ts';
 import { describeTools, introspectionResult, type IntrospectionMode } from './introspect.ts';
 import type { SuitePart } from './suite-part.ts';
 import type { SuiteSettings } from './suite.ts';
@@ -25,8 +25,8 @@ const LONGEST_NAME = 1024;
 /** What a suite itself takes. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set(['action', 'subtool', 'args', 'verbosity']);
 
-/** The tool that calls come by, and what clients were told of it. */
-type RunPart = SuitePart & { readonly told: ToldHints };
+/** The tool that receives the calls, and the annotations that clients see for it. */
+type RunPart = SuitePart & { readonly shownHints: ShownHints };
 
 /** Runs the actions of one suite tool, which may stand for some of the tools of its server only. */
 export class SuiteRunner {
@@ -146,12 +146,12 @@ export class SuiteRunner {
       .catch((error: unknown) => call.fail(listError(error, this.#entry.source.name)));
   }
 
-  /** Why this tool must not run it: another one stands for it, or clients were told that nothing like it happens here. */
+  /** Why this tool must not run it: another tool represents it, or the annotations promised clients less. */
   #bars(subtool: string, tool: OfferedTool | undefined): SwitchboardError | undefined {
-    const { name, includes, told } = this.#part;
+    const { name, includes, shownHints } = this.#part;
     const hints = hintsOf(tool);
     if (tool !== undefined && !includes(hints)) return this.#isElsewhere(subtool);
-    if (!told.mislead(hints)) return undefined;
+    if (!shownHints.mislead(hints)) return undefined;
     return new SwitchboardError(
       'TOOLS_CHANGED',
       `Subtool '${subtool}' was not run: it does more than '${name}' was listed with, because the server has changed its tools.`,

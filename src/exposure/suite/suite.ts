@@ -1,7 +1,7 @@
 import type { CatalogEntry, Exposure, PresentedTool, Results, Source } from '../../gateway/index.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 import { printableLine } from '../../shared/printable.ts';
-import { ToldHints } from '../told-hints.ts';
+import { ShownHints } from '../shown-hints.ts';
 import { suiteDescription, type DescriptionSettings } from './description.ts';
 import { SuiteRunner } from './suite-runner.ts';
 import { hintsOfPart, suiteParts, type SuitePart } from './suite-part.ts';
@@ -28,7 +28,7 @@ export function suite(settings: SuiteSettings): Exposure {
   const inputSchema = settings.results === undefined ? INPUT_SCHEMA : READING_SCHEMA;
   // A server that has started meanwhile could say more, but a changed list invalidates the prompt caches of hosts.
   const descriptions = new WeakMap<Source, string>();
-  const told = new WeakMap<Source, ReadonlyMap<SuitePart, ToldHints>>();
+  const shownHints = new WeakMap<Source, ReadonlyMap<SuitePart, ShownHints>>();
   let made: { readonly entry: CatalogEntry; readonly tools: readonly PresentedTool[] } | undefined;
   const describe = (entry: CatalogEntry): string => {
     const { source } = entry;
@@ -44,11 +44,11 @@ export function suite(settings: SuiteSettings): Exposure {
       const { source } = entry;
       const parts = suiteParts(settings.name ?? `${source.name}_suite`, settings.split);
       const hints =
-        told.get(source) ??
-        new Map(parts.map((part) => [part, new ToldHints(() => hintsOfPart(part, entry))]));
-      told.set(source, hints);
+        shownHints.get(source) ??
+        new Map(parts.map((part) => [part, new ShownHints(() => hintsOfPart(part, entry))]));
+      shownHints.set(source, hints);
       const tools = [...hints].map(([part, said]): PresentedTool => {
-        const runner = new SuiteRunner(entry, settings, { ...part, told: said });
+        const runner = new SuiteRunner(entry, settings, { ...part, shownHints: said });
         return {
           names: [part.name],
           definition: (name) =>

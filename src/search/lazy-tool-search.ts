@@ -30,7 +30,7 @@ export interface ToolSearchOptions {
 }
 
 /** What finds tools, for all clients. It is loaded when somebody searches for the first time. */
-export class LaterToolSearch implements ToolFinder {
+export class LazyToolSearch implements ToolFinder {
   readonly #options: ToolSearchOptions;
   #loading: Promise<ToolSearch> | undefined;
   #loaded: ToolSearch | undefined;

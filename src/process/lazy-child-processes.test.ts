@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../shared/log.ts';
-import { laterChildProcesses, type LaterChildProcesses } from './later-child-processes.ts';
+import { lazyChildProcesses, type LazyChildProcesses } from './lazy-child-processes.ts';
 import type { SpawnOptions } from './spawnable.ts';
 
 const WAITING: SpawnOptions = {
@@ -11,8 +11,8 @@ const WAITING: SpawnOptions = {
   env: process.env as Record<string, string>,
 };
 
-function createLater(): LaterChildProcesses {
-  const made = laterChildProcesses({ log: silentLogger });
+function createLater(): LazyChildProcesses {
+  const made = lazyChildProcesses({ log: silentLogger });
   onTestFinished(() => made.killAllNow());
   return made;
 }

@@ -11,7 +11,7 @@ export interface ResultsOptions {
 }
 
 /** The results of all clients. What does the work is loaded when a result may be too long. */
-export class LaterResults implements Results {
+export class LazyResults implements Results {
   readonly #options: ResultsOptions;
   #loading: Promise<KeptResults> | undefined;
   #loaded: KeptResults | undefined;

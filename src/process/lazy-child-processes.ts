@@ -3,13 +3,13 @@ import type { StopStages } from './terminate.ts';
 import { loadWindows } from './windows.ts';
 
 /** The children of a program that may never start one: the code for them is loaded with the first. */
-export interface LaterChildProcesses extends Pick<ChildProcesses, 'killAllNow' | 'size'> {
+export interface LazyChildProcesses extends Pick<ChildProcesses, 'killAllNow' | 'size'> {
   load(): Promise<ChildProcesses>;
   /** Stops all children in parallel. Final: every later spawn fails. */
   stopAll(stages?: StopStages): Promise<void>;
 }
 
-export function laterChildProcesses(options: ChildProcessesOptions): LaterChildProcesses {
+export function lazyChildProcesses(options: ChildProcessesOptions): LazyChildProcesses {
   let children: ChildProcesses | undefined;
   let loading: Promise<ChildProcesses> | undefined;
   let closed = false;

@@ -1,0 +1,53 @@
+import type { OfferedTool } from '../gateway/index.ts';
+import {
+  annotationsOf,
+  combinedHints,
+  toolHints,
+  type JsonObject,
+  type ToolHints,
+} from '../protocol/index.ts';
+
+/**
+ * The annotations that clients see for one of our tools that represents several: the combination of theirs. Hosts use them
+ * to decide what runs without a question, so they must not promise too much. While the tools are unknown there are none.
+ * During one run they only become stricter, because a list that changes costs hosts their prompt cache.
+ */
+export class ShownHints {
+  readonly #sum: () => ToolHints | undefined;
+  #begun = false;
+  #shown: ToolHints | undefined;
+
+  /** `sum` combines the hints of all tools that are known now. */
+  constructor(sum: () => ToolHints | undefined) {
+    this.#sum = sum;
+  }
+
+  /** The annotations that clients see now, as a member of the tool. */
+  show(): { readonly annotations?: JsonObject } {
+    if (!this.#begun) this.#shown = this.#sum();
+    else if (this.#shown !== undefined) this.#shown = combinedHints([this.#shown, this.#sum() ?? this.#shown]);
+    this.#begun = true;
+    return this.#shown === undefined ? {} : { annotations: annotationsOf(this.#shown) };
+  }
+
+  /** Whether a client may have allowed a call with these hints because the annotations promised less. */
+  mislead(hints: ToolHints): boolean {
+    const { readOnly = false, destructive = true } = this.#shown ?? {};
+    return (readOnly && !hints.readOnly) || (!destructive && hints.destructive);
+  }
+}
+
+/** The hints of a tool, or those to assume for an unknown one. */
+export function hintsOf(tool: Pick<OfferedTool, 'component'> | undefined): ToolHints {
+  if (tool === undefined) return UNKNOWN;
+  let hints = read.get(tool.component);
+  if (hints === undefined) {
+    hints = toolHints(tool.component.member('annotations'));
+    read.set(tool.component, hints);
+  }
+  return hints;
+}
+
+const UNKNOWN = toolHints(undefined);
+/** Cached, because every call of a suite reads them. */
+const read = new WeakMap<OfferedTool['component'], ToolHints>();
