@@ -324,7 +324,7 @@ function yardRules() {
   found.push({
     name: 'every-folder-of-switchyard-has-a-row',
     severity: 'error',
-    from: { path: yard, pathNot: [...listed, `${yard}(index|later)\\.ts$`] },
+    from: { path: yard, pathNot: [...listed, `${yard}(index|lazy)\\.ts$`] },
     to: {},
   });
   return found;

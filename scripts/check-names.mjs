@@ -28,7 +28,7 @@ for (const file of files) {
     if (EMPTY_NAMES.has(name) || EMPTY_WORDS.test(name))
       problems.push(`src/${file}: the name ${name} says too little`);
     // These pass on what others define, the second by loading it first.
-    if (!['index.ts', 'later.ts'].includes(basename(file)))
+    if (!['index.ts', 'lazy.ts'].includes(basename(file)))
       places.set(name, [...(places.get(name) ?? []), `src/${file}`]);
   }
 }

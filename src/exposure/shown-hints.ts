@@ -25,7 +25,8 @@ export class ShownHints {
   /** The annotations that clients see now, as a member of the tool. */
   show(): { readonly annotations?: JsonObject } {
     if (!this.#begun) this.#shown = this.#sum();
-    else if (this.#shown !== undefined) this.#shown = combinedHints([this.#shown, this.#sum() ?? this.#shown]);
+    else if (this.#shown !== undefined)
+      this.#shown = combinedHints([this.#shown, this.#sum() ?? this.#shown]);
     this.#begun = true;
     return this.#shown === undefined ? {} : { annotations: annotationsOf(this.#shown) };
   }
