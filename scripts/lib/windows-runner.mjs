@@ -64,7 +64,10 @@ function visit(task) {
 function report(task) {
   reported.add(task);
   const { state, errors = [] } = task.result ?? { state: task.mode };
-  const problems = errors.map((error) => error.stack ?? error.message ?? String(error));
+  // The stack of a test that takes too long does not contain the message.
+  const problems = errors.map(({ message, stack = '' }) =>
+    stack.includes(message) ? stack : `${message}\n${stack}`,
+  );
   appendFileSync(results, `${JSON.stringify({ name: nameOf(task), state, problems })}\n`);
 }
 
