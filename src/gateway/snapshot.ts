@@ -22,7 +22,7 @@ export interface Snapshot {
   readonly resources: ReadonlyMap<string, OwnedComponent>;
   readonly templates: ReadonlyMap<string, OwnedTemplate>;
   /** The answers to the requests that list them, as JSON text. */
-  readonly texts: Readonly<Record<CatalogKind, string>>;
+  readonly texts: Readonly<ListTexts>;
 }
 
 /** The known lists of one source, by kind. */
@@ -74,12 +74,8 @@ export function takeSnapshot(
     resources: textsIn(resources),
     resourceTemplates: [...textsIn(templates), ...(keepsResults(catalog) ? [RESULT_TEMPLATE] : [])],
   };
-  const texts = Object.fromEntries(
-    CATALOG_KINDS.map((kind) => [
-      kind,
-      interned(`{"${LIST_KINDS[kind].member}":[${[...parts[kind]].join(',')}]}`),
-    ]),
-  ) as Record<CatalogKind, string>;
+  const text = (kind: CatalogKind) => `{"${LIST_KINDS[kind].member}":[${[...parts[kind]].join(',')}]}`;
+  const texts = shared(Object.fromEntries(CATALOG_KINDS.map((kind) => [kind, text(kind)])) as ListTexts);
   return { catalog, tools, prompts, resources, templates, texts };
 }
 
@@ -88,20 +84,21 @@ export function keepsResults({ entries }: Catalog): boolean {
   return entries.some(({ rules }) => rules.resultLimits !== undefined);
 }
 
-/**
- * Returns an equal recent string instead of the new one, to save memory: the lists of many clients are mostly equal, and
- * long.
- */
-function interned(text: string): string {
-  const known = latest.find((each) => each.length === text.length && each === text);
-  if (known !== undefined) return known;
-  latest.unshift(text);
-  if (latest.length > LATEST) latest.pop();
-  return text;
+/** Replaces lists by equal ones of recent snapshots, to save memory: those of many clients are mostly equal, and long. */
+function shared(texts: ListTexts): ListTexts {
+  for (const kind of CATALOG_KINDS) {
+    const known = recent.find((each) => each.deref()?.[kind] === texts[kind]);
+    texts[kind] = known?.deref()?.[kind] ?? texts[kind];
+  }
+  recent.unshift(new WeakRef(texts));
+  if (recent.length > RECENT) recent.pop();
+  return texts;
 }
 
-const LATEST = 16;
-const latest: string[] = [];
+type ListTexts = Record<CatalogKind, string>;
+
+const RECENT = 16;
+const recent: WeakRef<ListTexts>[] = [];
 
 function textsIn(components: ReadonlyMap<string, OwnedComponent>): string[] {
   return [...components.values()].map(({ text }) => text);
