@@ -10,6 +10,8 @@ const FILE = /^[0-9a-f]{32}\.json$/;
 /** What is remembered of servers' tools: a file for each server, so that none can touch what is another's. */
 export class PinStore {
   readonly #directory: string;
+  /** The names of each server's tools, with the revision of the file that they were read from. */
+  readonly #names = new Map<string, { readonly revision: string; readonly names: readonly string[] }>();
 
   constructor(stateDirectory: string) {
     this.#directory = join(stateDirectory, 'pins');
@@ -26,6 +28,20 @@ export class PinStore {
       const changed = change(record);
       return changed && printPins(changed);
     });
+  }
+
+  /** The names of a server's tools. None where its file cannot be used: that is told where the server is used. */
+  toolNames(key: string): readonly string[] {
+    try {
+      const revision = this.revision(key);
+      const before = this.#names.get(key);
+      if (before?.revision === revision) return before.names;
+      const names = [...(this.read(key)?.tools.keys() ?? [])];
+      this.#names.set(key, { revision, names });
+      return names;
+    } catch {
+      return [];
+    }
   }
 
   /** Another text once the file has changed. */

@@ -37,25 +37,14 @@ export async function recordLists(
     return;
   }
   const now = new Date().toISOString();
-  const names = [...others, ...namesBefore(store, key)];
+  const usedBefore = store.keys().filter((each) => each !== key);
+  const names = [...others, ...usedBefore.flatMap((each) => store.toolNames(each))];
   await store.change(key, (before) =>
     read.reduce<PinRecord | undefined>(
       (record, list) => withList(record, { server, ...list }, { now, others: names }),
       before,
     ),
   );
-}
-
-/** The names of tools of other servers that were used before. */
-function namesBefore(store: PinStore, key: string): string[] {
-  return store.keys().flatMap((each) => {
-    try {
-      return each === key ? [] : [...(store.read(each)?.tools.keys() ?? [])];
-    } catch {
-      // It is told where that server is used.
-      return [];
-    }
-  });
 }
 
 /** Stands for a list. Its megabytes are read tool by tool, as all that follows, so that nobody waits for them. */
