@@ -20,13 +20,20 @@ import type { Logger } from '../shared/log.ts';
 import { stateDirectory } from '../shared/paths.ts';
 import { isSecretName } from '../shared/secrets.ts';
 import { createYardSource, type FileApproval } from '../switchyard/features/mcp/index.ts';
-import { lazyLogin, type ProcessTarget, type RemoteTarget, type UpstreamServer } from '../upstream/index.ts';
+import {
+  lazyLogin,
+  type LoginKeychain,
+  type ProcessTarget,
+  type RemoteTarget,
+  type UpstreamServer,
+} from '../upstream/index.ts';
 
 export interface ServerContext {
   readonly limits: Settings['limits'];
   readonly env: NodeJS.ProcessEnv;
   /** The directory for state that outlives a run. */
   readonly stateDirectory: string;
+  readonly keychain: LoginKeychain;
   readonly log: Logger;
   /** The command by which a user logs in to a server, by its name. */
   readonly loginCommand: (server: string) => string;
@@ -189,7 +196,7 @@ function withOwnHidden(sandbox: ProgramSandbox, env: NodeJS.ProcessEnv): Program
 }
 
 function remoteTarget(server: RemoteDefinition, context: ServerContext): RemoteTarget {
-  const { stateDirectory, log, gatewayPath } = context;
+  const { stateDirectory: directory, keychain, log, gatewayPath } = context;
   const { name, transport, url, written, headers, oauth } = server;
   const authorized = Object.keys(headers).some((header) => header.toLowerCase() === 'authorization');
   return {
@@ -202,7 +209,7 @@ function remoteTarget(server: RemoteDefinition, context: ServerContext): RemoteT
     headers: { ...headers, [PATH_HEADER]: gatewayPath().join(', ') },
     ...(oauth === false || authorized
       ? {}
-      : { login: lazyLogin({ server: name, url, oauth, directory: stateDirectory, log }) }),
+      : { login: lazyLogin({ server: name, url, oauth, directory, keychain, log }) }),
   };
 }
 

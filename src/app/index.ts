@@ -8,3 +8,4 @@ export type { WatchLink } from './watch/watch.ts';
 export type { ServerState } from './workspace.ts';
 export { everythingToAllow } from './services-to-allow.ts';
 export type { AllowedTool, ServerReview, ToolReview } from '../trust/index.ts';
+export { loadAuth } from '../upstream/index.ts';

@@ -34,13 +34,39 @@ export async function openKeychain(): Promise<Keychain> {
   const { AsyncEntry: Entry } = await loadLibrary();
   // Not the keyring of the Linux kernel, which forgets when its person logs out.
   const entryOf = (account: string): keyring.AsyncEntry =>
-    new Entry(SERVICE, account, { linux: { store: 'secret-service' } });
+    withSessionBus(() => new Entry(SERVICE, account, { linux: { store: 'secret-service' } }));
+  // Each request that is not answered blocks a thread, and there are four: the others wait without one.
+  let turn: Promise<unknown> = Promise.resolve();
+  const ask = <T>(ms: number, act: () => Promise<T>): Promise<T> => {
+    const done = turn.then(act);
+    turn = done.catch(() => undefined);
+    return answered(done, ms);
+  };
   return {
     read: (account) => ask(READ_MS, async () => (await entryOf(account).getPassword()) ?? undefined),
     write: (account, value) => ask(WRITE_MS, () => entryOf(account).setPassword(value)),
     remove: (account) => ask(WRITE_MS, () => entryOf(account).deleteCredential()).then(() => undefined),
   };
 }
+
+/**
+ * Runs the work with the place of this user's session bus in the environment: hosts start gateways with little more than
+ * PATH and HOME. The servers do not get what the host has kept from us.
+ */
+function withSessionBus<T>(work: () => T): T {
+  const { env } = process;
+  const uid = process.getuid?.();
+  if (process.platform !== 'linux' || uid === undefined) return work();
+  if (env[BUS_VARIABLE] !== undefined || env.XDG_RUNTIME_DIR !== undefined) return work();
+  env.XDG_RUNTIME_DIR = `/run/user/${uid}`;
+  try {
+    return work();
+  } finally {
+    delete env.XDG_RUNTIME_DIR;
+  }
+}
+
+const BUS_VARIABLE = 'DBUS_SESSION_BUS_ADDRESS';
 
 async function loadLibrary(): Promise<typeof keyring> {
   try {
@@ -50,9 +76,9 @@ async function loadLibrary(): Promise<typeof keyring> {
   }
 }
 
-async function ask<T>(ms: number, act: () => Promise<T>): Promise<T> {
+async function answered<T>(answer: Promise<T>, ms: number): Promise<T> {
   try {
-    return await withTimeout(act(), ms, () => {
+    return await withTimeout(answer, ms, () => {
       const why = `it did not answer within ${ms / 1000} seconds; it may be waiting to be unlocked`;
       throw new KeychainError(why, { silent: true });
     });
@@ -65,7 +91,7 @@ async function ask<T>(ms: number, act: () => Promise<T>): Promise<T> {
 function reasonOf(error: unknown): string {
   const said = messageOf(error);
   // What the library says of a session without a desktop is for its developers.
-  if (said.includes('DBUS_SESSION_BUS_ADDRESS')) return 'there is no desktop session (D-Bus)';
+  if (said.includes(BUS_VARIABLE)) return 'there is no desktop session (D-Bus)';
   return printableLine(said).slice(0, LONGEST_REASON).replace(/\.$/, '');
 }
 

@@ -5,6 +5,7 @@ import { withFileLock } from '../shared/file-lock.ts';
 import { isObject } from '../shared/is-object.ts';
 import { readPrivateFile } from '../shared/private-file.ts';
 import { writeFileAtomic } from '../shared/write-file.ts';
+import { chosenStore, STORE_VARIABLE } from './chosen-store.ts';
 import { KeychainError, openKeychain, type Keychain } from './keychain.ts';
 import { secretsFile } from './secrets-file.ts';
 import { Secrets } from './secrets.ts';
@@ -35,9 +36,6 @@ interface SecretRecord {
 }
 
 type SecretRecords = ReadonlyMap<string, SecretRecord>;
-
-/** Set to `file` or `keychain`, values go there and nowhere else. */
-const STORE_VARIABLE = 'SWITCHBOARD_SECRET_STORE';
 
 /**
  * The secrets of a person: `secrets.json` in the configuration directory, for its owner only, has the name of each, and
@@ -122,12 +120,8 @@ export class SecretStore {
   }
 
   async #inKeychain(use: (keychain: Keychain) => Promise<unknown>): Promise<ChosenPlace> {
-    const wanted = this.#env[STORE_VARIABLE] ?? '';
+    const wanted = chosenStore(this.#env);
     if (wanted === 'file') return { store: 'file', why: `${STORE_VARIABLE} is "file"` };
-    if (wanted !== '' && wanted !== 'keychain')
-      throw new SwitchboardError('SECRET_STORE', `${STORE_VARIABLE} must be "keychain" or "file".`, {
-        hint: 'Correct or unset it.',
-      });
     try {
       await use(await this.#open());
       return { store: 'keychain' };

@@ -1,4 +1,6 @@
-import type { LoginOptions } from './auth/index.ts';
+import type { LoginKeychain, LoginOptions } from './auth/index.ts';
+
+export type { LoginKeychain };
 
 /** What gets us past the door of a remote server, where no header of its configuration does. */
 export interface Login {

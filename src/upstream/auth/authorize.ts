@@ -54,7 +54,8 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
   store.prepare();
   const around = discoveryContext(options, signal);
   const state = randomBytes(32).toString('base64url');
-  const stored = store.read();
+  // A new login takes the place of one that the keychain keeps to itself.
+  const stored = await store.read().catch(() => undefined);
   let callback: Callback | undefined;
   try {
     const found = withWanted(await discoverIssuer(around, options.headers), stored);
@@ -243,10 +244,10 @@ function portOf(client: KnownClient | undefined): number | undefined {
 }
 
 async function doubtRegistration(store: CredentialStore): Promise<void> {
-  const mark = (): void => {
-    const stored = store.read();
+  const mark = async (): Promise<void> => {
+    const stored = await store.read();
     if (stored?.client?.kind === 'registered')
-      store.write({ ...stored, client: { ...stored.client, doubtful: true } });
+      await store.write({ ...stored, client: { ...stored.client, doubtful: true } });
   };
   // What brought us here is what the person should hear of.
   await store.locked(mark, { timeoutMs: 1000 }).catch(() => undefined);

@@ -14,13 +14,28 @@ export interface LoginOptions {
   readonly oauth: OAuthOptions;
   /** The state directory. */
   readonly directory: string;
+  /** Default: logins are in files. */
+  readonly keychain?: LoginKeychain | undefined;
   readonly log: Logger;
+}
+
+/** The keychain of the system. Each rejects, with the reason as the end of a sentence, where it cannot be used. */
+export interface LoginKeychain {
+  /** Whether a login can be moved there now. Never rejects. */
+  isUsable(): Promise<boolean>;
+  /** Undefined where there is nothing of this name. */
+  read(account: string): Promise<string | undefined>;
+  /** Returns why the value belongs in a file; undefined where it is in the keychain now. */
+  write(account: string, value: string): Promise<string | undefined>;
+  remove(account: string): Promise<void>;
 }
 
 /** All that is known of the login to one server. Holds secrets: never to be shown. */
 export interface Credentials {
   /** Which server it is for (see `keyOf`); filled in by the store. */
   readonly key?: string;
+  /** Its name, for lists; filled in by the store. */
+  readonly server?: string | undefined;
   /** Who issued it, and the only one that is asked to renew it. */
   readonly issuer: string;
   /** Whether the issuer published its endpoints, or they were assumed as older servers have them. */
@@ -82,12 +97,15 @@ export function isToken(value: unknown): value is string {
 }
 
 /** Whether the token is over, or will be in so many milliseconds. */
-export function endsWithin({ expiresAt }: Tokens, ms: number): boolean {
+export function endsWithin({ expiresAt }: Pick<Tokens, 'expiresAt'>, ms: number): boolean {
   return expiresAt !== undefined && expiresAt - Date.now() <= ms;
 }
 
 /** Whether the login was made as the client that the configuration asks for. */
-export function isMadeFor({ clientId }: OAuthOptions, { client }: Credentials): boolean {
+export function isMadeFor(
+  { clientId }: OAuthOptions,
+  { client }: { readonly client?: Pick<KnownClient, 'kind' | 'id'> | undefined },
+): boolean {
   if (clientId !== undefined) return client?.id === clientId;
   return client !== undefined && client.kind !== 'configured';
 }
@@ -104,13 +122,14 @@ export const MAX_SCOPE_CHARS = 2000;
 
 /** What was read from a file, if it has the shape; undefined otherwise. */
 export function asCredentials(value: JsonObject): Credentials | undefined {
-  const { key, issuer, endpoints, resource, client, tokens, wanted } = value;
+  const { key, server, issuer, endpoints, resource, client, tokens, wanted } = value;
   if (typeof key !== 'string' || typeof issuer !== 'string' || typeof resource !== 'string') return undefined;
+  if (server !== undefined && typeof server !== 'string') return undefined;
   if (endpoints !== 'told' && endpoints !== 'assumed') return undefined;
   if (client !== undefined && !isClient(client)) return undefined;
   if (tokens !== undefined && !isTokens(tokens)) return undefined;
   if (wanted !== undefined && typeof wanted !== 'string') return undefined;
-  return { key, issuer, endpoints, resource, client, tokens, wanted };
+  return { key, server, issuer, endpoints, resource, client, tokens, wanted };
 }
 
 function isClient(value: unknown): value is KnownClient {
@@ -127,7 +146,7 @@ function isClient(value: unknown): value is KnownClient {
 }
 
 /** Whether it is one of the milliseconds that a date can be. */
-function isDate(value: unknown): boolean {
+export function isDate(value: unknown): boolean {
   return typeof value === 'number' && Math.abs(value) <= 8.64e15;
 }
 

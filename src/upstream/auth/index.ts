@@ -1,9 +1,10 @@
 import type { AuthorizeOptions } from './authorize.ts';
-import type { LoggedIn, LoginOptions } from './credentials.ts';
+import type { LoggedIn, LoginKeychain, LoginOptions } from './credentials.ts';
 import type { LoggedOut } from './logout.ts';
 
-export type { AuthorizeOptions, LoggedIn, LoggedOut, LoginOptions };
+export type { AuthorizeOptions, LoggedIn, LoggedOut, LoginKeychain, LoginOptions };
 export { UnreachableError } from './fetch.ts';
+export { listLogins, type StoredLogin } from './list-logins.ts';
 export { createLogin, loginState } from './login.ts';
 
 // These bring the SDK along, which is large and which a stored login does not need.

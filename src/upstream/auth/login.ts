@@ -6,7 +6,6 @@ import {
   isMadeFor,
   joinScopes,
   MAX_SCOPE_CHARS,
-  withoutTokens,
   type Credentials,
   type LoggedIn,
   type LoginOptions,
@@ -39,14 +38,24 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
   let renewing: Promise<Renewed> | undefined;
   let failed: { readonly at: number; readonly reason: string } | undefined;
 
-  const current = (): Credentials | undefined => {
-    const stored = store.read();
-    return stored !== undefined && isMadeFor(oauth, stored) ? stored : undefined;
+  let takingOver: Promise<void> | undefined;
+  /** Rejects where the keychain does not answer. */
+  const current = async (): Promise<Credentials | undefined> => {
+    const stored = await withTimeout(store.read(), timeoutMs, () => {
+      throw new Error('the keychain has not responded yet');
+    });
+    if (stored === undefined || !isMadeFor(oauth, stored)) return undefined;
+    takingOver ??= store
+      .takeOver()
+      .catch((error: unknown) =>
+        log.debug('the login stays in its file', { server, reason: messageOf(error) }),
+      );
+    return stored;
   };
 
   /** What is stored now, if it is not the one that is no good and not over. */
-  const another = (stale: string | undefined): Renewed | undefined => {
-    const tokens = current()?.tokens;
+  const another = async (stale: string | undefined): Promise<Renewed | undefined> => {
+    const tokens = (await current())?.tokens;
     return tokens !== undefined && tokens.access !== stale && !endsWithin(tokens, 0)
       ? renewedTo(tokens.access)
       : undefined;
@@ -63,26 +72,30 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
 
   const renewUnderLock = async (stale: string | undefined, challenge?: string): Promise<Renewed> => {
     // Somebody else may have renewed it while we waited.
-    const found = another(stale);
+    const found = await another(stale);
     if (found !== undefined) return found;
-    const credentials = current();
+    const credentials = await current();
     if (credentials?.tokens?.refresh === undefined) return PERSON;
     const { renew: askIssuer } = await import('./renew.ts');
     const renewal = await askIssuer(options, credentials, challenge);
     if (renewal.kind === 'renewed') {
-      store.write({ ...credentials, tokens: renewal.tokens });
+      await store.write({ ...credentials, tokens: renewal.tokens });
       failed = undefined;
       log.debug('the login was renewed', { server });
       return renewedTo(renewal.tokens.access);
     }
     // The lock does not hold between containers that share the state directory.
-    const renewedElsewhere = another(stale);
+    const renewedElsewhere = await another(stale);
     if (renewedElsewhere !== undefined) return renewedElsewhere;
     const { client, issuer } = credentials;
     log.warn(said(renewal), { server, issuer });
     if (renewal.kind === 'failed') return unavailable(`its issuer ${issuer}: ${renewal.reason}`);
     if (renewal.kind === 'over')
-      store.write({ ...credentials, tokens: undefined, client: renewal.clientToo ? undefined : client });
+      await store.write({
+        ...credentials,
+        tokens: undefined,
+        client: renewal.clientToo ? undefined : client,
+      });
     return PERSON;
   };
 
@@ -91,9 +104,8 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
       store
         .locked(() => renewUnderLock(stale, challenge))
         .catch((error: unknown) => {
-          const reason = messageOf(error);
-          log.warn('the login could not be renewed', { server, reason });
-          return unavailable(reason.replace(/\.$/, ''));
+          log.warn('the login could not be renewed', { server, reason: messageOf(error) });
+          return unavailable(endOfSentence(error));
         })
         .finally(() => (renewing = undefined)),
       timeoutMs,
@@ -105,17 +117,17 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
 
   /** Writes down what the server wants, so that the next login asks for it. */
   const note = async (scope: string): Promise<void> => {
-    const isNoted = (stored = current()): boolean =>
+    const isNoted = (stored: Credentials | undefined): boolean =>
       stored === undefined || joinScopes(stored.wanted, scope) === stored.wanted;
-    const write = (): void => {
-      const stored = current();
+    const write = async (): Promise<void> => {
+      const stored = await current();
       if (stored === undefined || isNoted(stored)) return;
       // Issuers may hold a client to the rights that it was registered for.
       const client =
         stored.client?.kind === 'registered' ? { ...stored.client, doubtful: true } : stored.client;
-      store.write({ ...stored, client, wanted: joinScopes(stored.wanted, scope) });
+      await store.write({ ...stored, client, wanted: joinScopes(stored.wanted, scope) });
     };
-    if (isNoted()) return;
+    if (isNoted(await current())) return;
     await store.locked(write, { timeoutMs: NOTE_TIMEOUT_MS }).catch((error: unknown) => {
       log.warn('could not store the permissions that the server requires', {
         server,
@@ -126,7 +138,8 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
 
   return {
     async authorization() {
-      const tokens = current()?.tokens;
+      // Without a token the server refuses us, and `renewed` says why there is none.
+      const tokens = (await current().catch(() => undefined))?.tokens;
       if (tokens === undefined) return undefined;
       if (!endsWithin(tokens, MARGIN)) return header(tokens.access);
       const isOver = endsWithin(tokens, 0);
@@ -134,31 +147,39 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
       const renewed = tokens.refresh === undefined || rests ? PERSON : await renew(tokens.access);
       if (renewed.kind === 'renewed') return renewed.authorization;
       // It is good for a moment yet, unless it turned out to be revoked.
-      const revoked = current()?.tokens?.access !== tokens.access;
+      const revoked = (await current().catch(() => undefined))?.tokens?.access !== tokens.access;
       return isOver || revoked ? undefined : header(tokens.access);
     },
     async renewed(refused, challenge) {
-      const stale = refused?.replace(/^Bearer +/i, '');
-      const found = another(stale);
-      if (found !== undefined) return found;
-      // More rights than were given come from a person only.
-      if (wantsRights(challenge)) {
-        const scope = rightsIn(challenge);
-        const configured = oauth.scope !== undefined;
-        if (scope !== undefined && !configured) await note(scope);
-        return { kind: 'rights', scope, configured };
+      try {
+        const stale = refused?.replace(/^Bearer +/i, '');
+        const found = await another(stale);
+        if (found !== undefined) return found;
+        // More rights than were given come from a person only.
+        if (wantsRights(challenge)) {
+          const scope = rightsIn(challenge);
+          const configured = oauth.scope !== undefined;
+          if (scope !== undefined && !configured) await note(scope);
+          return { kind: 'rights', scope, configured };
+        }
+        if ((await current())?.tokens?.refresh === undefined) return PERSON;
+        const reason = resting(BRIEF_PAUSE);
+        if (reason !== undefined) return { kind: 'unavailable', reason };
+        const renewed = await renew(stale, challenge);
+        return renewed.kind === 'renewed' && renewed.authorization === refused ? PERSON : renewed;
+      } catch (error) {
+        return { kind: 'unavailable', reason: endOfSentence(error) };
       }
-      if (current()?.tokens?.refresh === undefined) return PERSON;
-      const reason = resting(BRIEF_PAUSE);
-      if (reason !== undefined) return { kind: 'unavailable', reason };
-      const renewed = await renew(stale, challenge);
-      return renewed.kind === 'renewed' && renewed.authorization === refused ? PERSON : renewed;
     },
   };
 }
 
 const PERSON: NotRenewed = { kind: 'person' };
 const LATE: NotRenewed = { kind: 'unavailable', reason: 'its issuer has not responded yet' };
+
+function endOfSentence(error: unknown): string {
+  return messageOf(error).replace(/\.$/, '');
+}
 
 function renewedTo(access: string): Renewed {
   return { kind: 'renewed', authorization: header(access) };
@@ -200,9 +221,9 @@ export type LoginState =
   | ({ readonly kind: 'logged-in' | 'expired' } & LoggedIn);
 
 export function loginState(options: LoginOptions): LoginState {
-  const stored = createStore(options).read();
-  if (stored?.tokens === undefined || !isMadeFor(options.oauth, stored)) return { kind: 'none' };
-  const login = withoutTokens(stored.issuer, stored.tokens);
-  const expired = endsWithin(stored.tokens, 0) && !login.renewable;
+  const stored = createStore(options).summary();
+  if (stored?.login === undefined || !isMadeFor(options.oauth, stored)) return { kind: 'none' };
+  const { login } = stored;
+  const expired = endsWithin(login, 0) && !login.renewable;
   return { kind: expired ? 'expired' : 'logged-in', ...login };
 }

@@ -19,15 +19,15 @@ const TIMEOUT_MS = 20_000;
 /** Deletes the login to a server and revokes it at its issuer, if that is supported. */
 export async function logout(options: LoginOptions, signal: AbortSignal): Promise<LoggedOut> {
   const store = createStore(options);
-  const stored = store.read();
-  if (stored === undefined) return { removed: store.remove(), revoked: false };
+  const stored = await store.read();
+  if (stored === undefined) return { removed: await store.remove(), revoked: false };
   return store.locked(
     async () => {
       // Another process may have renewed the token meanwhile.
-      const latest = store.read() ?? stored;
+      const latest = (await store.read()) ?? stored;
       const reason = await revoke(options, latest, AbortSignal.timeout(TIMEOUT_MS));
       const hadTokens = latest.tokens !== undefined;
-      return { removed: store.remove(), revoked: hadTokens && reason === undefined, reason };
+      return { removed: await store.remove(), revoked: hadTokens && reason === undefined, reason };
     },
     { signal },
   );

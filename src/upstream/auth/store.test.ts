@@ -50,9 +50,9 @@ const credentials = (access = 'access-1'): Credentials => ({
 
 const posix = process.platform !== 'win32';
 
-test('what is written is read by the next one, and only its owner may', () => {
-  store().write(credentials());
-  expect(store().read()).toMatchObject(credentials());
+test('what is written is read by the next one, and only its owner may', async () => {
+  await store().write(credentials());
+  expect(await store().read()).toMatchObject(credentials());
   expect(readdirSync(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{32}\.json$/)]);
   if (posix) {
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -61,23 +61,23 @@ test('what is written is read by the next one, and only its owner may', () => {
   expect(lines).toEqual([]);
 });
 
-test('nothing is there before it is written, and nothing after it was removed', () => {
+test('nothing is there before it is written, and nothing after it was removed', async () => {
   const one = store();
-  expect(one.read()).toBeUndefined();
-  expect(one.remove()).toBe(false);
-  one.write(credentials());
-  expect(one.remove()).toBe(true);
-  expect(one.read()).toBeUndefined();
+  expect(await one.read()).toBeUndefined();
+  expect(await one.remove()).toBe(false);
+  await one.write(credentials());
+  expect(await one.remove()).toBe(true);
+  expect(await one.read()).toBeUndefined();
   expect(lines).toEqual([]);
 });
 
-test('what another process writes is seen, and what stays the same is not read again', () => {
+test('what another process writes is seen, and what stays the same is not read again', async () => {
   const [one, two] = [store(), store()];
-  one.write(credentials());
-  const first = two.read();
-  expect(two.read()).toBe(first);
-  one.write(credentials('access-2'));
-  expect(two.read()?.tokens?.access).toBe('access-2');
+  await one.write(credentials());
+  const first = await two.read();
+  expect(await two.read()).toBe(first);
+  await one.write(credentials('access-2'));
+  expect((await two.read())?.tokens?.access).toBe('access-2');
 });
 
 test.each([
@@ -90,16 +90,16 @@ test.each([
   JSON.stringify({ ...credentials(), key: 'k', tokens: { access: 'a b' } }),
   JSON.stringify({ ...credentials(), key: 'k', tokens: { access: 'a', expiresAt: 1e21 } }),
   JSON.stringify({ ...credentials(), key: 'k', wanted: 7 }),
-])('a damaged file is set aside with a warning, and counts as none: %s', (content) => {
+])('a damaged file is set aside with a warning, and counts as none: %s', async (content) => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(file, content, { mode: 0o600 });
   const one = store();
-  expect(one.read()).toBeUndefined();
-  expect(one.read()).toBeUndefined();
+  expect(await one.read()).toBeUndefined();
+  expect(await one.read()).toBeUndefined();
   expect(lines).toEqual([expect.stringContaining('damaged')]);
   expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.json\.damaged-\d+$/)]);
-  one.write(credentials());
-  expect(one.read()).toMatchObject(credentials());
+  await one.write(credentials());
+  expect(await one.read()).toMatchObject(credentials());
 });
 
 test.runIf(posix).each([
@@ -108,8 +108,8 @@ test.runIf(posix).each([
   ['in a directory that others can write to', () => chmodSync(folder, 0o770), 'other users can write'],
   ['below one', () => chmodSync(directory, 0o777), 'other users can write'],
   ['of another user', () => chownSync(file, 12_345, 12_345), 'another user'],
-])('a file %s is not used, with a warning', (_what, open, why) => {
-  store().write(credentials());
+])('a file %s is not used, with a warning', async (_what, open, why) => {
+  await store().write(credentials());
   try {
     open();
   } catch {
@@ -117,66 +117,66 @@ test.runIf(posix).each([
     return;
   }
   const one = store();
-  expect(one.read()).toBeUndefined();
-  expect(one.read()).toBeUndefined();
+  expect(await one.read()).toBeUndefined();
+  expect(await one.read()).toBeUndefined();
   expect(lines).toEqual([expect.stringContaining(why)]);
 });
 
-test.runIf(posix)('nothing is written to a directory that others can write to', () => {
+test.runIf(posix)('nothing is written to a directory that others can write to', async () => {
   mkdirSync(folder, { mode: 0o700 });
   chmodSync(folder, 0o777);
-  expect(() => store().write(credentials())).toThrow('other users can write to its directory');
+  await expect(store().write(credentials())).rejects.toThrow('other users can write to its directory');
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test.runIf(posix)('a directory that others could read is closed to them', () => {
+test.runIf(posix)('a directory that others could read is closed to them', async () => {
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o755);
-  store().write(credentials());
+  await store().write(credentials());
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-test.runIf(posix)('a link in the place of the file is neither read nor written through', () => {
-  store().write(credentials());
+test.runIf(posix)('a link in the place of the file is neither read nor written through', async () => {
+  await store().write(credentials());
   const elsewhere = join(directory, 'elsewhere.json');
   renameSync(file, elsewhere);
   symlinkSync(elsewhere, file);
   const one = store();
-  expect(one.read()).toBeUndefined();
+  expect(await one.read()).toBeUndefined();
   expect(lines).toEqual([expect.stringContaining('symbolic link')]);
-  expect(() => one.write(credentials('access-2'))).toThrow('cannot be stored');
+  await expect(one.write(credentials('access-2'))).rejects.toThrow('cannot be stored');
   expect(lstatSync(file).isSymbolicLink()).toBe(true);
 });
 
-test.runIf(posix)('a link in the place of the directory is not written through', () => {
+test.runIf(posix)('a link in the place of the directory is not written through', async () => {
   const elsewhere = join(directory, 'elsewhere');
   mkdirSync(elsewhere);
   symlinkSync(elsewhere, folder);
-  expect(() => store().write(credentials())).toThrow(expect.objectContaining({ code: 'AUTH_STORE' }));
+  await expect(store().write(credentials())).rejects.toThrow(expect.objectContaining({ code: 'AUTH_STORE' }));
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
 test.runIf(process.platform === 'linux')(
   'where there is no directory there is no login, and that is told once',
-  () => {
+  async () => {
     writeFileSync(folder, '');
     const one = store();
-    expect([one.read(), one.read()]).toEqual([undefined, undefined]);
+    expect([await one.read(), await one.read()]).toEqual([undefined, undefined]);
     expect(lines).toEqual([expect.stringContaining('cannot be read')]);
-    expect(() => one.write(credentials())).toThrow(expect.objectContaining({ code: 'AUTH_STORE' }));
+    await expect(one.write(credentials())).rejects.toThrow(expect.objectContaining({ code: 'AUTH_STORE' }));
   },
 );
 
-test('the login of another server is not used, whatever file it is in', () => {
-  store('other').write(credentials());
+test('the login of another server is not used, whatever file it is in', async () => {
+  await store('other').write(credentials());
   renameSync(join(folder, `${keyOf('other', url)}.json`), file);
-  expect(store().read()).toBeUndefined();
+  expect(await store().read()).toBeUndefined();
   expect(lines).toEqual([expect.stringContaining('another server')]);
 });
 
-test('no warning repeats a secret', () => {
+test('no warning repeats a secret', async () => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(file, `{"tokens":{"access":"access-1","refresh":"refresh-1"`, { mode: 0o644 });
-  store().read();
+  await store().read();
   expect(lines.join('')).not.toMatch(/access-1|refresh-1/);
 });

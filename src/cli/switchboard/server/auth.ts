@@ -1,4 +1,5 @@
 import type { LoadedConfig, RemoteDefinition, ServerDefinition } from '../../../config/index.ts';
+import { LoginKeychain } from '../../../secrets/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
 import { printableLine } from '../../../shared/printable.ts';
@@ -15,8 +16,8 @@ import type { App } from '../../../app/index.ts';
 export const authCommand: CliCommand = {
   about: [
     'Opens the login page of a server in your browser, waits until you approve, and saves the login for ' +
-      'every gateway on this machine, in a file that only you can read. It is renewed automatically for as ' +
-      'long as the issuer allows.',
+      "every gateway on this machine, in the system's keychain or, without one, in a file that only you can read. " +
+      'It is renewed automatically for as long as the issuer allows.',
     'The address of the page is also printed; over SSH, or if no browser can be opened, it is only ' +
       'printed. The browser must be able to reach this machine afterwards: over SSH, use the -L option that ' +
       'is printed.',
@@ -96,7 +97,7 @@ function hasOwnHeader({ headers }: RemoteDefinition): boolean {
 }
 
 function optionsFor({ name, url, oauth }: RemoteWithLogin, { env, log }: Context) {
-  return { server: name, url, oauth, directory: stateDirectory(env), log };
+  return { server: name, url, oauth, directory: stateDirectory(env), keychain: new LoginKeychain(env), log };
 }
 
 /** How long the person may take in the browser, in milliseconds. */

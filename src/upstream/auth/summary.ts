@@ -1,0 +1,50 @@
+import type { JsonObject } from '../../protocol/index.ts';
+import { isObject } from '../../shared/is-object.ts';
+import { isDate, withoutTokens, type Credentials, type KnownClient, type LoggedIn } from './credentials.ts';
+
+/** A login as far as it may be shown. Where the keychain has the login, this is all that is in its file. */
+export interface LoginSummary {
+  /** Which server it is for, see `keyOf`. */
+  readonly key: string;
+  /** The name of the server; undefined in a file of an earlier version. */
+  readonly server?: string | undefined;
+  readonly resource: string;
+  readonly client?: Pick<KnownClient, 'kind' | 'id'> | undefined;
+  /** Undefined where the login is over. */
+  readonly login?: LoggedIn | undefined;
+}
+
+export function summaryOf({ key = '', server, issuer, resource, client, tokens }: Credentials): LoginSummary {
+  return {
+    key,
+    server,
+    resource,
+    client: client && { kind: client.kind, id: client.id },
+    login: tokens && withoutTokens(issuer, tokens),
+  };
+}
+
+/** What was read from a file, if it has the shape; undefined otherwise. */
+export function asSummary({ key, server, resource, client, login }: JsonObject): LoginSummary | undefined {
+  if (typeof key !== 'string' || typeof resource !== 'string') return undefined;
+  if (server !== undefined && typeof server !== 'string') return undefined;
+  if (client !== undefined && !isClient(client)) return undefined;
+  if (login !== undefined && !isLogin(login)) return undefined;
+  return { key, server, resource, client, login };
+}
+
+function isClient(value: unknown): value is LoginSummary['client'] {
+  if (!isObject(value) || typeof value.id !== 'string') return false;
+  return value.kind === 'configured' || value.kind === 'document' || value.kind === 'registered';
+}
+
+function isLogin(value: unknown): value is LoggedIn {
+  if (!isObject(value)) return false;
+  const { issuer, scope, expiresAt, renewable } = value;
+  return (
+    typeof issuer === 'string' &&
+    typeof renewable === 'boolean' &&
+    (scope === undefined || typeof scope === 'string') &&
+    (expiresAt === undefined || isDate(expiresAt))
+  );
+}
