@@ -79,13 +79,19 @@ async function loadLibrary(): Promise<typeof keyring> {
 async function answered<T>(answer: Promise<T>, ms: number): Promise<T> {
   try {
     return await withTimeout(answer, ms, () => {
-      const why = `it did not answer within ${ms / 1000} seconds; it may be waiting to be unlocked`;
-      throw new KeychainError(why, { silent: true });
+      throw silentFor(`within ${ms / 1000} seconds`);
     });
   } catch (cause) {
     if (cause instanceof KeychainError) throw cause;
+    // The library has a time limit of its own.
+    if (messageOf(cause).includes('Did not receive a reply')) throw silentFor('in time', cause);
     throw new KeychainError(reasonOf(cause), { cause });
   }
+}
+
+function silentFor(howLong: string, cause?: unknown): KeychainError {
+  const why = `it did not answer ${howLong}; it may be waiting to be unlocked`;
+  return new KeychainError(why, { silent: true, cause });
 }
 
 function reasonOf(error: unknown): string {

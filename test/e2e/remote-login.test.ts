@@ -3,13 +3,14 @@
  * once, kept for its owner alone, renewed once for however many need it, and asked for again with a clear sentence.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { atTestEnd } from '../helpers/cleanup.ts';
 import { ownState } from '../helpers/gateway.ts';
 import { startHttpGateway } from '../helpers/http-gateway.ts';
 import { officialClients } from '../helpers/http-official-clients.ts';
+import { NO_KEYCHAIN, startKeychain } from '../helpers/keychain.ts';
 import { marker, waitUntilGone } from '../helpers/processes.ts';
 import { startClient, textOf, type RawClient, type RpcMessage } from '../helpers/raw-client.ts';
 import { remoteEntry } from '../helpers/remote-server.ts';
@@ -23,9 +24,12 @@ const MANY = 12;
 
 /** Everything that any program of the current test has written, for whoever looks for secrets in it. */
 let told: (() => string)[] = [];
+/** What every program of the current test has in its environment. */
+let common: Readonly<Record<string, string>> = {};
 
 beforeEach(() => {
   told = [];
+  common = {};
 });
 
 interface Running {
@@ -41,7 +45,7 @@ function start(project: Project, args: readonly string[], env: Record<string, st
   const mark = marker();
   const child = spawn(process.execPath, [join(ROOT, 'dist/index.js'), ...args], {
     cwd: project.dir,
-    env: { ...process.env, ...ownState(project), ...DEBUG, NO_COLOR: '1', ...env, ...mark.env },
+    env: { ...process.env, ...ownState(project), ...DEBUG, NO_COLOR: '1', ...common, ...env, ...mark.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [stdout, stderr] = ['', ''];
@@ -127,7 +131,7 @@ interface Gateway {
 }
 
 async function gatewayIn(project: Project): Promise<Gateway> {
-  const client = startClient({ cwd: project.dir, env: { ...ownState(project), ...DEBUG } });
+  const client = startClient({ cwd: project.dir, env: { ...ownState(project), ...DEBUG, ...common } });
   told.push(() => client.stderr + client.lines.map(({ text }) => text).join('\n'));
   await client.initialize();
   return {
@@ -260,16 +264,16 @@ describe('logging in', () => {
   });
 });
 
-describe('renewing', () => {
-  /** A project with a login whose access token is over, and whose next one is not. */
-  async function withExpired(): Promise<{ server: AuthServer; project: Project }> {
-    const server = await authServer({ accessSeconds: 1 });
-    const project = projectFor(server);
-    await logIn(project);
-    server.settings.accessSeconds = 3600;
-    return { server, project };
-  }
+/** A project with a login whose access token is over, and whose next one is not. */
+async function withExpired(): Promise<{ server: AuthServer; project: Project }> {
+  const server = await authServer({ accessSeconds: 1 });
+  const project = projectFor(server);
+  await logIn(project);
+  server.settings.accessSeconds = 3600;
+  return { server, project };
+}
 
+describe('renewing', () => {
   test('a login that has expired is renewed without a word', async () => {
     const { server, project } = await withExpired();
     const { client, whoami } = await gatewayIn(project);
@@ -483,5 +487,140 @@ describe('whom a login is for', () => {
     // Nobody is there any more to take the code.
     await expect(browse(url)).rejects.toThrow();
     expect(server.counts.codes).toBe(0);
+  });
+});
+
+describe.skipIf(NO_KEYCHAIN !== undefined)(`in the keychain${NO_KEYCHAIN ? ` (${NO_KEYCHAIN})` : ''}`, () => {
+  /** Whether a file of the state directory holds one of the secrets that were issued. */
+  const isInFiles = (project: Project, { issued }: AuthServer): boolean => {
+    const folder = project.path('.state/auth');
+    const all = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    return issued.some((secret) => all.join('').includes(secret));
+  };
+  const stored = async (project: Project): Promise<unknown> =>
+    JSON.parse((await run(project, 'secret', 'list', '--json')).stdout).logins;
+  const entry = (store: string) => ({ server: 'guarded', store, changedAt: expect.stringMatching(/Z$/) });
+
+  test('a login is in the keychain alone, is listed without its tokens, and logging out removes it', async () => {
+    const keychain = await startKeychain();
+    common = keychain.env;
+    const server = await authServer();
+    const project = projectFor(server);
+    await logIn(project);
+    expect(isInFiles(project, server)).toBe(false);
+    expect(await stored(project)).toEqual([entry('keychain')]);
+    expect(await loginOf(project)).toMatchObject({
+      kind: 'logged-in',
+      issuer: server.origin,
+      renewable: true,
+    });
+    const [account] = keychain.entries().keys();
+    expect(account).toMatch(/^login [0-9a-f]{32} \(.*auth\)$/);
+    const { whoami } = await gatewayIn(project);
+    expectServed([await whoami()]);
+    expect(await run(project, 'auth', 'guarded', '--logout')).toMatchObject({ code: 0 });
+    expect(server.counts.revocations).toBeGreaterThan(0);
+    expect(keychain.entries().size).toBe(0);
+    expect(await stored(project)).toEqual([]);
+    expectLoginAsked(await whoami());
+  });
+
+  test('two gateways that renew at the same time refresh once and lose nothing, round after round', async () => {
+    common = (await startKeychain()).env;
+    const { server, project } = await withExpired();
+    const gateways = await Promise.all([gatewayIn(project), gatewayIn(project)]);
+    const all = (): Promise<RpcMessage[]> =>
+      Promise.all(gateways.map(({ whoami }) => times(MANY, whoami))).then((answers) => answers.flat());
+    expectServed(await all());
+    expect(server.counts.refreshes).toBe(1);
+    for (let round = 2; round <= 4; round++) {
+      server.revokeAll('access');
+      expectServed(await all());
+      expect(server.counts.refreshes).toBe(round);
+    }
+    expect(server.counts.authorizations).toBe(1);
+    expect(isInFiles(project, server)).toBe(false);
+  });
+
+  test('tokens of a process that was killed before it could tell of them are found', async () => {
+    const keychain = await startKeychain();
+    common = keychain.env;
+    const server = await authServer();
+    const project = projectFor(server);
+    await logIn(project);
+    const { whoami } = await gatewayIn(project);
+    expectServed([await whoami()]);
+    server.revokeAll('access');
+    // The other process gets new tokens, puts them into the keychain, and is killed.
+    const [[account, text] = ['', '']] = keychain.entries();
+    const login = JSON.parse(text);
+    const form = {
+      grant_type: 'refresh_token',
+      refresh_token: login.tokens.refresh,
+      client_id: login.client.id,
+    };
+    const answer = await fetch(`${server.origin}/token`, { method: 'POST', body: new URLSearchParams(form) });
+    const given = (await answer.json()) as { access_token: string; refresh_token: string };
+    const tokens = { ...login.tokens, access: given.access_token, refresh: given.refresh_token };
+    keychain.set(account, JSON.stringify({ ...login, tokens }));
+    expectServed([await whoami()]);
+    expect(server.counts.refreshes).toBe(1);
+  });
+
+  test('a login in a file is taken over when it is first used, also where that was cut off once', async () => {
+    const server = await authServer();
+    const project = projectFor(server);
+    await logIn(project);
+    expect(await stored(project)).toEqual([entry('file')]);
+    const [name = ''] = loginFiles(project);
+    const before = project.read(`.state/auth/${name}`);
+    common = (await startKeychain()).env;
+    const moved = async (): Promise<void> => {
+      const { client, whoami } = await gatewayIn(project);
+      expectServed([await whoami()]);
+      await until(() => !loginFiles(project).includes(name), { what: 'the login to be moved' });
+      expectServed([await whoami()]);
+      await client.close();
+    };
+    await moved();
+    expect(isInFiles(project, server)).toBe(false);
+    // Killed after it was in the keychain, and before the file was gone.
+    writeFileSync(project.path('.state/auth', name), before, { mode: 0o600 });
+    await moved();
+    expect(await stored(project)).toEqual([entry('keychain')]);
+    expect(server.counts.authorizations).toBe(1);
+  });
+
+  test('a keychain that is silent or gone is told, costs no login, and is asked again', async () => {
+    const keychain = await startKeychain();
+    common = keychain.env;
+    const { server, project } = await withExpired();
+    process.kill(keychain.pid, 'SIGSTOP');
+    const { whoami } = await gatewayIn(project);
+    const refused = await whoami();
+    expect(refused.result.isError).toBe(true);
+    expect(refused.result.content[0].text).toMatch(
+      /the keychain (?:has not responded yet|cannot be used: it did not answer)/,
+    );
+    process.kill(keychain.pid, 'SIGCONT');
+    await until(async () => (await whoami()).result.isError !== true, {
+      what: 'the login to be read',
+      deadline: 30_000,
+    });
+    expect(server.counts).toMatchObject({ refreshes: 1, authorizations: 1 });
+    process.kill(keychain.pid, 'SIGKILL');
+    const { code, stderr } = await run(project, 'call', 'guarded', 'whoami');
+    expect([code, stderr]).toEqual([3, expect.stringContaining('the keychain cannot be used')]);
+  }, 90_000);
+
+  test('with SWITCHBOARD_SECRET_STORE=file, a login from the keychain goes to a file when it is renewed', async () => {
+    const { env } = await startKeychain();
+    common = env;
+    const { server, project } = await withExpired();
+    common = { ...env, SWITCHBOARD_SECRET_STORE: 'file' };
+    const { whoami } = await gatewayIn(project);
+    expectServed([await whoami()]);
+    expect(await stored(project)).toEqual([entry('file')]);
+    expect(server.counts).toMatchObject({ refreshes: 1, authorizations: 1 });
   });
 });

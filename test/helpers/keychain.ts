@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { ROOT } from './temp-project.ts';
 import { killAll, marker } from './processes.ts';
 
 const isThere = (command: string): boolean => spawnSync(command, ['--version']).error === undefined;
@@ -18,6 +19,10 @@ export interface TestKeychain {
   readonly env: Readonly<Record<string, string>>;
   /** Of the daemon that holds the secrets. */
   readonly pid: number;
+  /** What Switchboard has stored there, by account. */
+  readonly entries: () => ReadonlyMap<string, string>;
+  /** Changes one of them, as another program would. */
+  readonly set: (account: string, value: string) => void;
 }
 
 /** Starts a desktop session with a real, unlocked Secret Service of its own. It ends with the test. */
@@ -53,8 +58,22 @@ export async function startKeychain(): Promise<TestKeychain> {
     session.on('close', () => reject(new Error('the desktop session ended')));
   });
   const [pid = '', address = ''] = line.split(' ');
+  const inside = (script: string): unknown => {
+    const program = `import('@napi-rs/keyring').then(({ Entry, findCredentials }) => console.log(JSON.stringify(${script})))`;
+    const env = { ...process.env, DBUS_SESSION_BUS_ADDRESS: address };
+    const { stdout } = spawnSync(process.execPath, ['-e', program], { cwd: ROOT, env, encoding: 'utf8' });
+    return JSON.parse(stdout);
+  };
   return {
     pid: Number(pid),
+    entries: () => {
+      const found = inside("findCredentials('switchboard')") as { account: string; password: string }[];
+      return new Map(found.map(({ account, password }) => [account, password]));
+    },
+    set: (account, value) =>
+      void inside(
+        `new Entry('switchboard', ${JSON.stringify(account)}).setPassword(${JSON.stringify(value)}) ?? null`,
+      ),
     env: { DBUS_SESSION_BUS_ADDRESS: address, SWITCHBOARD_SECRET_STORE: '' },
   };
 }

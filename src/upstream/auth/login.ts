@@ -178,7 +178,7 @@ const PERSON: NotRenewed = { kind: 'person' };
 const LATE: NotRenewed = { kind: 'unavailable', reason: 'its issuer has not responded yet' };
 
 function endOfSentence(error: unknown): string {
-  return messageOf(error).replace(/\.$/, '');
+  return messageOf(error).replace(/^The /, 'the ').replace(/\.$/, '');
 }
 
 function renewedTo(access: string): Renewed {

@@ -103,22 +103,21 @@ export function createStore(options: Omit<LoginOptions, 'oauth'>): CredentialSto
   /** A person with several state directories has one keychain. */
   const account = (): string => `login ${key} (${fs.realpathSync.native(folder)})`;
   const fromKeychain = async (): Promise<Credentials | undefined> => {
-    const text = await askKeychain('read', (open) => open.read(account()));
+    const text = await askKeychain((asked) => asked.read(account()));
     const value = text === undefined ? undefined : parseObject(text);
     const credentials = value && asCredentials(value);
     if (credentials?.key === key) return credentials;
     warn('the stored login is not in the keychain any more; log in again', record);
     return undefined;
   };
-  const askKeychain = async <T>(verb: string, use: (open: LoginKeychain) => Promise<T>): Promise<T> => {
+  const askKeychain = async <T>(use: (asked: LoginKeychain) => Promise<T>): Promise<T> => {
     try {
       if (keychain === undefined) throw new Error(NOT_USED);
       return await use(keychain);
-    } catch (error) {
-      const message = `The login to ${JSON.stringify(server)} cannot be ${verb} in the keychain: ${messageOf(error)}.`;
-      throw new SwitchboardError('AUTH_STORE', message, {
-        hint: 'Unlock the keychain, or set SWITCHBOARD_SECRET_STORE=file and log in again to keep it in a file.',
-        cause: error,
+    } catch (cause) {
+      throw new SwitchboardError('AUTH_STORE', `The keychain cannot be used: ${messageOf(cause)}.`, {
+        hint: `Unlock it; or set SWITCHBOARD_SECRET_STORE=file and log in to ${JSON.stringify(server)} again.`,
+        cause,
       });
     }
   };
@@ -126,7 +125,7 @@ export function createStore(options: Omit<LoginOptions, 'oauth'>): CredentialSto
   /** Returns why it is not in the keychain now. */
   const toKeychain = async (credentials: Credentials): Promise<string | undefined> => {
     if (keychain === undefined) return NOT_USED;
-    const why = await askKeychain('stored', (open) => open.write(account(), JSON.stringify(credentials)));
+    const why = await askKeychain((asked) => asked.write(account(), JSON.stringify(credentials)));
     if (why !== undefined) return why;
     // Tells other processes that there is something new.
     writeLoginFile(record, summaryOf(credentials));
@@ -196,7 +195,7 @@ export function createStore(options: Omit<LoginOptions, 'oauth'>): CredentialSto
     },
     async remove() {
       const existed = [file, record].map((each) => versionOf(each) !== undefined);
-      if (existed[1] === true) await askKeychain('removed', (open) => open.remove(account()));
+      if (existed[1] === true) await askKeychain((asked) => asked.remove(account()));
       fs.rmSync(file, { force: true });
       fs.rmSync(record, { force: true });
       return existed.includes(true);
