@@ -67,7 +67,7 @@ export async function measureCalls({ entry, rounds }) {
 }
 
 const direct = (args) => ({ name: 'echo', arguments: args });
-const throughSuite = (args) => ({
+export const throughSuite = (args) => ({
   name: 'bench_suite',
   arguments: { action: 'call', subtool: 'echo', args },
 });
@@ -97,7 +97,7 @@ export async function complete(client, tools) {
   await new Promise((resolve) => setTimeout(resolve, 300));
 }
 
-async function open(name, args, cwd, params) {
+export async function open(name, args, cwd, params) {
   const child = start(args, cwd);
   const client = new RawClient(child);
   await within(30_000, `starting ${name}`, client.handshake());
@@ -111,6 +111,21 @@ function expectedAnswer(text, bytes) {
 }
 
 async function measureCell(cell, subjects, rounds) {
+  const seen = await measureInTurns(cell, subjects, rounds);
+  const [relay, gateway] = seen.map(summary);
+  const pairs = seen[1].cpu.map((each, round) => each / seen[0].cpu[round]);
+  return {
+    ...cell,
+    relay,
+    gateway,
+    ratio: gateway.cpu / relay.cpu,
+    least: gateway.cpuLeast / relay.cpuLeast,
+    spread: [quantile(pairs, 0.25), quantile(pairs, 0.75)],
+  };
+}
+
+/** The same calls through each of the subjects, round by round; what each round cost. */
+export async function measureInTurns(cell, subjects, rounds) {
   const { text, bytes, inFlight, calls } = cell;
   const expected = expectedAnswer(text, bytes);
   const seen = subjects.map(() => ({ cpu: [], p50: [], p99: [], rate: [] }));
@@ -134,16 +149,7 @@ async function measureCell(cell, subjects, rounds) {
   for (const [index, { client }] of subjects.entries()) {
     deepStrictEqual(await client.exchange(requests[index].bytes(0)), JSON.parse(expected.toString()));
   }
-  const [relay, gateway] = seen.map(summary);
-  const pairs = seen[1].cpu.map((each, round) => each / seen[0].cpu[round]);
-  return {
-    ...cell,
-    relay,
-    gateway,
-    ratio: gateway.cpu / relay.cpu,
-    least: gateway.cpuLeast / relay.cpuLeast,
-    spread: [quantile(pairs, 0.25), quantile(pairs, 0.75)],
-  };
+  return seen;
 }
 
 /** A program that has just sent its last answer still has a few steps to do; its time is read when it has done them. */
@@ -153,7 +159,7 @@ function asleep() {
   });
 }
 
-function summary({ cpu, p50, p99, rate }) {
+export function summary({ cpu, p50, p99, rate }) {
   return {
     cpu: cpu.length > 0 ? median(cpu) : NaN,
     cpuLeast: cpu.length > 0 ? Math.min(...cpu) : NaN,

@@ -1,5 +1,5 @@
 /**
- * node bench/run.mjs [--quick] [--only startup|scan|call|eras|list|memory|http|yard|language|tokens|search|tasks] [--json] [--out FILE] [--entry FILE] [--beside FILE] [--tools FILE]
+ * node bench/run.mjs [--quick] [--only startup|scan|call|eras|list|memory|http|yard|language|tokens|search|tasks|trust] [--json] [--out FILE] [--entry FILE] [--beside FILE] [--tools FILE]
  *
  * Measures the built program and prints tables; with --beside, the eras of another build in turns with it. Nothing is written but with --out; nothing is left running.
  * The search installs real servers from npm, once; --tools writes what they say of their tools to a file.
@@ -21,6 +21,7 @@ import { measureStartup } from './startup.mjs';
 import { table } from './lib/table.mjs';
 import { measureTasks } from './tasks.mjs';
 import { measureTokens } from './tokens.mjs';
+import { measureTrust } from './trust.mjs';
 import { measureYard } from './yard.mjs';
 
 const { values: options } = parseArgs({
@@ -47,6 +48,7 @@ const parts = [
   'tokens',
   'search',
   'tasks',
+  'trust',
 ];
 if (options.only !== undefined && !parts.includes(options.only)) {
   console.error(`--only takes one of ${parts.join(', ')}.`);
@@ -114,6 +116,10 @@ if (wanted('tasks')) {
   results.tasks = await measureTasks({ entry });
   say(tasksTables(results.tasks));
 }
+if (wanted('trust')) {
+  results.trust = await measureTrust({ entry, rounds: quick ? 5 : 20 });
+  say(trustTables(results.trust));
+}
 const json = JSON.stringify(results, undefined, 2);
 if (options.json) console.log(json);
 if (options.out !== undefined) writeFileSync(options.out, `${json}\n`);
@@ -166,6 +172,24 @@ function callTables({ core, cells }) {
     ]),
   );
   return `${cpu}\n${time}`;
+}
+
+function trustTables({ core, cells }) {
+  return cells
+    .map(({ inFlight, rows }) =>
+      table(
+        `Gateway CPU per call in µs by setting, 100 B, ${inFlight} in flight, ${core === undefined ? 'unpinned' : `all on core ${core}`}`,
+        ['', 'median', 'least round', 'least to none', 'p50'],
+        rows.map(({ name, cpu, cpuLeast, p50 }) => [
+          name,
+          figure(cpu),
+          figure(cpuLeast),
+          times(cpuLeast / rows[1].cpuLeast),
+          figure(p50),
+        ]),
+      ),
+    )
+    .join('\n');
 }
 
 function cpuColumns({ relay, gateway, ratio, least, spread, target }) {

@@ -16,18 +16,20 @@ process.on('exit', () => {
   for (const directory of made) rmSync(directory, { recursive: true, force: true });
 });
 
-/** A temporary directory with so many servers, in its configuration or as files to be discovered. */
-export function project(servers, as = 'config', { settings = {}, args = [] } = {}) {
+/**
+ * A temporary directory with so many servers, in its configuration or as files to be discovered. `hooks`: what the
+ * configuration exports besides, as JavaScript.
+ */
+export function project(servers, as = 'config', { settings = {}, args = [], hooks } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));
   made.push(directory);
   const server = { command: process.execPath, args: [CHILD, ...args] };
   const names = Array.from({ length: servers }, (_, index) => (index === 0 ? 'bench' : `bench${index}`));
   if (as === 'config') {
     const mcpServers = Object.fromEntries(names.map((name) => [name, server]));
-    writeFileSync(
-      join(directory, 'switchboard.config.json'),
-      JSON.stringify({ ...settings, mcpServers }, undefined, 2),
-    );
+    const config = JSON.stringify({ ...settings, mcpServers }, undefined, 2);
+    if (hooks === undefined) writeFileSync(join(directory, 'switchboard.config.json'), config);
+    else writeFileSync(join(directory, 'switchboard.config.mjs'), `export default ${config};\n${hooks}`);
   } else {
     for (const name of names) {
       mkdirSync(join(directory, 'mcps', name), { recursive: true });
