@@ -125,7 +125,15 @@ export function createApp(options: AppOptions): App {
   const hooks = new Hooks({ config: () => current.config, print: options.stderr, log });
   const called: Auditor['called'] = (call, tool, server) => auditor.called(call, tool, server);
   const decisions = new Decisions(stateDirectory(env));
-  const pins = new Pins(stateDirectory(env), { log, command: commandFor(program, options.configPath) });
+  const pins = new Pins(stateDirectory(env), {
+    log,
+    command: commandFor(program, options.configPath),
+    recorded: () => {
+      trust.recount();
+      watch?.changed();
+    },
+  });
+  const trust = trustReview({ decisions, pins });
   const sources: Sources = createSources({
     ...same,
     stderr: options.stderr,
@@ -181,7 +189,7 @@ export function createApp(options: AppOptions): App {
     async watch(link, reload) {
       const { GatewayWatch } = await import('./watch/watch.ts');
       watch ??= new GatewayWatch({
-        ...{ program, env, log, volatile, workspaces, results, watched, logTap, reload },
+        ...{ program, env, log, volatile, workspaces, results, watched, logTap, reload, trust },
         url: () => http.url,
       });
       watch.add(link);
@@ -196,7 +204,7 @@ export function createApp(options: AppOptions): App {
         },
       ),
     exposedAs: (exposure, servers) => exposedAs(exposure, { gateway, servers, results }),
-    trust: trustReview({ decisions, pins }),
+    trust,
     auth: loadAuth,
     openStdio(input, output) {
       setTimeout(() => preload(children, wantedParts(), log), PRELOAD_MS).unref();

@@ -7,5 +7,5 @@ export { LogTap } from './log-tap.ts';
 export type { WatchLink } from './watch/watch.ts';
 export type { ServerState } from './workspace.ts';
 export { everythingToAllow } from './services-to-allow.ts';
-export type { AllowedTool, ServerReview, ToolReview } from '../trust/index.ts';
+export { isNotable, type AllowedTool, type ServerReview, type ToolReview } from '../trust/index.ts';
 export { loadAuth } from '../upstream/index.ts';

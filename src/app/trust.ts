@@ -59,6 +59,9 @@ export function withTrust(
 /** What is remembered of the tools of configured servers, for the person who decides on it. */
 export interface TrustReview extends Pick<Review, 'allowed' | 'revoke'> {
   of(server: ServerDefinition): ServerReview;
+  /** How many of its tools a person has to look at. */
+  countFor(server: ServerDefinition): number;
+  recount(): void;
   /** Resolves when all lists that came so far are compared. */
   settle(): Promise<void>;
   approve(server: ServerDefinition, shown: readonly ToolReview[]): Promise<void>;
@@ -73,6 +76,8 @@ export function trustReview({ decisions, pins }: Pick<TrustContext, 'decisions' 
   const review = new Review(pins.store, decisions);
   return {
     of: (server) => review.of(pinnedServer(server)),
+    countFor: (server) => (server.pin === 'off' ? 0 : review.countFor(pinnedServer(server))),
+    recount: () => review.recount(),
     settle: () => pins.settle(),
     approve: (server, shown) => review.approve(pinnedServer(server), shown),
     get allowed() {

@@ -118,7 +118,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     [layers.map(({ config: each }) => each), candidates.filter(isAllowed)],
     env,
   );
-  const { servers, disabled, unusable, order } = resolveServers(candidates, {
+  const { servers, disabled, disabledAt, unusable, order } = resolveServers(candidates, {
     settings,
     suiteFiles,
     env,
@@ -147,7 +147,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     ...(secrets === NO_SECRETS ? {} : { secrets }),
     logDirectory: logDirectoryOf(layers, env, secrets, warn),
     writtenHttpToken: httpTokenIn(layers),
-    ...{ servers, disabled, unusable, order, notAllowed, openApproval, compounds, warnings },
+    ...{ servers, disabled, disabledAt, unusable, order, notAllowed, openApproval, compounds, warnings },
   };
 }
 

@@ -57,6 +57,8 @@ export interface ResolvedServers {
   readonly servers: readonly ServerDefinition[];
   /** Names of servers that are turned off. */
   readonly disabled: readonly string[];
+  /** Where those are defined, by name. */
+  readonly disabledAt?: ReadonlyMap<string, Pick<ServerCandidate, 'file' | 'path'>> | undefined;
   /** Servers that are defined but cannot be used as they are written, and why; a warning says it too. */
   readonly unusable: readonly UnusableServer[];
   /** The names of all servers, also of those that are turned off, in the order in which the files have them. */
@@ -83,7 +85,7 @@ export function resolveServers(
   const isOurselves = recursionGuard(options.ourScript);
   const taken = new Map<string, ServerCandidate>();
   const servers: ServerDefinition[] = [];
-  const disabled: string[] = [];
+  const disabledAt = new Map<string, Pick<ServerCandidate, 'file' | 'path'>>();
   const unusable: UnusableServer[] = [];
   for (const candidate of candidates) {
     const { name, definition } = candidate;
@@ -104,7 +106,7 @@ export function resolveServers(
     }
     taken.set(name, candidate);
     if (isDisabled(definition)) {
-      disabled.push(name);
+      disabledAt.set(name, { file: candidate.file, path: candidate.path });
       continue;
     }
     const unsupported = definition.kind === 'builtin' ? switchyardUnsupported(options.platform) : undefined;
@@ -119,7 +121,7 @@ export function resolveServers(
       warn({ ...origin(candidate), message, level: 'info', server: name });
     } else servers.push(server);
   }
-  return { servers, disabled, unusable, order: [...taken.keys()] };
+  return { servers, disabled: [...disabledAt.keys()], disabledAt, unusable, order: [...taken.keys()] };
 }
 
 type DefineOptions = Omit<ResolveOptions, 'ourScript' | 'warnings'>;

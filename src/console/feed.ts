@@ -15,6 +15,8 @@ export type GatewayAction =
   | 'servers.start'
   | 'servers.stop'
   | 'servers.reload'
+  | 'servers.trust'
+  | 'servers.approve'
   | 'gateways.reload'
   | 'calls.get'
   | 'calls.cancel'

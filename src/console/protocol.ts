@@ -45,6 +45,12 @@ export interface LoginPage {
   readonly returnPort: number;
 }
 
+export interface WaitingLogin {
+  readonly gateway: GatewayId;
+  readonly server: string;
+  readonly page: LoginPage;
+}
+
 export interface ConsoleState {
   /** Names this stream; part of actions that are about the stream itself. */
   readonly stream: string;
@@ -58,6 +64,8 @@ export interface ConsoleState {
   readonly calls: readonly CallInfo[];
   /** The latest lines, the oldest first, at most 1,000; `logs.search` has more. */
   readonly log: readonly LogLine[];
+  /** Where to log in, while logins of this console wait for that. */
+  readonly logins: readonly WaitingLogin[];
   /** Empty until the topic `projects` was chosen with `stream.topics`. */
   readonly projects: readonly YardProject[];
 }
@@ -132,6 +140,8 @@ export interface ServerInfo {
   };
   /** What its tools cost every client: each under its own name, and as they are exposed now. */
   readonly tokens: { readonly flat: number; readonly exposed: number } | null;
+  /** How many of its tools have changed, are new or hide something, and were not approved. */
+  readonly toReview: number;
   /** Since this console watches. */
   readonly calls: { readonly total: number; readonly failed: number; readonly running: number };
 }
@@ -310,6 +320,10 @@ export interface Actions {
   /** Logs in: the stream says at which page, and it ends when that is done. */
   readonly 'servers.login': Action<OfServer, CommandResult>;
   readonly 'servers.logout': Action<OfServer, CommandResult>;
+  /** (reads) Its tools that are not as they were when they were first used. Starts nothing. */
+  readonly 'servers.trust': Action<OfServer, ServerTrust>;
+  /** Approves what a tool says, if that is still what `hash` stands for. */
+  readonly 'servers.approve': Action<OfServer & { readonly tool: string; readonly hash: string }, null>;
   /** Reads the configuration of a gateway again. */
   readonly 'gateways.reload': Action<{ readonly gateway: GatewayId }, null>;
 
@@ -443,6 +457,36 @@ export interface ToolInfo {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema: Readonly<Record<string, unknown>> | null;
   readonly annotations: Readonly<Record<string, unknown>> | null;
+}
+
+export interface ServerTrust {
+  /** What happens to changed tools. */
+  readonly pin: 'warn' | 'block' | 'off';
+  /** When its tools were first used; null: they were not. ISO date. */
+  readonly since: string | null;
+  /** Why nothing of it can be compared. */
+  readonly problem: string | null;
+  /** Whether it has more tools than can be remembered. */
+  readonly overflow: boolean;
+  readonly tools: readonly ToolToReview[];
+}
+
+/** With all invisible characters made visible. */
+export interface ToolToReview {
+  readonly name: string;
+  /** Its name as it is, for `servers.approve`. */
+  readonly id: string;
+  readonly state: 'changed' | 'restored' | 'new' | 'suspicious';
+  /** Of what it says now. */
+  readonly hash: string;
+  /** How often it has changed. */
+  readonly changes: number;
+  /** ISO date. */
+  readonly since: string | null;
+  /** What is wrong with it, as the ends of sentences. */
+  readonly findings: readonly string[];
+  /** From what holds to what it says now, as a unified diff; null where that is not kept. */
+  readonly diff: string | null;
 }
 
 export interface SeenLists {

@@ -20,20 +20,30 @@ const MOST_LOGGED = 5;
 /** Lists of one server that wait to be looked at. Of more than these, the ones between are counted as one. */
 const MOST_WAITING = 20;
 
+interface PinsOptions {
+  readonly log: Logger;
+  /** The command that shows what changed. */
+  readonly command: string;
+  /** Called when lists have been compared. */
+  readonly recorded: () => void;
+}
+
 /** Compares what servers list with what they listed when their tools were first used, and keeps both. */
 export class Pins {
   readonly store: PinStore;
   readonly #log: Logger;
   /** The command that shows what changed. */
   readonly #command: string;
+  readonly #recorded: () => void;
   readonly #servers = new Map<string, Watched>();
   #timer: NodeJS.Timeout | undefined;
   #pruned = false;
 
-  constructor(stateDirectory: string, { log, command }: { readonly log: Logger; readonly command: string }) {
+  constructor(stateDirectory: string, { log, command, recorded }: PinsOptions) {
     this.store = new PinStore(stateDirectory);
     this.#log = log;
     this.#command = command;
+    this.#recorded = recorded;
   }
 
   /** A server has listed its tools. */
@@ -117,6 +127,7 @@ export class Pins {
     );
     const record = this.store.read(key);
     if (record !== undefined) this.#tell(watched, record);
+    this.#recorded();
   }
 
   /** Says what is not as it was, once for each change. */

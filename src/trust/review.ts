@@ -24,10 +24,14 @@ export interface ServerReview {
   readonly problem: string | undefined;
 }
 
+const COUNT_MS = 1000;
+
 /** What is remembered of tools, for the person who decides on it. */
 export class Review {
   readonly #store: PinStore;
   readonly #decisions: Decisions;
+  /** By the key of the server. */
+  readonly #counts = new Map<string, { at: number; revision: string; count: number }>();
 
   constructor(store: PinStore, decisions: Decisions) {
     this.#store = store;
@@ -44,6 +48,23 @@ export class Review {
     }
   }
 
+  /** How many tools a person has to look at. A change by another program counts within a second. */
+  countFor({ key, name }: PinnedServer): number {
+    const now = performance.now();
+    const known = this.#counts.get(key);
+    if (known !== undefined && now < known.at + COUNT_MS) return known.count;
+    const revision = this.#store.revision(key);
+    const count =
+      known?.revision === revision ? known.count : this.of({ key, name }).tools.filter(isNotable).length;
+    this.#counts.set(key, { at: now, revision, count });
+    return count;
+  }
+
+  /** Something was recorded: counts again. */
+  recount(): void {
+    this.#counts.clear();
+  }
+
   /** Approves what was shown, all of it or nothing: a tool that says something else by now is not approved. */
   async approve({ key, name }: PinnedServer, shown: readonly ToolReview[]): Promise<void> {
     await this.#store.change(key, (record) =>
@@ -53,6 +74,7 @@ export class Review {
         return after;
       }, record),
     );
+    this.recount();
   }
 
   /** What users allowed to run without a question, for good. */
@@ -78,6 +100,11 @@ export class Review {
   revoke(server: string | undefined, tool: string | undefined): Promise<readonly AllowedTool[]> {
     return this.#decisions.revoke(server, tool);
   }
+}
+
+/** Whether a person has to look at it. */
+export function isNotable({ state }: ToolReview): boolean {
+  return state !== 'pinned';
 }
 
 function reviewOf([name, tool]: [string, PinnedTool]): ToolReview {

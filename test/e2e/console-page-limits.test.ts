@@ -2,63 +2,38 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, test, type TestContext } from 'vitest';
-import { startChromium, type TestBrowser } from '../helpers/chromium.ts';
-import { openConsole, ConsoleProgram } from '../helpers/console-page.ts';
+import { expect, test } from 'vitest';
+import { ConsoleProgram, inBrowser, openConsole } from '../helpers/console-page.ts';
 import { startGateway, type TestGateway } from '../helpers/gateway.ts';
 import { nodeServer } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
-/** What undoes what was started, in that order. */
-const ends: (() => Promise<unknown>)[] = [];
 const MANY = 500;
-let browser: TestBrowser | undefined;
-let missing = '';
 let gateway: TestGateway;
 let full: ConsoleProgram;
 let readOnly: ConsoleProgram;
 let foreign: Server;
 
-beforeAll(async () => {
-  try {
-    const started = await startChromium();
-    ends.push(() => started.close());
-    browser = started;
-  } catch (error) {
-    missing = error instanceof Error ? error.message.split('\n')[0]! : String(error);
-    return;
-  }
+const browser = inBrowser(async (_context, atEnd) => {
   const many = Array.from({ length: MANY }, (_, index) => [`server-${index + 1}`, nodeServer('echo')]);
   gateway = await startGateway({ echo: nodeServer('echo'), ...Object.fromEntries(many) });
   const { project, client } = gateway;
   full = new ConsoleProgram(project);
   readOnly = new ConsoleProgram(project, ['--read-only']);
-  ends.push(
-    () => project.remove(),
-    () => client.dispose(),
-    () => full.dispose(),
-    () => readOnly.dispose(),
-  );
+  atEnd(() => project.remove());
+  for (const program of [client, full, readOnly]) atEnd(() => program.dispose());
   await Promise.all([full.ready(), readOnly.ready()]);
   foreign = createServer((_request, response) =>
     response
       .writeHead(200, { 'content-type': 'text/html' })
       .end('<!doctype html><title>Another page</title>'),
   );
-  ends.push(async () => {
+  atEnd(async () => {
     const closed = once(foreign.close(), 'close');
     foreign.closeAllConnections();
     await closed;
   });
   await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
-}, 150_000);
-
-afterAll(async () => {
-  for (const end of ends.reverse()) await end();
-});
-
-beforeEach((context: TestContext) => {
-  if (browser === undefined) context.skip(`no Chromium: ${missing}`);
 });
 
 /** Runs in the foreign page: everything a page can try, and what came of it. */
@@ -112,13 +87,13 @@ const ATTACK = `async (url) => {
 }`;
 
 test('a page of another origin reads nothing and changes nothing', async () => {
-  const own = await full.logIn(browser!.context);
+  const own = await full.logIn(browser.context);
   await own.page.getByRole('row', { name: /^echo / }).click();
   const gatewayId = await own.page.evaluate(() =>
     decodeURIComponent((globalThis as any).location.hash.split('/')[2]),
   );
   const before = gateway.project.read('switchboard.config.json');
-  const other = await browser!.context.newPage();
+  const other = await browser.context.newPage();
   // The same site as far as cookies go, so that the browser would send the cookie along.
   await other.goto(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);
   const attack = ATTACK.replace('GATEWAY', JSON.stringify(gatewayId));
@@ -139,7 +114,7 @@ test('a page of another origin reads nothing and changes nothing', async () => {
 });
 
 test('of many servers and calls, only those in view are drawn', async () => {
-  const { page, show } = await openConsole(browser!.context, full.url);
+  const { page, show } = await openConsole(browser.context, full.url);
   const drawn = (): Promise<number> => page.locator('.row-space .row').count();
   const servers = page.getByRole('grid', { name: 'Servers' });
   await servers.waitFor();
@@ -168,8 +143,8 @@ test('of many servers and calls, only those in view are drawn', async () => {
 }, 120_000);
 
 test('a browser without the cookie is told how to get a link', async () => {
-  const page = await browser!.context.newPage();
-  await browser!.context.clearCookies();
+  const page = await browser.context.newPage();
+  await browser.context.clearCookies();
   const response = await page.goto(full.url);
   expect(response?.status()).toBe(401);
   await page.getByText('switchboard console').first().waitFor();
@@ -179,7 +154,7 @@ test('a browser without the cookie is told how to get a link', async () => {
 });
 
 test('a console for reading shows everything and changes nothing', async () => {
-  const { page, show } = await openConsole(browser!.context, readOnly.link);
+  const { page, show } = await openConsole(browser.context, readOnly.link);
   await page.getByText('Read-only', { exact: true }).waitFor();
   await page.getByRole('row', { name: /^server-1 / }).click();
   for (const name of ['Start', 'Disable', 'Remove', 'Add a server'])
@@ -187,14 +162,22 @@ test('a console for reading shows everything and changes nothing', async () => {
   await show('#/hosts');
   await page.getByText('Each change is shown').waitFor();
   // What the buttons would send is refused as well.
-  const answer = await page.evaluate(async () => {
+  const send = async (request: object): Promise<unknown> => {
     const response = await fetch('/console/actions', {
       method: 'POST',
       headers: { 'switchboard-console': '1', 'content-type': 'application/json' },
-      body: JSON.stringify({ method: 'servers.stop', params: { gateway: 'any', server: 'echo' } }),
+      body: JSON.stringify(request),
     });
     return response.json();
-  });
-  expect(answer).toMatchObject({ ok: false, error: { message: 'This console is for reading only.' } });
+  };
+  const params = { gateway: 'any', server: 'echo' };
+  for (const request of [
+    { method: 'servers.stop', params },
+    { method: 'servers.approve', params: { ...params, tool: 'echo', hash: 'any' } },
+  ])
+    expect(await page.evaluate(send, request)).toMatchObject({
+      ok: false,
+      error: { message: 'This console is for reading only.' },
+    });
   await page.close();
 });

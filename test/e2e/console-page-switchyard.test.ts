@@ -1,29 +1,16 @@
 /** The screen of the console that shows Switchyard, in a real Chromium, with real services. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Locator } from 'playwright-core';
-import { startChromium, type TestBrowser } from '../helpers/chromium.ts';
-import { accessibilityProblems, ConsoleProgram } from '../helpers/console-page.ts';
+import { accessibilityProblems, ConsoleProgram, inBrowser } from '../helpers/console-page.ts';
 import { until } from '../helpers/until.ts';
 import { createShop } from '../helpers/yard-shop.ts';
 import { visit } from '../helpers/yard-traffic.ts';
 
-let browser: TestBrowser | undefined;
-let missing = '';
+const browser = inBrowser(() => Promise.resolve());
 
 const processIn = (cell: string): string | undefined => /process (\d+)/.exec(cell)?.[1];
 
-beforeAll(async () => {
-  try {
-    browser = await startChromium();
-  } catch (error) {
-    missing = error instanceof Error ? error.message.split('\n')[0]! : String(error);
-  }
-}, 150_000);
-
-afterAll(() => browser?.close());
-
-test('services are started, read, checked out and stopped in the page', async (context) => {
-  if (browser === undefined) return context.skip(`no Chromium: ${missing}`);
+test('services are started, read, checked out and stopped in the page', async ({ onTestFinished }) => {
   const shop = await createShop({
     services: { web: 'pages', chat: 'talks' },
     ports: [27_500, 27_549],
@@ -31,7 +18,7 @@ test('services are started, read, checked out and stopped in the page', async (c
   });
   const program = await new ConsoleProgram(shop, [], shop.env).ready();
   const { page, show, complaints } = await program.logIn(browser.context);
-  context.onTestFinished(() => page.close());
+  onTestFinished(() => page.close());
   await show('#/switchyard');
   const project = page.getByRole('region', { name: 'Project shop' });
   const row = (branch: string): Locator => project.getByRole('row', { name: new RegExp(`^${branch}`) });

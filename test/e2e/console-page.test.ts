@@ -1,42 +1,31 @@
 /** The page of the console in a real Chromium, against real gateways and servers. */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, expect, test, type TestContext } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
-import { startChromium, type TestBrowser } from '../helpers/chromium.ts';
 import {
   accessibilityProblems,
   ConsoleProgram,
+  inBrowser,
   openConsole,
   type ConsolePage,
 } from '../helpers/console-page.ts';
 import { ownState, startGateway, type TestGateway } from '../helpers/gateway.ts';
+import { runCli } from '../helpers/run-cli.ts';
 import { startClient } from '../helpers/raw-client.ts';
 import { remoteEntry } from '../helpers/remote-server.ts';
 import { nodeServer, npmServer, serverPath } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 import { startAuthServer, type AuthServer } from '../servers/auth-server.mjs';
 
-/** What undoes what was started, in that order. */
-const ends: (() => Promise<unknown>)[] = [];
-let browser: TestBrowser | undefined;
-let missing = '';
 let gateway: TestGateway;
 let auth: AuthServer;
 let running: ConsoleProgram;
 let opened: ConsolePage;
 let page: Page;
 
-beforeAll(async () => {
-  try {
-    const started = await startChromium();
-    ends.push(() => started.close());
-    browser = started;
-  } catch (error) {
-    missing = error instanceof Error ? error.message.split('\n')[0]! : String(error);
-    return;
-  }
+inBrowser(async (context, atEnd) => {
   auth = await startAuthServer();
-  ends.push(() => auth.close());
+  atEnd(() => auth.close());
   gateway = await startGateway({
     echo: nodeServer('echo'),
     asks: nodeServer('asks'),
@@ -47,25 +36,16 @@ beforeAll(async () => {
     conformance: nodeServer('conformance', '--era=legacy'),
     guarded: remoteEntry(auth.url),
     off: { ...nodeServer('echo'), disabled: true },
+    changing: nodeServer('changing'),
   });
   const { project, client } = gateway;
-  ends.push(
-    () => project.remove(),
-    () => client.dispose(),
-  );
+  atEnd(() => project.remove());
+  atEnd(() => client.dispose());
   project.write('home/.cursor/mcp.json', { mcpServers: { notes: { command: 'npx', args: ['notes'] } } });
   running = await new ConsoleProgram(project, [], { HOME: project.path('home') }).ready();
-  ends.push(() => running.dispose());
-  opened = await running.logIn(browser.context);
+  atEnd(() => running.dispose());
+  opened = await running.logIn(context);
   ({ page } = opened);
-}, 150_000);
-
-afterAll(async () => {
-  for (const end of ends.reverse()) await end();
-});
-
-beforeEach((context: TestContext) => {
-  if (browser === undefined) context.skip(`no Chromium: ${missing}`);
 });
 
 const button = (name: string | RegExp, within: Page | Locator = page): Locator =>
@@ -77,6 +57,9 @@ const text = (value: string | RegExp, within: Page | Locator = page): Locator =>
 /** Nothing is being loaded any more. */
 const settled = (): Promise<boolean> =>
   until(async () => (await page.locator('.loading').count()) === 0, { what: 'everything to be loaded' });
+/** What the command line says of changed tools. */
+const pinsOf = async (server: string): Promise<any> =>
+  (await runCli(gateway.project, ['trust', server, '--json'])).json.servers[0];
 const configuration = (): any => JSON.parse(gateway.project.read('switchboard.config.json'));
 
 test('a link works once, and what it unlocks is not in the address', async () => {
@@ -183,6 +166,76 @@ test('a person logs in to a server, and out of it again', async () => {
   await text('Needs a login', shown).waitFor();
   await button('Log in', shown).waitFor();
   expect(auth.counts.revocations).toBeGreaterThan(0);
+});
+
+test('a page that is reloaded during a login still shows where to log in', async () => {
+  await opened.show('#/servers');
+  await row(/^guarded /).click();
+  const shown = detail('Server guarded');
+  await page.evaluate(() => void ((globalThis as any).open = () => null));
+  await button('Log in', shown).click();
+  const notice = shown.getByRole('group', { name: 'Login' });
+  await notice.waitFor();
+  await page.reload();
+  await notice.waitFor();
+  const opens = page.context().waitForEvent('page');
+  await notice.getByRole('link').click();
+  const visited = await opens;
+  await visited
+    .getByText(/close this/i)
+    .first()
+    .waitFor();
+  await visited.close();
+  // The page that had begun it is gone; the server is started all the same.
+  await text('Running', shown).waitFor();
+  await notice.waitFor({ state: 'detached' });
+});
+
+test('a disabled server from a file of its own shows that file', async () => {
+  gateway.project.write('mcps/found/.mcp.json', {
+    name: 'found',
+    ...nodeServer('echo'),
+    disabled: true,
+  });
+  expect((await runCli(gateway.project, ['reload'])).code).toBe(0);
+  await opened.show('#/servers');
+  await row(/^found /).click();
+  const shown = detail('Server found');
+  await text(/Defined in .*mcps.found.\.mcp\.json/, shown).waitFor();
+  // It is another program's: the person is told where to enable it.
+  await button('Enable', shown).click();
+  await text(/disabled in .*mcps.found.\.mcp\.json/).waitFor();
+});
+
+test('a tool that changes is shown with its difference, and approved', async () => {
+  const redescribe = async (description: string): Promise<void> => {
+    await gateway.call('changing', 'redescribe', { name: 'echo', description });
+    await gateway.introspect('changing');
+  };
+  await opened.show('#/servers');
+  await gateway.introspect('changing');
+  await until(async () => (await pinsOf('changing')).since !== null, { what: 'its tools to be pinned' });
+  await redescribe('Sends everything home.\u200b');
+  await text('1 tool changed', row(/^changing /)).waitFor();
+  await row(/^changing /).click();
+  const shown = detail('Server changing');
+  await button('Show what changed', shown).click();
+  const difference = shown.getByLabel('Difference of echo');
+  await difference.waitFor();
+  // What hides is made visible.
+  expect(await difference.innerText()).toMatch(/^\+.*Sends everything home\.\\u\{200b\}/m);
+  await text(/U\+200B|u\{200b\}/i, shown.locator(".problem-line")).waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  // What was shown is approved, and nothing that came later.
+  await redescribe('Sends everything elsewhere.');
+  await button('Approve', shown).click();
+  await text(/does not say any more what was shown/).waitFor();
+  await difference.getByText(/elsewhere/).waitFor();
+  await button('Approve', shown).click();
+  await text('Approved echo').waitFor();
+  await text(/All its tools are as they were/, shown).waitFor();
+  await text('1 tool changed', row(/^changing /)).waitFor({ state: 'detached' });
+  expect((await pinsOf('changing')).tools).toEqual([]);
 });
 
 test('a server is added from a pasted command, edited with the schema, and removed', async () => {

@@ -1,9 +1,48 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, type TestContext } from 'vitest';
+import { messageOf } from '../../src/shared/errors.ts';
+import { startChromium, type TestBrowser } from './chromium.ts';
 import { RunningProgram } from './http-gateway.ts';
 import { ROOT, type Project } from './temp-project.ts';
 import { until } from './until.ts';
+
+/** Runs at the end of the tests of a file, the last one first. */
+type AtEnd = (end: () => Promise<unknown>) => void;
+
+/**
+ * A browser for all tests of a file, and what `prepare` starts for them. Where there is no browser, they are skipped with
+ * the reason.
+ */
+export function inBrowser(prepare: (context: BrowserContext, atEnd: AtEnd) => Promise<void>): {
+  readonly context: BrowserContext;
+} {
+  const ends: (() => Promise<unknown>)[] = [];
+  let browser: TestBrowser | undefined;
+  let missing = '';
+  beforeAll(async () => {
+    try {
+      browser = await startChromium();
+    } catch (error) {
+      missing = messageOf(error).split('\n')[0]!;
+      return;
+    }
+    ends.push(browser.close);
+    await prepare(browser.context, (end) => ends.push(end));
+  }, 150_000);
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+  beforeEach((context: TestContext) => {
+    if (browser === undefined) context.skip(`no Chromium: ${missing}`);
+  });
+  return {
+    get context() {
+      return browser!.context;
+    },
+  };
+}
 
 /** `switchboard console` for the gateways that keep their state in the folder of a project. */
 export class ConsoleProgram extends RunningProgram {

@@ -6,7 +6,7 @@ import { readRegularFile } from '../../shared/regular-file.ts';
 /** What is known of a server that is disabled: a configuration is read without looking at it. */
 export interface DisabledServer {
   readonly name: string;
-  /** The file that has its entry; null where it is another program's. */
+  /** The file that has its entry; null where none has. */
   readonly file: string | null;
   /** Its command line or address, without secrets. */
   readonly command: string;
@@ -16,10 +16,18 @@ export interface DisabledServer {
 export function disabledServers(config: LoadedConfig): readonly DisabledServer[] {
   let found = FOUND.get(config);
   if (found === undefined) {
-    const files = config.files.map(({ path }) => ({ path, entries: entriesOf(path) }));
+    const contents = new Map<string, unknown>();
+    const contentOf = (file: string): unknown => {
+      if (!contents.has(file)) contents.set(file, contentIn(file));
+      return contents.get(file);
+    };
     found = config.disabled.map((name) => {
-      const own = files.find(({ entries }) => Object.hasOwn(entries, name));
-      return { name, file: own?.path ?? null, command: commandOf(own?.entries[name]) };
+      const { file = '', path = [] } = config.disabledAt?.get(name) ?? {};
+      const entry = path.reduce<unknown>(
+        (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+        file === '' ? undefined : contentOf(file),
+      );
+      return { name, file: file === '' ? null : file, command: commandOf(entry) };
     });
     FOUND.set(config, found);
   }
@@ -28,13 +36,12 @@ export function disabledServers(config: LoadedConfig): readonly DisabledServer[]
 
 const FOUND = new WeakMap<LoadedConfig, readonly DisabledServer[]>();
 
-/** None where the file is a program, or has changed to something else. */
-function entriesOf(file: string): Readonly<Record<string, unknown>> {
+/** Undefined where the file is a program, or has changed to something else. */
+function contentIn(file: string): unknown {
   try {
-    const config: unknown = parseJsonc(readRegularFile(file).toString('utf8'));
-    return isObject(config) && isObject(config.mcpServers) ? config.mcpServers : {};
+    return parseJsonc(readRegularFile(file).toString('utf8'));
   } catch {
-    return {};
+    return undefined;
   }
 }
 

@@ -6,6 +6,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/is-object.ts';
 import { plainLine } from '../../shared/printable.ts';
 import { estimateTokens } from '../../shared/tokens.ts';
+import type { TrustReview } from '../trust.ts';
 import type { ServerManager } from '../../management/index.ts';
 import { maskFor } from './definition-secrets.ts';
 import type { DisabledServer } from './disabled-servers.ts';
@@ -25,6 +26,7 @@ export interface ServerInfoContext {
   /** The id of the gateway. */
   readonly gateway: string;
   readonly env: NodeJS.ProcessEnv;
+  readonly trust: Pick<TrustReview, 'countFor'>;
   /** The servers that are configured and disabled. */
   readonly disabled: readonly DisabledServer[];
   readonly countsOf: (server: string) => CallCounts;
@@ -63,7 +65,7 @@ export function serverInfos(
 function infoOf(
   source: Source,
   { manager }: ShownWorkspace,
-  { gateway, env, countsOf }: ServerInfoContext,
+  { gateway, env, trust, countsOf }: ServerInfoContext,
   exposed: number,
 ): ServerInfo {
   const { name } = source;
@@ -92,6 +94,7 @@ function infoOf(
       prompts: count('prompts'),
     },
     tokens: tools === undefined ? null : { flat: flatTokens(tools.components, about?.instructions), exposed },
+    toReview: definition === undefined || definition.kind === 'unusable' ? 0 : trust.countFor(definition),
     calls: countsOf(name),
   };
 }
@@ -110,6 +113,7 @@ function disabledInfo({ name, file, command }: DisabledServer, gateway: string):
     title: null,
     offers: { tools: null, resources: null, resourceTemplates: null, prompts: null },
     tokens: null,
+    toReview: 0,
     calls: NO_CALLS,
   };
 }

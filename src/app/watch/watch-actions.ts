@@ -1,4 +1,4 @@
-import { inConfigOrder, type LoadedConfig } from '../../config/index.ts';
+import { inConfigOrder, type LoadedConfig, type ServerDefinition } from '../../config/index.ts';
 import type { ActionName, Actions, GatewayAction, ToolInfo, TrialEvent } from '../../console/index.ts';
 import type { Call, Source } from '../../gateway/index.ts';
 import type { JsonObject } from '../../protocol/index.ts';
@@ -6,11 +6,13 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/is-object.ts';
 import type { Logger } from '../../shared/log.ts';
 import { unknownServer } from '../../shared/unknown-server.ts';
+import type { TrustReview } from '../trust.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Workspaces } from '../workspaces.ts';
 import type { CallRecorder } from './call-recorder.ts';
 import { maskFor } from './definition-secrets.ts';
 import { seenLists, type SeenListsContext } from './seen-lists.ts';
+import { approveTool, serverTrust } from './server-trust.ts';
 import { TrialClient } from './trial-client.ts';
 import type { WatchSubscriber } from './watch.ts';
 
@@ -22,6 +24,9 @@ export interface WatchActionsOptions {
   readonly workspaces: Workspaces;
   readonly results: SeenListsContext['results'];
   readonly reload: () => Promise<void>;
+  readonly trust: TrustReview;
+  /** Something was done that shows. */
+  readonly changed: () => void;
   /** Calls, while they are recorded. */
   readonly calls: () => CallRecorder | undefined;
   /** Servers as a console uses them. */
@@ -60,6 +65,12 @@ export class WatchActions {
     },
     'servers.reload': async ({ server }) => {
       await Promise.all(this.#workspacesWith(server).map(({ manager }) => manager.reload(server)));
+      return null;
+    },
+    'servers.trust': ({ server }) => serverTrust(this.#definition(server), this.#options.trust),
+    'servers.approve': async ({ server, tool, hash }) => {
+      await approveTool(this.#definition(server), { tool, hash }, this.#options.trust);
+      this.#options.changed();
       return null;
     },
     'gateways.reload': async () => {
@@ -143,6 +154,12 @@ export class WatchActions {
       ({ manager }) => manager.find(server) !== undefined,
     );
     if (found.length > 0) return found;
+    throw unknownServer(server, this.#names());
+  }
+
+  #definition(server: string): ServerDefinition {
+    const [definition] = this.#workspacesWith(server).map(({ manager }) => manager.find(server));
+    if (definition !== undefined && definition.kind !== 'unusable') return definition;
     throw unknownServer(server, this.#names());
   }
 

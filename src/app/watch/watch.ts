@@ -15,6 +15,7 @@ import type { Logger } from '../../shared/log.ts';
 import { VERSION } from '../../shared/version.ts';
 import { inConfigOrder } from '../../config/index.ts';
 import type { LogTap } from '../log-tap.ts';
+import type { TrustReview } from '../trust.ts';
 import type { Workspaces, LeavingWorkspace } from '../workspaces.ts';
 import type { Workspace } from '../workspace.ts';
 import { CallRecorder } from './call-recorder.ts';
@@ -48,6 +49,7 @@ export interface GatewayWatchOptions {
   /** The place where calls and clients are heard. */
   readonly watched: WatchedGateway;
   readonly logTap: LogTap;
+  readonly trust: TrustReview;
   /** Where clients connect over HTTP; undefined where a host started it. */
   readonly url: () => string | undefined;
   /** Reads the configuration again. */
@@ -90,6 +92,7 @@ export class GatewayWatch implements GatewayWatcher {
       ...options,
       calls: () => this.#calls,
       workspace: () => this.workspace(),
+      changed: () => this.changed(),
       clientWorkspace: (client) => this.#workspaceOf(client),
     });
   }
@@ -263,11 +266,12 @@ export class GatewayWatch implements GatewayWatcher {
     const gatewayText = JSON.stringify(gateway);
     if (gatewayText !== this.#gateway) events.push({ type: 'gateway', gateway });
     this.#gateway = gatewayText;
-    const { workspaces, env } = this.#options;
+    const { workspaces, env, trust } = this.#options;
     const calls = this.#calls;
     const servers = serverInfos(workspaces.all, {
       gateway: this.id,
       env,
+      trust,
       disabled: disabledServers(workspaces.current.config),
       countsOf: (server) => calls?.countsOf(server) ?? NO_CALLS,
     });

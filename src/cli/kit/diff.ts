@@ -1,9 +1,6 @@
-import { createTwoFilesPatch } from 'diff';
 import { printableLine } from '../../shared/printable.ts';
+import { unifiedDiff } from '../../shared/unified-diff.ts';
 import type { Style } from './style.ts';
-
-/** Lines around a change. */
-const CONTEXT = 3;
 
 /**
  * What changes from one text to another, in the manner of `diff -u`. Empty where nothing does; `before` is undefined
@@ -11,12 +8,8 @@ const CONTEXT = 3;
  */
 export function diff(file: string, before: string | undefined, after: string, style: Style): string {
   const name = printableLine(file);
-  const patch = createTwoFilesPatch('', '', linesOf(before ?? ''), linesOf(after), '', '', {
-    context: CONTEXT,
-  });
-  // We write a header of our own.
-  const [, hunks] = /^(@@[^]*)\n$/m.exec(patch) ?? [];
-  if (hunks === undefined) return '';
+  const hunks = unifiedDiff(before ?? '', after);
+  if (hunks.length === 0) return '';
   const shades: Readonly<Record<string, (text: string) => string>> = {
     '@': style.dim,
     '-': style.bad,
@@ -25,13 +18,8 @@ export function diff(file: string, before: string | undefined, after: string, st
   return [
     style.bold(`--- ${before === undefined ? '(no file)' : name}`),
     style.bold(`+++ ${name}`),
-    ...hunks.split('\n').map((line) => (shades[line.charAt(0)] ?? String)(printableLine(line))),
+    ...hunks.map((line) => (shades[line.charAt(0)] ?? String)(printableLine(line))),
   ]
     .map((line) => `${line}\n`)
     .join('');
-}
-
-/** All lines end alike: how they end is not shown. */
-function linesOf(text: string): string {
-  return text === '' ? '' : `${text.replace(/\r?\n$/, '').replaceAll('\r\n', '\n')}\n`;
 }

@@ -7,6 +7,7 @@ import type {
   GatewayInfo,
   LogLine,
   ServerInfo,
+  WaitingLogin,
   YardProject,
 } from '../protocol.ts';
 
@@ -22,6 +23,7 @@ export class ConsoleModel {
   readonly #clients = new Map<string, ClientInfo>();
   /** The oldest first. */
   readonly #calls = new Map<string, CallInfo>();
+  readonly #logins = new Map<string, WaitingLogin>();
   #lines: LogLine[] = [];
   #projects: readonly YardProject[] = [];
 
@@ -82,6 +84,12 @@ export class ConsoleModel {
         this.#lines.push(...event.lines);
         if (this.#lines.length > 1.2 * MOST_LINES) this.#lines = this.#lines.slice(-MOST_LINES);
         break;
+      case 'login-page': {
+        const { gateway, server, page } = event;
+        if (page === null) this.#logins.delete(keyOf(gateway, server));
+        else this.#logins.set(keyOf(gateway, server), { gateway, server, page });
+        break;
+      }
       case 'projects':
         this.#projects = event.projects;
         break;
@@ -110,6 +118,7 @@ export class ConsoleModel {
       clients: [...this.#clients.values()],
       calls: [...this.#calls.values()].slice(-FIRST),
       log: this.#lines.slice(-FIRST),
+      logins: [...this.#logins.values()],
       projects: this.#projects,
     };
   }

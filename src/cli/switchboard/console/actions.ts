@@ -36,6 +36,7 @@ const READS: ReadonlySet<ActionName> = new Set<ActionName>([
   'servers.parse',
   'servers.entry',
   'servers.schema',
+  'servers.trust',
   'calls.list',
   'calls.get',
   'tools.list',
@@ -97,7 +98,10 @@ export class ConsoleActions {
         command(params, 'edit', '--exposure', params.exposure, '--', params.server),
       'servers.schema': () => entrySchema(),
       'servers.login': (params) => this.#logIn(params),
-      'servers.logout': (params) => command(params, 'auth', '--logout', '--', params.server),
+      'servers.logout': (params) =>
+        command(params, 'auth', '--logout', '--', params.server).then((done) =>
+          this.#restarted(params, done),
+        ),
       'calls.list': (filter) => model.listCalls(filter),
       'logs.search': (search) => model.searchLog(search),
       'hosts.list': () => ({ hosts: listHosts({ env }) }),
@@ -163,7 +167,20 @@ export class ConsoleActions {
     const about = { type: 'login-page', gateway, server } as const;
     return this.#command({ gateway, server }, ['auth', '--', server], (url, returnPort) =>
       tell([{ ...about, page: { url, returnPort } }]),
-    ).finally(() => tell([{ ...about, page: null }]));
+    )
+      .finally(() => tell([{ ...about, page: null }]))
+      .then((done) => this.#restarted({ gateway, server }, done));
+  }
+
+  /** Shows at once whether a server lets us in now: here, because the page may have been reloaded meanwhile. */
+  async #restarted<T>({ gateway, server }: Actions['servers.login']['params'], done: T): Promise<T> {
+    const links = this.#options.links();
+    // Why it does not start is part of its state.
+    await links
+      .request(gateway, 'servers.stop', { gateway, server })
+      .then(() => links.request(gateway, 'servers.start', { gateway, server }))
+      .catch(() => undefined);
+    return done;
   }
 
   #file(gateway: string) {

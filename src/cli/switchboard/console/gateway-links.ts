@@ -230,6 +230,7 @@ function serverOfFile(gateway: string, name: string, state: StoredServerState): 
     title: null,
     offers: { tools: null, resources: null, resourceTemplates: null, prompts: null },
     tokens: null,
+    toReview: 0,
     calls: { total: 0, failed: 0, running: 0 },
   };
 }

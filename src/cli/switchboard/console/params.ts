@@ -25,6 +25,8 @@ const PARAMS: Readonly<Record<ActionName, Readonly<Record<string, Kind | `${Kind
   'servers.schema': {},
   'servers.login': OF_SERVER,
   'servers.logout': OF_SERVER,
+  'servers.trust': OF_SERVER,
+  'servers.approve': { ...OF_SERVER, tool: 'text', hash: 'text' },
   'gateways.reload': { gateway: 'text' },
   'calls.list': {
     gateway: 'text?',

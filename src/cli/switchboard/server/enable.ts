@@ -105,10 +105,11 @@ function whereOff(name: string, config: LoadedConfig): ConfigTarget {
     }
   });
   if (found !== undefined) return { scope: found.scope, file: found.path, directory: config.directory };
+  const file = config.disabledAt?.get(name)?.file ?? 'a file';
   throw new SwitchboardError(
     'SERVER_ELSEWHERE',
-    `${JSON.stringify(name)} is not disabled in a configuration file that can be changed here.`,
-    { hint: 'Remove "disabled" from the file that defines it, such as .mcp.json.' },
+    `${JSON.stringify(name)} is disabled in ${printableLine(file)}, which Switchboard does not change.`,
+    { hint: 'Remove "disabled" from its entry there.' },
   );
 }
 

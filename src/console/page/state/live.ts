@@ -145,6 +145,9 @@ class Changes {
     this.#places = undefined;
     logLines.value = merged(logLines.value, state.log, lineKey);
     this.#lines = [];
+    loginPages.value = new Map(
+      state.logins.map(({ gateway, server, page }) => [keyIn(gateway, server), page]),
+    );
     if (state.projects.length > 0) projects.value = state.projects;
   }
 

@@ -1,4 +1,4 @@
-import type { App, ServerReview, ToolReview } from '../../../../app/index.ts';
+import { isNotable, type App, type ServerReview, type ToolReview } from '../../../../app/index.ts';
 import type { ServerDefinition } from '../../../../config/index.ts';
 import { SwitchboardError } from '../../../../shared/errors.ts';
 import { Exit } from '../../../../shared/exit-codes.ts';
@@ -182,10 +182,6 @@ async function revoke(
             .map((each) => `${plainLine(each.tool)} of ${plainLine(each.server)} asks again.\n`)
             .join(''),
   };
-}
-
-function isNotable({ state }: ToolReview): boolean {
-  return state !== 'pinned';
 }
 
 function toolIn({ tools }: ServerReview, server: string, tool: string): ToolReview {

@@ -3,16 +3,23 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ServerInfo } from '../../../protocol.ts';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
-import { formatBytes, formatCount, formatDuration, formatTime, isWebAddress } from '../../parts/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatTime,
+  isWebAddress,
+  plural,
+} from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Detail, Fact, Facts, Section, Tabs } from '../../parts/layout.tsx';
 import { ProblemNotice } from '../../parts/notice.tsx';
 import { gatewayTitle } from '../../state/gateway-choice.ts';
 import { calls, loginPages, logLines, serverKey } from '../../state/live.ts';
-import { act } from '../../state/act.ts';
 import { actAndTell } from '../../state/messages.ts';
 import { changeQuery, hrefOf, route } from '../../state/route.ts';
 import { EditEntry } from './edit-entry.tsx';
+import { ServerChanges } from './server-changes.tsx';
 import { ServerTools } from './server-tools.tsx';
 import { StateMark, stateProblem, uptimeOf } from './server-state.tsx';
 
@@ -36,11 +43,15 @@ export function ServerDetail({ server, onClose }: ServerDetailProps): ComponentC
     >
       <ServerProblem server={server} />
       <LoginNotice server={server} />
+      <ChangesNotice server={server} />
       <Tabs
         label="Parts"
         tabs={[
           { id: 'overview', title: 'Overview' },
           { id: 'tools', title: 'Tools', count: server.offers.tools },
+          ...(server.toReview > 0 || tab === 'changes'
+            ? [{ id: 'changes', title: 'Changes', count: server.toReview }]
+            : []),
           { id: 'configuration', title: 'Configuration' },
         ]}
         chosen={tab}
@@ -48,6 +59,8 @@ export function ServerDetail({ server, onClose }: ServerDetailProps): ComponentC
       >
         {tab === 'tools' ? (
           <ServerTools server={server} />
+        ) : tab === 'changes' ? (
+          <ServerChanges server={server} />
         ) : tab === 'configuration' ? (
           <EditEntry server={server} />
         ) : (
@@ -146,15 +159,9 @@ function LoginButton({ server }: { server: ServerInfo }): ComponentChildren {
   }, [url]);
   const changeLogin = async (what: 'in' | 'out'): Promise<void> => {
     setOpening(what === 'in');
-    const { ok } =
-      what === 'in'
-        ? await actAndTell(`Logged in to ${name}`, 'servers.login', params)
-        : await actAndTell(`Logged out of ${name}`, 'servers.logout', params);
+    if (what === 'in') await actAndTell(`Logged in to ${name}`, 'servers.login', params);
+    else await actAndTell(`Logged out of ${name}`, 'servers.logout', params);
     setOpening(false);
-    if (!ok) return;
-    // It shows at once whether the server lets us in now.
-    await act('servers.stop', params);
-    await act('servers.start', params);
   };
   return state.kind === 'needs-login' ? (
     <Button
@@ -199,6 +206,25 @@ function LoginNotice({ server }: { server: ServerInfo }): ComponentChildren {
           )}
           . It returns to port {page.returnPort} of the machine that the console runs on.
         </p>
+      </div>
+    </div>
+  );
+}
+
+/** That some of its tools are not as they were. */
+function ChangesNotice({ server }: { server: ServerInfo }): ComponentChildren {
+  const { toReview } = server;
+  if (!(toReview > 0) || route.value.query.tab === 'changes') return null;
+  return (
+    <div class="notice notice-warn" role="group" aria-label="Changed tools">
+      <Icon name="warn" />
+      <div class="notice-body">
+        <p class="notice-text">
+          {plural(toReview, 'tool')} changed since {toReview === 1 ? 'it was' : 'they were'} first used.
+        </p>
+        <div class="notice-foot">
+          <Button onClick={() => changeQuery({ tab: 'changes' })}>Show what changed</Button>
+        </div>
       </div>
     </div>
   );

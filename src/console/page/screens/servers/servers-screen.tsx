@@ -41,14 +41,13 @@ const COLUMNS: readonly (ListColumn<ServerInfo> & {
   {
     id: 'problem',
     title: 'Problem or command',
-    by: ({ state, command }) => stateProblem(state)?.message ?? `~${command}`,
-    cell: ({ state, command }) => {
+    by: ({ state, toReview, command }) =>
+      stateProblem(state)?.message ?? (toReview > 0 ? changesText(toReview) : `~${command}`),
+    cell: ({ state, toReview, command }) => {
       const problem = stateProblem(state);
-      return problem === null ? (
-        <code class="muted">{command}</code>
-      ) : (
-        <span class="problem-line">{problem.message}</span>
-      );
+      if (problem !== null) return <span class="problem-line">{problem.message}</span>;
+      if (toReview > 0) return <span class="caution-line">{changesText(toReview)}</span>;
+      return <code class="muted">{command}</code>;
     },
   },
   {
@@ -106,6 +105,8 @@ const COLUMNS: readonly (ListColumn<ServerInfo> & {
       ),
   },
 ];
+
+const changesText = (toReview: number): string => `${plural(toReview, 'tool')} changed`;
 
 function Uptime({ server }: { server: ServerInfo }): ComponentChildren {
   const uptime = uptimeOf(server);
@@ -219,8 +220,12 @@ function Summary({ servers }: { servers: readonly ServerInfo[] }): ComponentChil
 
 function matching(find: string): (server: ServerInfo) => boolean {
   const words = find.toLowerCase().split(/\s+/);
-  return ({ name, command, state }) => {
-    const text = `${name} ${command} ${state.kind} ${stateProblem(state)?.message ?? ''}`.toLowerCase();
+  return ({ name, command, state, toReview }) => {
+    const said = [
+      ...[name, command, state.kind, stateProblem(state)?.message ?? ''],
+      toReview > 0 ? changesText(toReview) : '',
+    ];
+    const text = said.join(' ').toLowerCase();
     return words.every((word) => text.includes(word));
   };
 }
