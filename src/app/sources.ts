@@ -21,7 +21,7 @@ import type { LazyChildProcesses } from '../process/index.ts';
 import { Client, type Era, type JsonObject } from '../protocol/index.ts';
 import { editedString } from '../wire/index.ts';
 import { Deadlines } from '../shared/deadline.ts';
-import { LoginKeychain } from '../secrets/index.ts';
+import { SystemKeychain } from '../secrets/index.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { loadCrypto } from '../shared/load-crypto.ts';
 import type { Logger } from '../shared/log.ts';
@@ -99,7 +99,7 @@ export function createSources(options: SourcesOptions): Sources {
   const own = new Set(options.ownVariables);
   const inheritable = Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
   const directory = stateDirectory(env);
-  const keychain = new LoginKeychain(env);
+  const keychain = new SystemKeychain(env);
   const memory = createServerCache(join(directory, 'servers'), log);
   const deadlines = new Deadlines();
   // With about one CPU for each, all of them are up sooner than if they started together.

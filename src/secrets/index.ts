@@ -1,4 +1,4 @@
-export { LoginKeychain } from './login-keychain.ts';
+export { SystemKeychain } from './system-keychain.ts';
 export { SecretStore, secretNameProblem, secretValueProblem, type StoredSecret } from './secret-store.ts';
 export { secretsFile } from './secrets-file.ts';
 export { secretReferences } from './secret-references.ts';

@@ -224,7 +224,7 @@ test('a tool that changes is shown with its difference, and approved', async () 
   await difference.waitFor();
   // What hides is made visible.
   expect(await difference.innerText()).toMatch(/^\+.*Sends everything home\.\\u\{200b\}/m);
-  await text(/U\+200B|u\{200b\}/i, shown.locator(".problem-line")).waitFor();
+  await text(/U\+200B|u\{200b\}/i, shown.locator('.problem-line')).waitFor();
   expect(await accessibilityProblems(page)).toEqual([]);
   // What was shown is approved, and nothing that came later.
   await redescribe('Sends everything elsewhere.');

@@ -28,8 +28,9 @@ export function inBrowser(prepare: (context: BrowserContext, atEnd: AtEnd) => Pr
       missing = messageOf(error).split('\n')[0]!;
       return;
     }
-    ends.push(browser.close);
-    await prepare(browser.context, (end) => ends.push(end));
+    const { context } = browser;
+    ends.push(() => browser!.close());
+    await prepare(context, (end) => ends.push(end));
   }, 150_000);
   afterAll(async () => {
     for (const end of ends.reverse()) await end();

@@ -1,5 +1,5 @@
 import type { LoadedConfig, RemoteDefinition, ServerDefinition } from '../../../config/index.ts';
-import { LoginKeychain } from '../../../secrets/index.ts';
+import { SystemKeychain } from '../../../secrets/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { stateDirectory } from '../../../shared/paths.ts';
 import { printableLine } from '../../../shared/printable.ts';
@@ -97,7 +97,7 @@ function hasOwnHeader({ headers }: RemoteDefinition): boolean {
 }
 
 function optionsFor({ name, url, oauth }: RemoteWithLogin, { env, log }: Context) {
-  return { server: name, url, oauth, directory: stateDirectory(env), keychain: new LoginKeychain(env), log };
+  return { server: name, url, oauth, directory: stateDirectory(env), keychain: new SystemKeychain(env), log };
 }
 
 /** How long the person may take in the browser, in milliseconds. */

@@ -7,7 +7,7 @@ import { KeychainError, openKeychain, type Keychain } from './keychain.ts';
 const WRITE_MS = 10_000;
 
 /** The keychain, as the place of logins. What speaks to it is loaded with the first use. Errors never hold a value. */
-export class LoginKeychain implements Pick<Keychain, 'read' | 'remove'> {
+export class SystemKeychain implements Pick<Keychain, 'read' | 'remove'> {
   readonly #env: Readonly<Record<string, string | undefined>>;
   #keychain: Promise<Keychain> | undefined;
 
