@@ -25,6 +25,13 @@ export function printable(text: string): string {
   return text.replace(SHAPING_OR_UNSAFE, (match, shaping?: string) => shaping ?? visible(match));
 }
 
+/** Each character of a text that is not drawn, and whether it shapes what is drawn beside it: then it hides nothing. */
+export function* undrawn(text: string) {
+  if (PLAIN.test(text)) return;
+  for (const { 0: char, 1: shaping, index: at } of text.matchAll(SHAPING_OR_UNSAFE))
+    yield { char, at, shapes: shaping !== undefined };
+}
+
 function visible(char: string): string {
   const code = char.codePointAt(0) ?? 0;
   return code <= 0xff ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;

@@ -7,7 +7,7 @@ import type { Logger } from '../shared/log.ts';
 import { revealedLine } from '../shared/printable.ts';
 import type { Decisions } from './decisions.ts';
 import { AmbiguousArguments, shownArguments } from './shown-arguments.ts';
-import { definitionHash, definitionText } from './tool-definition.ts';
+import { componentHash } from './tool-definition.ts';
 
 export interface ApprovalGateOptions {
   readonly server: string;
@@ -197,7 +197,7 @@ function form(choices: readonly (typeof CHOICES)[number][]): JsonObject {
 }
 
 function hashOf(tool: Component | undefined): string | undefined {
-  return tool && definitionHash(definitionText(tool));
+  return tool && componentHash(tool);
 }
 
 function declined(call: Call): SwitchboardError {

@@ -1,72 +1,100 @@
 import { isObject } from '../shared/is-object.ts';
 import { parseJson } from '../shared/parse-json.ts';
-import { printable } from '../shared/printable.ts';
+import { undrawn } from '../shared/printable.ts';
+import { Turns } from '../shared/turns.ts';
 
 /** How many characters of one text are named. */
 const NAMED = 5;
-const MOST_FINDINGS = 10;
+const MOST_FINDINGS = 3;
+/** So many hidden characters of one text are looked at. */
+const MOST_HIDDEN = 100;
 
 /**
  * What a definition hides from the person who reads it, as sentences: tag characters, zero width, bidirectional and
  * terminal controls. Joiners and selectors that shape emoji and letters are not meant.
  */
-export function hiddenCharacters(definition: string): string[] {
+export async function hiddenCharacters(definition: string): Promise<string[]> {
   const findings: string[] = [];
-  visit(parseJson(definition), '', (text, where) => {
-    if (findings.length < MOST_FINDINGS && hasHidden(text))
-      findings.push(`${where} contains invisible characters: ${named(text)}`);
-  });
+  if (PLAIN.test(definition)) return findings;
+  const turns = new Turns();
+  for (const { text, where } of textsIn(parseJson(definition), '')) {
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
+    const codes = await hiddenCodes(text, turns);
+    if (codes.size > 0) findings.push(`${where} contains invisible characters: ${named([...codes])}`);
+    if (findings.length === MOST_FINDINGS) break;
+  }
   return findings;
 }
 
-function visit(value: unknown, where: string, found: (text: string, where: string) => void): void {
-  if (typeof value === 'string') found(value, where);
-  else if (Array.isArray(value)) for (const item of value) visit(item, where, found);
+/** JSON without a character or an escape that could stand for a hidden one: most definitions. */
+const PLAIN = /^(?:[ -[\]-~]|\\["\\/nt])*$/;
+
+function* textsIn(
+  value: unknown,
+  where: string,
+): Generator<{ readonly text: string; readonly where: string }> {
+  if (typeof value === 'string') yield { text: value, where };
+  else if (Array.isArray(value)) for (const item of value) yield* textsIn(item, where);
   else if (isObject(value)) {
     for (const [key, member] of Object.entries(value)) {
-      found(key, `a name in ${where === '' ? 'the definition' : where}`);
-      visit(member, where === '' ? `its ${key}` : where, found);
+      yield { text: key, where: `a name in ${where === '' ? 'the definition' : where}` };
+      yield* textsIn(member, where === '' ? `its ${key}` : where);
     }
   }
 }
 
-function hasHidden(text: string): boolean {
-  const plain = withoutReturns(text);
-  return printable(plain) !== plain;
+async function hiddenCodes(text: string, turns: Turns): Promise<ReadonlySet<string>> {
+  const codes = new Set<string>();
+  let hidden = 0;
+  for (const { char, at, shapes } of undrawn(text)) {
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
+    // Texts from Windows have returns, and they hide nothing.
+    if (shapes || (char === '\r' && text[at + 1] === '\n')) continue;
+    codes.add(`U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`);
+    if (++hidden === MOST_HIDDEN) break;
+  }
+  return codes;
 }
 
-/** Texts from Windows have them, and they hide nothing. */
-function withoutReturns(text: string): string {
-  return text.replaceAll('\r\n', '\n');
+function named(codes: readonly string[]): string {
+  const more = codes.length - NAMED;
+  return codes.slice(0, NAMED).join(' ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-function named(text: string): string {
-  const codes = new Set(
-    Array.from(withoutReturns(text))
-      .filter((char) => printable(char) !== char)
-      .map((char) => `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`),
-  );
-  const more = codes.size - NAMED;
-  return [...codes].slice(0, NAMED).join(' ') + (more > 0 ? ` and ${more} more` : '');
+/** Names by what they look like. */
+export class Lookalikes {
+  readonly #names = new Map<string, Set<string>>();
+
+  add(name: string): void {
+    const drawn = skeleton(name);
+    const names = this.#names.get(drawn) ?? new Set();
+    // The second is for the first of them: no name imitates itself.
+    if (names.size < 2) this.#names.set(drawn, names.add(name));
+  }
+
+  /**
+   * The name, among those of other tools, that this one could be mistaken for. Only a name with unusual characters is
+   * one that imitates: whoever comes first, the plain name is the real one.
+   */
+  imitatedBy(name: string): string | undefined {
+    const drawn = skeleton(name);
+    if (drawn === name.toLowerCase()) return undefined;
+    return [...(this.#names.get(drawn) ?? [])].find((other) => other !== name);
+  }
 }
 
-/**
- * The name, among those of other tools, that this one could be mistaken for. Only a name with unusual characters is one
- * that imitates: whoever comes first, the plain name is the real one.
- */
-export function imitatedName(name: string, others: Iterable<string>): string | undefined {
-  const drawn = skeleton(name);
-  if (drawn === name.toLowerCase()) return undefined;
-  for (const other of others) if (other !== name && skeleton(other) === drawn) return other;
-  return undefined;
-}
+/** Longer names are compared by their beginning. */
+const LONGEST_NAME = 200;
 
 /** How a name looks, in plain letters. */
 function skeleton(name: string): string {
-  const visible = name.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '');
-  return Array.from(visible.toLowerCase())
-    .map((char) => LOOKS_LIKE.get(char) ?? char)
-    .join('');
+  const visible = name
+    .slice(0, LONGEST_NAME)
+    .normalize('NFKC')
+    .replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '');
+  return Array.from(visible.toLowerCase(), (char) => LOOKS_LIKE.get(char) ?? char).join('');
 }
 
 /** Letters and digits that look like a Latin letter in most fonts. */

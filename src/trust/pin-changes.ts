@@ -1,6 +1,6 @@
-import { hiddenCharacters, imitatedName } from './characters.ts';
+import { Turns } from '../shared/turns.ts';
+import type { Lookalikes } from './characters.ts';
 import type { Definition, PinnedTool, PinRecord } from './pin-record.ts';
-import { definitionHash } from './tool-definition.ts';
 
 /** A tool as a list has it. */
 export interface ListedDefinition {
@@ -13,42 +13,50 @@ export interface ListedDefinition {
   readonly isSecret?: boolean | undefined;
 }
 
-/** A tool as a list has it: most of the work on a list, so that it can be done tool by tool. */
-export function listedDefinition(name: string, text: string, isSecret = false): ListedDefinition {
-  return { name, text, hash: definitionHash(text), hidden: hiddenCharacters(text), isSecret };
-}
-
 const MOST_TOOLS = 2000;
-/** Of one definition, and of all of one server together, in characters. */
+/** Of one definition, of all of one server together, and of their names, in bytes. */
 const LONGEST_TEXT = 32_768;
 const MOST_TEXT = 1024 * 1024;
+const MOST_NAMES = 512 * 1024;
 
 /**
  * The record after one more list. What is pinned stays, whatever the list says: a tool that is not pinned yet comes in
- * only with the first list of all, and only where nothing about it is suspicious. `others`: names of other servers' tools.
+ * only with the first list of all, and only where nothing about it is suspicious. `others`: names of other servers' tools;
+ * those of the list are added.
  */
-export function withList(
+export async function withList(
   before: PinRecord | undefined,
   list: { readonly server: string; readonly digest: string; readonly tools: readonly ListedDefinition[] },
-  { now, others }: { readonly now: string; readonly others: Iterable<string> },
-): PinRecord {
+  { now, others }: { readonly now: string; readonly others: Lookalikes },
+): Promise<PinRecord> {
   const tools = new Map(before?.tools);
-  const names = [...others, ...list.tools.map(({ name }) => name)];
+  const turns = new Turns();
+  for (const { name } of list.tools) {
+    others.add(name);
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
+  }
   let room = MOST_TEXT - [...tools.values()].reduce((sum, tool) => sum + textIn(tool), 0);
+  let roomForNames = MOST_NAMES - [...tools.keys()].reduce((sum, name) => sum + size(name), 0);
   let overflow = before?.overflow ?? false;
   for (const { name, text, hash, hidden, isSecret } of list.tools) {
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
     const known = tools.get(name);
-    if (known === undefined && tools.size >= MOST_TOOLS) {
-      overflow = true;
-      continue;
+    if (known === undefined) {
+      if (tools.size >= MOST_TOOLS || size(name) > roomForNames) {
+        overflow = true;
+        continue;
+      }
+      roomForNames -= size(name);
     }
     if (known !== undefined && (known.now ?? known.pinned)?.hash === hash) continue;
-    const kept = isSecret !== true && text.length <= Math.min(LONGEST_TEXT, room);
-    if (kept) room -= text.length;
+    const kept = isSecret !== true && size(text) <= Math.min(LONGEST_TEXT, room);
+    if (kept) room -= size(text);
     const definition: Definition = { hash, ...(kept ? { text } : {}), since: now };
     tools.set(
       name,
-      nextState(known, definition, { findings: findingsOf(name, hidden, names), isFirst: !before }),
+      nextState(known, definition, { findings: findingsOf(name, hidden, others), isFirst: !before }),
     );
   }
   const { server, digest: listed } = list;
@@ -78,16 +86,23 @@ function nextState(
   };
 }
 
-function findingsOf(name: string, hidden: readonly string[], names: readonly string[]): string[] {
-  const imitated = imitatedName(name, names);
+/** Of another tool, in characters. */
+const LONGEST_NAME = 200;
+
+function findingsOf(name: string, hidden: readonly string[], others: Lookalikes): string[] {
+  const imitated = others.imitatedBy(name);
   return [
     ...hidden,
     ...(imitated === undefined
       ? []
-      : [`its name looks like that of another tool, ${JSON.stringify(imitated)}`]),
+      : [`its name looks like that of another tool, ${JSON.stringify(imitated.slice(0, LONGEST_NAME))}`]),
   ];
 }
 
 function textIn({ pinned, now, first }: PinnedTool): number {
-  return [pinned, now, first].reduce((sum, each) => sum + (each?.text?.length ?? 0), 0);
+  return [pinned, now, first].reduce((sum, each) => sum + size(each?.text ?? ''), 0);
+}
+
+function size(text: string): number {
+  return Buffer.byteLength(text);
 }

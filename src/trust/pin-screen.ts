@@ -1,9 +1,11 @@
 import { Component, type Listing } from '../gateway/index.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { printable } from '../shared/printable.ts';
+import { Turns } from '../shared/turns.ts';
 import { pinStateOf, type PinRecord, type PinState } from './pin-record.ts';
 import type { PinnedServer, Pins } from './pins.ts';
-import { definitionHash, definitionText } from './tool-definition.ts';
+import { listDigest } from './list-digest.ts';
+import { componentHash } from './tool-definition.ts';
 
 export interface PinScreenOptions {
   readonly pins: Pins;
@@ -24,6 +26,8 @@ interface Screened {
 export class PinScreen {
   readonly #options: PinScreenOptions;
   readonly #screened = new WeakMap<Listing, Screened>();
+  /** Lists of earlier runs that are not the one that was compared last, each with the record of that moment. */
+  readonly #outdated = new WeakMap<Listing, string>();
 
   constructor(options: PinScreenOptions) {
     this.#options = options;
@@ -34,6 +38,12 @@ export class PinScreen {
     const { pins, server } = this.#options;
     // What cannot be compared is told when the record is read.
     await pins.check(server).catch(() => undefined);
+    const turns = new Turns();
+    for (const component of listing.components) {
+      componentHash(component);
+      const turn = turns.next();
+      if (turn !== undefined) await turn;
+    }
     return this.#screen(listing).listing;
   }
 
@@ -42,9 +52,22 @@ export class PinScreen {
     return this.#screened.has(listing) ? this.#screen(listing).listing : undefined;
   }
 
-  /** The same for a list of an earlier run, which was compared then. */
-  recalled(listing: Listing): Listing {
-    return this.#screen(listing).listing;
+  /**
+   * The same for a list of an earlier run, which was compared then; undefined where another one was compared since.
+   * Comparing takes time, and what is recalled is wanted at once.
+   */
+  recalled(listing: Listing): Listing | undefined {
+    const { pins, server } = this.#options;
+    const revision = pins.store.revision(server.key);
+    if (this.#outdated.get(listing) === revision) return undefined;
+    if (this.#screened.get(listing)?.revision !== revision) {
+      const { record } = this.#record();
+      if (record !== undefined && record.listed !== listDigest(listing)) {
+        this.#outdated.set(listing, revision);
+        return undefined;
+      }
+    }
+    return this.#screen(listing, () => undefined).listing;
   }
 
   /** Why a tool of this list must not run. */
@@ -53,21 +76,16 @@ export class PinScreen {
     return this.#withheld(tool, 'its server does not list it, so that it cannot be compared');
   }
 
-  #screen(listing: Listing): Screened {
+  /** `hashOf`: what a tool says; undefined: what is recorded of it. */
+  #screen(listing: Listing, hashOf: (tool: Component) => string | undefined = componentHash): Screened {
     const { pins, server } = this.#options;
     const revision = pins.store.revision(server.key);
     const known = this.#screened.get(listing);
     if (known?.revision === revision) return known;
-    let record: PinRecord | undefined;
-    let problem: string | undefined;
-    try {
-      record = pins.store.read(server.key);
-    } catch (error) {
-      problem = `it cannot be compared: ${messageOf(error)}`;
-    }
+    const { record, problem } = this.#record();
     const withheld = new Map<string, SwitchboardError>();
     const components = listing.components.flatMap((component) => {
-      const why = problem ?? whyNot(record, component);
+      const why = problem ?? whyNot(record, component.key, () => hashOf(component));
       if (why === undefined) return [component];
       const error = this.#withheld(component.key, why);
       withheld.set(component.key, error);
@@ -81,6 +99,15 @@ export class PinScreen {
     const screened = { revision, listing: shown, withheld };
     this.#screened.set(listing, screened);
     return screened;
+  }
+
+  #record(): { readonly record?: PinRecord | undefined; readonly problem?: string } {
+    const { pins, server } = this.#options;
+    try {
+      return { record: pins.store.read(server.key) };
+    } catch (error) {
+      return { problem: `it cannot be compared: ${messageOf(error)}` };
+    }
   }
 
   #withheld(tool: string, why: string): SwitchboardError {
@@ -97,12 +124,16 @@ export class PinScreen {
 }
 
 /** Why clients do not get a tool; undefined where it is as it was approved. */
-function whyNot(record: PinRecord | undefined, component: Component): string | undefined {
+function whyNot(
+  record: PinRecord | undefined,
+  tool: string,
+  hash: () => string | undefined,
+): string | undefined {
   // Without a record, nothing was ever shown of the server: its first list is what counts.
   if (record === undefined) return 'what it says is not recorded yet';
-  const pinned = record.tools.get(component.key);
+  const pinned = record.tools.get(tool);
   if (pinned === undefined && record.overflow) return 'its server has more tools than can be remembered';
-  const state = pinStateOf(pinned, definitionHash(definitionText(component)));
+  const state = pinStateOf(pinned, hash());
   if (state !== 'suspicious') return REASONS[state];
   return pinned?.findings?.join('; ') ?? 'it hides something';
 }

@@ -23,9 +23,12 @@ export class PinStore {
   }
 
   /** Changes what is known of one server while no other gateway does; undefined: nothing changes. */
-  async change(key: string, change: (record: PinRecord | undefined) => PinRecord | undefined): Promise<void> {
-    await changeRecord(this.file(key), readPins, (record) => {
-      const changed = change(record);
+  async change(
+    key: string,
+    change: (record: PinRecord | undefined) => Promise<PinRecord | undefined> | PinRecord | undefined,
+  ): Promise<void> {
+    await changeRecord(this.file(key), readPins, async (record) => {
+      const changed = await change(record);
       return changed && printPins(changed);
     });
   }

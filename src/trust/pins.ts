@@ -132,9 +132,10 @@ export class Pins {
 
   /** Says what is not as it was, once for each change. */
   #tell(watched: Watched, { tools, overflow }: PinRecord): void {
+    const listed = new Set(watched.names);
     for (const [tool, pinned] of tools) {
       const state = pinStateOf(pinned);
-      if (state === 'pinned' || !watched.names.includes(tool)) continue;
+      if (state === 'pinned' || !listed.has(tool)) continue;
       const what = `${tool} ${pinned.now?.hash ?? ''} ${state}`;
       const why = pinned.findings?.join('; ');
       this.#say(watched, what, WORDS[state], { tool, ...(why === undefined ? {} : { why }) });

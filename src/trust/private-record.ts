@@ -5,6 +5,7 @@ import { isObject } from '../shared/is-object.ts';
 import { parseJson } from '../shared/parse-json.ts';
 import { CHANGE, readPrivateFile } from '../shared/private-file.ts';
 import { shellWord } from '../shared/shell-word.ts';
+import { inLaterTurn } from '../shared/turns.ts';
 import { writeFileAtomic } from '../shared/write-file.ts';
 
 const VERSION = 1;
@@ -28,13 +29,15 @@ export function readRecord<T>(file: string, form: Form<T>): T | undefined {
 export async function changeRecord<T>(
   file: string,
   form: Form<T>,
-  change: (record: T | undefined) => object | undefined,
+  change: (record: T | undefined) => Promise<object | undefined> | object | undefined,
 ): Promise<void> {
   // Not before it is needed: a host waits for us to start.
   const { withFileLock } = await import('../shared/file-lock.ts');
-  await withFileLock(file, () => {
-    const changed = change(readRecord(file, form));
+  await withFileLock(file, async () => {
+    const changed = await change(readRecord(file, form));
     if (changed === undefined) return;
+    // Reading and writing a long one is work for two turns.
+    await new Promise<void>(inLaterTurn);
     try {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       writeFileAtomic(file, `${JSON.stringify({ version: VERSION, ...changed }, null, 1)}\n`, {

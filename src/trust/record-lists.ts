@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { Listing } from '../gateway/index.ts';
 import { Turns } from '../shared/turns.ts';
-import { listedDefinition, withList, type ListedDefinition } from './pin-changes.ts';
-import type { PinRecord } from './pin-record.ts';
+import { hiddenCharacters, Lookalikes } from './characters.ts';
+import { listDigest } from './list-digest.ts';
+import { withList, type ListedDefinition } from './pin-changes.ts';
 import type { PinStore } from './pin-store.ts';
-import { definitionText } from './tool-definition.ts';
+import { definitionOf } from './tool-definition.ts';
 
 /** A file that was not changed for so long is marked as used, in milliseconds. */
 const CONFIRM_AFTER = 24 * 60 * 60 * 1000;
@@ -27,7 +27,7 @@ export async function recordLists(
   const read: { readonly digest: string; readonly tools: readonly ListedDefinition[] }[] = [];
   let last = known?.listed;
   for (const listing of lists) {
-    const digest = await digestOf(listing);
+    const digest = listDigest(listing);
     if (digest === last) continue;
     last = digest;
     read.push({ digest, tools: await definitionsIn(listing, secrets) });
@@ -37,45 +37,42 @@ export async function recordLists(
     return;
   }
   const now = new Date().toISOString();
-  const usedBefore = store.keys().filter((each) => each !== key);
-  const names = [...others, ...usedBefore.flatMap((each) => store.toolNames(each))];
-  await store.change(key, (before) =>
-    read.reduce<PinRecord | undefined>(
-      (record, list) => withList(record, { server, ...list }, { now, others: names }),
-      before,
-    ),
-  );
+  const names = new Lookalikes();
+  await addAll(names, others);
+  for (const other of store.keys()) if (other !== key) await addAll(names, store.toolNames(other));
+  await store.change(key, async (before) => {
+    let record = before;
+    for (const list of read) record = await withList(record, { server, ...list }, { now, others: names });
+    return record;
+  });
 }
 
-/** Stands for a list. Its megabytes are read tool by tool, as all that follows, so that nobody waits for them. */
-async function digestOf({ components }: Listing): Promise<string> {
+async function addAll(known: Lookalikes, names: Iterable<string>): Promise<void> {
   const turns = new Turns();
-  const hash = createHash('sha256');
-  for (const { text } of components) {
-    hash.update(text).update('\n');
+  for (const name of names) {
+    known.add(name);
     const turn = turns.next();
     if (turn !== undefined) await turn;
   }
-  return hash.digest('hex');
 }
 
+/** Done tool by tool, as all that follows, so that nobody waits for its megabytes. */
 async function definitionsIn(
   { components }: Listing,
   secrets: readonly string[],
 ): Promise<ListedDefinition[]> {
   const turns = new Turns();
   const tools: ListedDefinition[] = [];
+  const holdsSecret = (text: string): boolean =>
+    secrets.some((each) => text.includes(each) || text.includes(escaped(each)));
   for (const component of components) {
     const { key: name } = component;
-    const holdsSecret = (text: string): boolean =>
-      secrets.some((each) => text.includes(each) || text.includes(escaped(each)));
-    const text = definitionText(component);
-    const pause = turns.next();
-    if (pause !== undefined) await pause;
-    // A name is written with everything that is remembered.
-    if (!holdsSecret(name)) tools.push(listedDefinition(name, text, holdsSecret(text)));
+    const { text, hash } = definitionOf(component);
     const turn = turns.next();
     if (turn !== undefined) await turn;
+    // A name is written with everything that is remembered.
+    if (holdsSecret(name)) continue;
+    tools.push({ name, text, hash, hidden: await hiddenCharacters(text), isSecret: holdsSecret(text) });
   }
   return tools;
 }

@@ -4,7 +4,7 @@ import type { AllowedTool, Decisions } from './decisions.ts';
 import { pinStateOf, withApproval, type PinnedTool, type PinRecord, type PinState } from './pin-record.ts';
 import type { PinStore } from './pin-store.ts';
 import type { PinnedServer } from './pins.ts';
-import { definitionHash, definitionText } from './tool-definition.ts';
+import { componentHash } from './tool-definition.ts';
 
 /** A tool as a person reviews it. */
 export interface ToolReview extends PinnedTool {
@@ -90,7 +90,7 @@ export class Review {
   ): Promise<AllowedTool | undefined> {
     const known = this.of({ key, name }).tools.find((each) => each.name === tool)?.hash;
     const listed = known === undefined ? await find() : undefined;
-    const hash = known ?? (listed && definitionHash(definitionText(listed)));
+    const hash = known ?? (listed && componentHash(listed));
     if (hash === undefined) return undefined;
     const allowed = { key, server: name, tool, hash, since: new Date().toISOString() };
     await this.#decisions.allowForGood(allowed);

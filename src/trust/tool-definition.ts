@@ -2,7 +2,7 @@ import type { Component } from '../gateway/index.ts';
 import { isObject } from '../shared/is-object.ts';
 import { parseJson } from '../shared/parse-json.ts';
 import { sha256 } from '../shared/sha256.ts';
-import { sortKeys } from '../shared/sort-keys.ts';
+import { sortedJson } from '../shared/sorted-json.ts';
 
 /** What a tool says of itself to models and hosts: changing any of it makes it another tool. */
 const MEMBERS = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'];
@@ -12,10 +12,25 @@ export function definitionText({ text }: Pick<Component, 'text'>): string {
   const value = parseJson(text);
   const tool = isObject(value) ? value : {};
   const picked = MEMBERS.flatMap((member) => (tool[member] === undefined ? [] : [[member, tool[member]]]));
-  return JSON.stringify(sortKeys(Object.fromEntries(picked)));
+  return sortedJson(Object.fromEntries(picked));
 }
 
 /** Stands for a definition, in files and commands. */
 export function definitionHash(definition: string): string {
   return sha256(definition).slice(0, 32);
 }
+
+/** Both for a tool of a list. */
+export function definitionOf(component: Component): { readonly text: string; readonly hash: string } {
+  const text = definitionText(component);
+  const hash = definitionHash(text);
+  hashes.set(component, hash);
+  return { text, hash };
+}
+
+/** The hash alone, worked out once: for a long definition it takes milliseconds, and each call asks for it. */
+export function componentHash(component: Component): string {
+  return hashes.get(component) ?? definitionOf(component).hash;
+}
+
+const hashes = new WeakMap<Component, string>();
