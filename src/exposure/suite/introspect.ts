@@ -1,5 +1,6 @@
 import type { Component } from '../../gateway/index.ts';
-import { Turns } from '../../shared/turns.ts';
+import { inLaterTurn, Turns } from '../../shared/turns.ts';
+import { MAX_PARSED } from '../../wire/index.ts';
 import { signature } from './signature.ts';
 import { summarise } from './summarise.ts';
 
@@ -28,11 +29,16 @@ export function introspection({ tools, instructions, note, offersMore = false }:
   return `{${members.join(',')}}`;
 }
 
-/** The same as the result of a call: as structured content, and as text for clients that read only that. */
-export function introspectionResult(introspected: Introspected): string {
+/**
+ * The same as the result of a call: as structured content, and as text for clients that read only that. A very long one is
+ * text only, and sent in another turn.
+ */
+export async function introspectionResult(introspected: Introspected): Promise<string> {
   const structured = introspection(introspected);
-  const content = `[{"type":"text","text":${JSON.stringify(structured)}}]`;
-  return `{"content":${content},"structuredContent":${structured}}`;
+  const content = `"content":[{"type":"text","text":${JSON.stringify(structured)}}]`;
+  if (structured.length <= MAX_PARSED) return `{${content},"structuredContent":${structured}}`;
+  await new Promise<void>(inLaterTurn);
+  return `{${content}}`;
 }
 
 const MORE = 'introspect also takes "subtool" (one in full) and "verbosity" ("summary", "full", "redacted")';

@@ -128,7 +128,7 @@ export class SuiteRunner {
           }
           const mode = (verbosity as IntrospectionMode | null | undefined) ?? 'full';
           call.succeedWith(
-            introspectionResult({ tools: await describeTools([tool], mode, summaryMaxChars) }),
+            await introspectionResult({ tools: await describeTools([tool], mode, summaryMaxChars) }),
           );
           return;
         }
@@ -141,7 +141,7 @@ export class SuiteRunner {
         const said = mode === 'redacted' ? undefined : source.about()?.instructions;
         const instructions = printableInstructions(said, instructionsMaxChars);
         const tools = await describeTools(allowed, mode, summaryMaxChars);
-        call.succeedWith(introspectionResult({ tools, instructions, note, offersMore: true }));
+        call.succeedWith(await introspectionResult({ tools, instructions, note, offersMore: true }));
       })
       .catch((error: unknown) => call.fail(listError(error, this.#entry.source.name)));
   }

@@ -50,9 +50,7 @@ export async function listAll(
   let shortest: number | undefined = Infinity;
   for (let page = 1; ; page++) {
     const answer = await requester.ask(method, cursor === undefined ? undefined : { cursor });
-    // It was just checked; reading a long one once more is for another turn.
-    if (answer.length > MAX_PARSED) await new Promise<void>(inLaterTurn);
-    const { list, isCut, next, ttlMs } = readPage(answer, kind, server, {
+    const { list, isCut, next, ttlMs } = await readPage(answer, kind, server, {
       mask: (text) => requester.mask(text),
       room: MAX_BYTES - bytes,
     });
@@ -76,7 +74,7 @@ export async function listAll(
 
 /** Takes the items of a list, others going first now and then. Returns how many it saw. */
 async function collect(list: string, isCut: boolean, collector: Collector): Promise<number> {
-  if (list.length > MAX_PARSED) await new Promise<void>(inLaterTurn);
+  await laterIfLong(list);
   const turns = new Turns();
   let entries = 0;
   for (const item of isCut ? itemsBeforeCut(list) : jsonItems(list)) {
@@ -132,13 +130,17 @@ interface ListText {
   readonly ttlMs?: number | undefined;
 }
 
+async function laterIfLong({ length }: { readonly length: number }): Promise<void> {
+  if (length > MAX_PARSED) await new Promise<void>(inLaterTurn);
+}
+
 /** `room`: how much of the list is used, in bytes. */
-function readPage(
+async function readPage(
   answer: Message,
   kind: ListKind,
   server: string,
   { mask, room }: { readonly mask: (text: string) => string; readonly room: number },
-): ListText {
+): Promise<ListText> {
   const { method, member } = LIST_KINDS[kind];
   if (answer.has(Server.error)) {
     // A server without any need not know the method, whatever it declared.
@@ -149,7 +151,10 @@ function readPage(
       `Server '${server}' could not list its ${member}: ${quoted(said)}.`,
     );
   }
+  // It was just checked; reading a long one once more, and then its list, is for other turns.
+  await laterIfLong(answer);
   const page = answer.as(LIST_SHAPE);
+  await laterIfLong(answer);
   const slot = ListPage.list(kind);
   const list = page?.text(slot, room);
   if (page === undefined || list?.startsWith('[') !== true) {
