@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Meta, Server, SERVER_SHAPE } from '../../protocol/index.ts';
 import { editedText, jsonMembers, memberText, Message, type Edit } from '../../wire/index.ts';
-import { withModernMeta, modernResult, modernResultText } from './modern-meta.ts';
+import { modernListText, modernResult, modernResultText, withModernMeta } from './modern-meta.ts';
 
 const INFO = { name: 'switch', title: 'Switch', version: '9' };
 const OURS = JSON.stringify(INFO);
@@ -195,10 +195,17 @@ describe('a result of our own', () => {
     );
   });
 
-  test('is complete, and from us', () => {
+  test('is complete, and from us, as a list too', () => {
     expect(JSON.parse(modernResult({ tools: [] }, 'tools/list', OURS))).toEqual({
       resultType: 'complete',
       ttlMs: 0,
+      cacheScope: 'private',
+      tools: [],
+      _meta: { [Meta.serverInfo]: INFO },
+    });
+    expect(JSON.parse(modernListText('{"tools":[]}', 'tools/list', OURS, 5))).toEqual({
+      resultType: 'complete',
+      ttlMs: 5,
       cacheScope: 'private',
       tools: [],
       _meta: { [Meta.serverInfo]: INFO },

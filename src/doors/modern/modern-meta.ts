@@ -93,10 +93,10 @@ export function hasResultMeta(answer: Message, method: string): boolean {
 }
 
 /** The same for a result of our own, as JSON text. */
-export function modernResultText(result: string, method: string, serverInfo: string, ttlMs?: number): string {
+export function modernResultText(result: string, method: string, serverInfo: string): string {
   // It may have megabytes: its members are looked for once.
   const given = new Map(jsonMembers(result).map(({ key, valueText }) => [key, valueText]));
-  const members = missingMembers(method, (member) => given.has(member), ttlMs);
+  const members = missingMembers(method, (member) => given.has(member));
   const own = { [Meta.serverInfo]: serverInfo };
   const meta = given.get('_meta');
   let rest = result;
@@ -104,6 +104,13 @@ export function modernResultText(result: string, method: string, serverInfo: str
   else rest = withMembers(result, { _meta: withMembers(meta.startsWith('{') ? meta : '{}', own) });
   if (members.length === 0) return rest;
   return `{${members.join(',')}${given.size === 0 ? '' : ','}${rest.slice(rest.indexOf('{') + 1)}`;
+}
+
+/** The same for a list, which has one member: nothing is looked for in its megabytes. */
+export function modernListText(list: string, method: string, serverInfo: string, ttlMs?: number): string {
+  const members = missingMembers(method, () => false, ttlMs);
+  const meta = withMembers('{}', { [Meta.serverInfo]: serverInfo });
+  return `{${members.join(',')},"_meta":${meta},${list.slice(1)}`;
 }
 
 /** A result of our own making. */

@@ -28,7 +28,13 @@ import {
 import { describeClient } from '../describe-client.ts';
 import type { Attempt, AttemptHandler } from './attempt.ts';
 import type { ModernEndpoint } from './endpoint.ts';
-import { hasResultMeta, withModernMeta, modernResult, modernResultText } from './modern-meta.ts';
+import {
+  hasResultMeta,
+  withModernMeta,
+  modernListText,
+  modernResult,
+  modernResultText,
+} from './modern-meta.ts';
 import { PendingInputs, type InputCarrier, type PendingInput } from './pending-inputs.ts';
 import type { Suspendable } from './suspended-requests.ts';
 
@@ -186,9 +192,14 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
   }
 
   answerText({ method }: Call, resultText: string): void {
+    const { gateway, serverInfo } = this.#endpoint;
     const kind = kindListedBy(method);
-    const ttlMs = kind === undefined || kind === 'tasks' ? undefined : this.#endpoint.gateway.freshFor(kind);
-    this.#answerWithText(modernResultText(resultText, method, this.#endpoint.serverInfo, ttlMs));
+    const ttlMs = kind === undefined || kind === 'tasks' ? undefined : gateway.freshFor(kind);
+    this.#answerWithText(
+      kind === undefined
+        ? modernResultText(resultText, method, serverInfo)
+        : modernListText(resultText, method, serverInfo, ttlMs),
+    );
   }
 
   fail(call: Call, error: SwitchboardError): void {
