@@ -99,7 +99,7 @@ export class ToolIndex {
     for (const server of servers) used.push(this.#find(server) ?? (await this.#add(server, turns)));
     const searchId = ++this.#searches;
     for (const server of used) server.owner.usedAt = searchId;
-    this.#dropUnused(searchId);
+    await this.#dropUnused(searchId, turns);
     const tools = used.flatMap(({ documents }) => documents);
     this.#last = {
       servers,
@@ -240,7 +240,7 @@ export class ToolIndex {
   }
 
   /** Takes out lists that no client has any more, as far as that can be told: the ones used longest ago. */
-  #dropUnused(searchId: number): void {
+  async #dropUnused(searchId: number, turns: Turns): Promise<void> {
     const unused = [...this.#servers.values()].flat().filter(({ owner }) => owner.usedAt !== searchId);
     let count = unused.reduce((sum, { documents }) => sum + documents.length, 0);
     unused.sort((a, b) => a.owner.usedAt - b.owner.usedAt);
@@ -248,9 +248,13 @@ export class ToolIndex {
       if (count <= MOST_UNUSED) break;
       count -= server.documents.length;
       for (const { id, tool } of server.documents) {
-        this.#count(toolFields(tool, `${server.name} ${server.about}`), -1);
-        this.#index.discard(id);
+        const fields = toolFields(tool, `${server.name} ${server.about}`);
+        this.#count(fields, -1);
+        // What is only discarded is swept up later, which fails where the index changes meanwhile.
+        this.#index.remove({ id, ...fields });
         this.#documents.delete(id);
+        const turn = turns.next();
+        if (turn !== undefined) await turn;
       }
       const others = (this.#servers.get(server.name) ?? []).filter((each) => each !== server);
       if (others.length === 0) this.#servers.delete(server.name);

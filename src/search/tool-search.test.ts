@@ -117,6 +117,31 @@ test('thousands of tools are found, and what no client has any more is dropped',
   expect((await found([GIT], 'merge pull request', search))[0]).toBe('github.merge_pull_request');
 });
 
+test('others get a turn while long lists are dropped, however often lists change', async () => {
+  const longList = (version: number): SearchedServer =>
+    server(
+      'changing',
+      Object.fromEntries(
+        Array.from({ length: 1000 }, (_, at) => [
+          `tool_${at}_${version}`,
+          Array.from({ length: 60 }, (__, word) => `w${at * version + word}`).join(' '),
+        ]),
+      ),
+    );
+  const search = new ToolSearch();
+  await found([longList(1), longList(2), longList(3)], 'tool', search);
+  let turns = 0;
+  const count = (): void => void (turns++, (timer = setImmediate(count)));
+  let timer = setImmediate(count);
+  await found([GIT], 'merge pull request', search);
+  clearImmediate(timer);
+  expect(turns).toBeGreaterThan(2);
+  for (let version = 4; version < 8; version++)
+    expect((await found([longList(version)], `tool_5_${version}`, search))[0]).toBe(
+      `changing.tool_5_${version}`,
+    );
+});
+
 test('odd queries end, and find nothing or something', async () => {
   for (const query of [
     '',
