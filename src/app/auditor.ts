@@ -84,13 +84,7 @@ async function openLog(
   const { auditFile, AuditLog: Log, redactArguments } = await import('../audit/index.ts');
   return {
     log: new Log({ file: auditFile(stateDirectory), maxBytes, files, log }),
-    redact: (written, hidden) => {
-      try {
-        return redactArguments(JSON.parse(written), hidden);
-      } catch {
-        return `[${written.length} characters]`;
-      }
-    },
+    redact: redactArguments,
   };
 }
 

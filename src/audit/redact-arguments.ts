@@ -1,13 +1,19 @@
+import { parseJson } from '../shared/parse-json.ts';
 import { isSecretName } from '../shared/secrets.ts';
 
 /** Longer ones are cut, in UTF-16 units of their JSON. */
 const MAX_CHARS = 8192;
 const HIDDEN = '[redacted]';
 
-/** Arguments as they may be recorded: without what is secret by its name, or named to be hidden, at any depth. */
-export function redactArguments(args: unknown, hidden: ReadonlySet<string>): unknown {
+/** What is longer is not looked at, in UTF-16 units: hiding what is secret in megabytes would hold up everything else. */
+const MAX_WRITTEN = 64 * 1024;
+
+/** Arguments as they may be recorded, from their JSON text: without what is secret by its name, or named to be hidden, at any depth. */
+export function redactArguments(written: string, hidden: ReadonlySet<string>): unknown {
+  const args = written.length > MAX_WRITTEN ? undefined : parseJson(written);
+  if (args === undefined) return `[${written.length} characters]`;
   const shown: unknown = JSON.parse(
-    JSON.stringify(args ?? null, (key, value: unknown) =>
+    JSON.stringify(args, (key, value: unknown) =>
       key !== '' && (hidden.has(key) || isSecretName(key.replaceAll('-', '_'))) ? HIDDEN : value,
     ),
   );

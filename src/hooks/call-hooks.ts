@@ -1,10 +1,9 @@
 import type { HookModule } from '../config/index.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
-import { isObject } from '../shared/is-object.ts';
 import { printableLine } from '../shared/printable.ts';
 import type { Call, Source } from '../gateway/index.ts';
-import { Client, Server, SERVER_SHAPE, type JsonObject } from '../protocol/index.ts';
-import { addEdit, editedText, Message, type Edit } from '../wire/index.ts';
+import { Client, CLIENT_SHAPE, Server, SERVER_SHAPE } from '../protocol/index.ts';
+import { addEdit, editedText, Message, readObject, type Edit } from '../wire/index.ts';
 import { HookThread, type HookName } from './hook-thread.ts';
 
 interface CallHooksOptions {
@@ -19,9 +18,8 @@ interface CallHooksOptions {
 interface HookEvent {
   readonly server: string;
   /** The tool by the name that its server gave it. Absent for the result of a task. */
-  readonly tool?: string;
+  readonly tool?: string | undefined;
   readonly client?: string | undefined;
-  readonly arguments: unknown;
 }
 
 /** Has modules look at every call of a tool and at its result. The last one has the last word. */
@@ -42,78 +40,76 @@ export class CallHooks {
   }
 
   async #handle(edits: Edit[], call: Call, server: string, pass: Source['request']): Promise<void> {
-    const { params } = JSON.parse(editedText(call.request, edits)) as { params: JsonObject };
-    const client = call.session.client.describe?.(call.request).name;
+    const sent =
+      edits.length === 0 ? call.request : Message.fromText(editedText(call.request, edits), CLIENT_SHAPE);
     const isCall = call.method === 'tools/call';
-    const before: HookEvent = {
+    const event: HookEvent = {
       server,
-      ...(isCall && typeof params.name === 'string' ? { tool: params.name } : {}),
-      client,
-      arguments: params.arguments ?? {},
+      tool: isCall ? sent.string(Client.name) : undefined,
+      client: call.session.client.describe?.(call.request).name,
     };
-    const event = isCall ? await this.#before(before, call) : before;
+    const given = sent.text(Client.arguments);
+    const before = given === undefined || given === 'null' ? '{}' : given;
+    const args = isCall ? await this.#before(event, before, call) : before;
     if (!call.open) return;
     if (this.#threads.some(({ module }) => module.hooks.includes('afterCall')))
-      call.reviewBy((answer) => this.#after(answer, event, call));
-    pass(event === before ? edits : withArguments(call, edits, JSON.stringify(event.arguments)), call);
+      call.reviewBy((answer) => this.#after(answer, event, args, call));
+    pass(args === before ? edits : withArguments(call, edits, args), call);
   }
 
-  async #before(event: HookEvent, call: Call): Promise<HookEvent> {
-    let now = event;
-    await this.#each('beforeCall', async (file, run) => {
-      const returned = await run(now);
-      if (returned === undefined) return;
-      const { refuse, arguments: args, ...others } = returned;
-      if (typeof refuse === 'string')
-        throw refused(`${call.subject()} was not run: ${file} refused it`, refuse);
-      if (refuse !== undefined || !isObject(args) || Object.keys(others).length > 0)
-        throw misunderstood('beforeCall', file, '{"arguments": {…}} or {"refuse": "reason"}');
-      now = { ...now, arguments: args };
-    });
-    return now;
+  /** The arguments as the hooks want them, as JSON text. */
+  async #before(event: HookEvent, given: string, call: Call): Promise<string> {
+    let args = given;
+    for (const { file, thread } of this.#having('beforeCall')) {
+      const answer = await thread.run('beforeCall', eventText(event, { arguments: args }));
+      if (answer === undefined) continue;
+      if ('refuse' in answer)
+        throw refused(`${call.subject()} was not run: ${file} refused it`, answer.refuse);
+      args = answer.json;
+    }
+    // A module could reach what checks it in its thread.
+    if (args !== given && readObject(args) === undefined) throw new Error('they returned no JSON');
+    return args;
   }
 
   /** Never rejects. */
-  async #after(answer: Message, event: HookEvent, call: Call): Promise<Message | SwitchboardError> {
+  async #after(
+    answer: Message,
+    event: HookEvent,
+    args: string,
+    call: Call,
+  ): Promise<Message | SwitchboardError> {
     // What a server refused has no result.
     if (answer.has(Server.error) || !answer.has(Server.result)) return answer;
     try {
-      const before = (JSON.parse(answer.toString()) as { result: unknown }).result;
+      const before = answer.requiredText(Server.result);
       let result = before;
-      await this.#each('afterCall', async (file, run) => {
-        const returned = await run({ ...event, result });
-        if (returned === undefined) return;
-        const { refuse, result: changed, ...others } = returned;
-        if (typeof refuse === 'string')
-          throw refused(`${call.subject()} was run, and ${file} withheld its result`, refuse);
-        const isResult =
-          isObject(changed) && (changed.content === undefined || Array.isArray(changed.content));
-        if (refuse !== undefined || !isResult || Object.keys(others).length > 0)
-          throw misunderstood('afterCall', file, '{"result": {"content": […]}} or {"refuse": "reason"}');
-        result = changed;
-      });
-      return result === before ? answer : Message.from({ jsonrpc: '2.0', id: 0, result }, SERVER_SHAPE);
+      for (const { file, thread } of this.#having('afterCall')) {
+        const wanted = await thread.run('afterCall', eventText(event, { arguments: args, result }));
+        if (wanted === undefined) continue;
+        if ('refuse' in wanted)
+          throw refused(`${call.subject()} was run, and ${file} withheld its result`, wanted.refuse);
+        result = wanted.json;
+      }
+      if (result === before) return answer;
+      return Message.fromText(`{"jsonrpc":"2.0","id":0,"result":${result}}`, SERVER_SHAPE);
     } catch (error) {
       return asFailure(error, call);
     }
   }
 
-  /** Runs one hook of all modules that have it, one after the other. */
-  async #each(
-    name: HookName,
-    use: (file: string, run: (event: unknown) => Promise<JsonObject | undefined>) => Promise<void>,
-  ): Promise<void> {
-    for (const { module, thread } of this.#threads) {
-      if (!module.hooks.includes(name)) continue;
-      const { file } = module;
-      await use(file, async (event) => {
-        const text = await thread.run(name, event);
-        const returned: unknown = text === undefined ? undefined : JSON.parse(text);
-        if (returned === undefined || isObject(returned)) return returned;
-        throw misunderstood(name, file, 'an object, or nothing');
-      });
-    }
+  /** The modules that have a hook, in the order they run. */
+  #having(name: HookName): readonly { readonly file: string; readonly thread: HookThread }[] {
+    return this.#threads
+      .filter(({ module }) => module.hooks.includes(name))
+      .map(({ module, thread }) => ({ file: module.file, thread }));
   }
+}
+
+/** An event with values that are JSON text already. */
+function eventText(event: HookEvent, values: Readonly<Record<string, string>>): string {
+  const more = Object.entries(values).map(([member, text]) => `,"${member}":${text}`);
+  return `${JSON.stringify(event).slice(0, -1)}${more.join('')}}`;
 }
 
 /** The edits with other arguments. */
@@ -131,14 +127,6 @@ const LONGEST_REASON = 1000;
 function refused(what: string, reason: string): SwitchboardError {
   const said = printableLine(reason).slice(0, LONGEST_REASON).trim();
   return new SwitchboardError('HOOK_REFUSED', `${what}${said === '' ? '' : `: ${said.replace(/\.$/, '')}`}.`);
-}
-
-function misunderstood(name: HookName, file: string, expected: string): SwitchboardError {
-  return new SwitchboardError(
-    'HOOK_FAILED',
-    `The hook ${name} in ${file} failed: it must return nothing, ${expected}.`,
-    { hint: 'Without its consent nothing is passed on. Correct the hook, or remove it.' },
-  );
 }
 
 function asFailure(error: unknown, call: Call): SwitchboardError {

@@ -22,14 +22,18 @@ const MOST_RETURNED = 16 * 1024 * 1024;
 /** A hook that takes more memory ends its thread, in megabytes. */
 const MEMORY_MB = 512;
 
+/** What a hook wants: to refuse, with its reason, or something else in the place of the arguments or the result. */
+type HookAnswer = { readonly refuse: string } | { readonly json: string };
+
 interface Waiting {
-  readonly resolve: (returned: string | undefined) => void;
+  readonly resolve: (answer: HookAnswer | undefined) => void;
   readonly reject: (why: string) => void;
 }
 
 /**
  * Runs the hooks of one module in a thread of its own: one that never returns, takes all memory or ends its process is
- * stopped there, while the gateway goes on. It starts with the first call, and again after it was stopped.
+ * stopped there, while the gateway goes on. It starts with the first call, and again after it was stopped. Values are
+ * parsed and checked there only, for they may have megabytes.
  */
 export class HookThread {
   readonly #options: HookThreadOptions;
@@ -43,12 +47,12 @@ export class HookThread {
     this.#options = options;
   }
 
-  /** What a hook returned, as JSON text; undefined for nothing. Throws HOOK_FAILED in every other case. */
-  run(name: HookName, event: unknown): Promise<string | undefined> {
+  /** What a hook wants, given an event as JSON text; undefined: nothing. Throws HOOK_FAILED in every other case. */
+  run(name: HookName, event: string): Promise<HookAnswer | undefined> {
     const { timeoutMs, file } = this.#options;
     const worker = (this.#worker ??= this.#start());
     const id = ++this.#lastId;
-    return new Promise<string | undefined>((resolve, reject) => {
+    return new Promise<HookAnswer | undefined>((resolve, reject) => {
       const settle = (): void => {
         clearTimeout(timer);
         this.#waiting.delete(id);
@@ -60,16 +64,16 @@ export class HookThread {
         this.#checkBlocked();
       }, timeoutMs);
       this.#waiting.set(id, {
-        resolve: (returned) => {
+        resolve: (answer) => {
           settle();
-          resolve(returned);
+          resolve(answer);
         },
         reject: (why) => {
           settle();
           reject(failed(name, file, why));
         },
       });
-      worker.postMessage({ id, name, event: JSON.stringify(event) });
+      worker.postMessage({ id, name, event });
     });
   }
 
@@ -111,7 +115,7 @@ export class HookThread {
   /** What arrives is made by code of ours, in a thread where other code runs too. */
   #take(answer: unknown): void {
     if (typeof answer !== 'object' || answer === null) return;
-    const { id, text, error, pong } = answer as Readonly<Record<string, unknown>>;
+    const { id, refuse, json, error, pong } = answer as Readonly<Record<string, unknown>>;
     if (pong === true) {
       clearTimeout(this.#check);
       this.#check = undefined;
@@ -119,10 +123,11 @@ export class HookThread {
     }
     const waiting = typeof id === 'number' ? this.#waiting.get(id) : undefined;
     if (typeof error === 'string') waiting?.reject(reasonOf(error));
-    else if (text === undefined) waiting?.resolve(undefined);
-    else if (typeof text !== 'string') waiting?.reject('it returned something that is not JSON');
-    else if (text.length > MOST_RETURNED) waiting?.reject('it returned more than 16 MB');
-    else waiting?.resolve(text);
+    else if (typeof refuse === 'string') waiting?.resolve({ refuse });
+    else if (json === undefined) waiting?.resolve(undefined);
+    else if (typeof json !== 'string') waiting?.reject('it returned something that is not JSON');
+    else if (json.length > MOST_RETURNED) waiting?.reject('it returned more than 16 MB');
+    else waiting?.resolve({ json });
   }
 
   /** A hook that waits for something does not keep the others from running; one that loops does. */
@@ -160,6 +165,26 @@ const PROGRAM = `
   const { parentPort, workerData } = require('node:worker_threads');
   const post = parentPort.postMessage.bind(parentPort);
   const { parse, stringify } = JSON;
+  const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+  const KINDS = {
+    beforeCall: { member: 'arguments', expected: '{"arguments": {…}}', isRight: isObject },
+    afterCall: {
+      member: 'result',
+      expected: '{"result": {"content": […]}}',
+      isRight: (result) => isObject(result) && (result.content === undefined || Array.isArray(result.content)),
+    },
+  };
+  const answerTo = (name, returned) => {
+    if (returned === undefined || returned === null) return {};
+    const text = stringify(returned);
+    if (text === undefined) throw new Error('it returned a ' + typeof returned);
+    const { member, expected, isRight } = KINDS[name];
+    const { refuse, [member]: given, ...others } = Object(parse(text));
+    if (typeof refuse === 'string') return { refuse };
+    if (refuse !== undefined || !isRight(given) || Object.keys(others).length > 0)
+      throw new Error('it must return nothing, ' + expected + ' or {"refuse": "reason"}');
+    return { json: stringify(given) };
+  };
   let loading;
   const load = async () => {
     const module = await import(workerData);
@@ -170,10 +195,7 @@ const PROGRAM = `
     if (ping) return post({ pong: true });
     try {
       const returned = await (await (loading ??= load()))[name](parse(event));
-      const text = returned === undefined || returned === null ? undefined : stringify(returned);
-      if (text === undefined && returned !== undefined && returned !== null)
-        throw new Error('it returned a ' + typeof returned);
-      post({ id, text });
+      post({ id, ...answerTo(name, returned) });
     } catch (error) {
       let message = 'it threw something that has no message';
       try {
