@@ -132,7 +132,7 @@ export class Message {
     return this.string(slot) ?? missing(slot);
   }
 
-  /** A member's value where it is a positive integer written plainly, else 0. */
+  /** A member's value where it is a positive integer of up to 15 characters, however it is written; else 0. */
   integer(slot: number): number {
     const start = this.start(slot);
     const end = this.end(slot);
@@ -140,7 +140,7 @@ export class Message {
     let value = 0;
     for (let at = start; at < end; at++) {
       const digit = byteAt(this.bytes, at) - 0x30;
-      if (digit < 0 || digit > 9 || (digit === 0 && at === start)) return 0;
+      if (digit < 0 || digit > 9 || (digit === 0 && at === start)) return wholeNumber(this.text(slot)!);
       value = value * 10 + digit;
     }
     return value;
@@ -158,6 +158,12 @@ export class Message {
   toString(): string {
     return textOf(this.bytes, this.bytes.from, this.bytes.to);
   }
+}
+
+/** For example that of `7.0`. */
+function wholeNumber(json: string): number {
+  const value = Number(json);
+  return Number.isSafeInteger(value) && value > 0 ? value : 0;
 }
 
 /** That a message has it was checked when it was received, so this is a bug of ours. */

@@ -70,13 +70,13 @@ describe('answers', () => {
     expect(peer.request('a', undefined, listener('first'))).toBe(1);
     expect(peer.request('b', {}, listener('second'))).toBe(2);
     await say(
-      '{"jsonrpc":"2.0","id":"1","result":{}}\n{"jsonrpc":"2.0","id":1.0,"result":{}}\n{"jsonrpc":"2.0","id":3,"result":{}}\n',
+      '{"jsonrpc":"2.0","id":"1","result":{}}\n{"jsonrpc":"2.0","id":1.5,"result":{}}\n{"jsonrpc":"2.0","id":3,"result":{}}\n',
     );
     await say('{"jsonrpc":"2.0","result":{}}\n{"jsonrpc":"2.0","id":null,"error":{}}\n');
     expect(heard).toEqual([]);
     expect(events).toHaveLength(5);
     await say(
-      '{"jsonrpc":"2.0","id":2,"result":{"b":1}}\n{"jsonrpc":"2.0","id":1,"result":{"a":1}}\n{"jsonrpc":"2.0","id":1,"result":{"again":1}}\n',
+      '{"jsonrpc":"2.0","id":2,"result":{"b":1}}\n{"jsonrpc":"2.0","id":1.0,"result":{"a":1}}\n{"jsonrpc":"2.0","id":1,"result":{"again":1}}\n',
     );
     expect(heard).toEqual(['second {"b":1}', 'first {"a":1}']);
     expect(peer.pendingCount).toBe(0);

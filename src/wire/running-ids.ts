@@ -19,7 +19,12 @@ export class RunningIds {
   }
 }
 
-/** Most ids are integers, which need no text. The key of a string is JSON text in quotes, so `1` and `"1"` are two. */
+/** Most ids are positive integers, which need no text. The key of a string is JSON text in quotes: `1` and `"1"` are two. */
 function keyOf(request: Message): string | number {
-  return request.integer(Envelope.id) || idKey(request.text(Envelope.id)!);
+  return request.integer(Envelope.id) || shortest(idKey(request.text(Envelope.id)!));
+}
+
+/** A long spelling of a short integer is no other id. */
+function shortest(key: string): string | number {
+  return /^[1-9]\d{0,14}$/.test(key) ? Number(key) : key;
 }

@@ -197,6 +197,23 @@ describe('ids', () => {
     client.notify('notifications/cancelled', { requestId: 'same' });
     expect(textOf(await call('slow', 'cancelled_count'))).toBe('1');
   });
+
+  test('a number is one id, however it is written', async () => {
+    const { client, call } = await startGateway({ slow: nodeServer('slow') }, { strict: false });
+    await call('slow', 'pid');
+    const hang = (id: string): void =>
+      client.sendRaw(
+        `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"slow_suite","arguments":{"action":"call","subtool":"hang"}}}\n`,
+      );
+    for (const id of ['7', '7.0', '70e-1']) hang(id);
+    for (const id of ['2.5', '25e-1']) hang(id);
+    const refused = (): RpcMessage[] => client.messages.filter(({ error }) => error?.code === -32600);
+    await client.waitFor(() => refused().length === 3);
+    expect(refused().map(({ id }) => id)).toEqual([7, 7, 2.5]);
+    for (const id of ['7.00', '250e-2'])
+      client.sendRaw(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}\n`);
+    expect(textOf(await call('slow', 'cancelled_count'))).toBe('2');
+  });
 });
 
 test('a cancellation means exactly the id it names, however large', async () => {
