@@ -18,6 +18,7 @@ export interface Abuse {
 type AbusedServer = (ServerCommand | { readonly url: string }) & {
   readonly exposure?: string;
   readonly results?: object;
+  readonly pin?: string;
 };
 
 /** Its entry in a configuration. A remote one is started for it, until the end of the test. */
@@ -38,7 +39,7 @@ const introspect =
   (abuser) =>
     abuser.call('bad_suite', { action: 'introspect', ...more }, LONG);
 
-const LISTS = ['schemas', 'item', 'items', 'members', 'names', 'collisions'];
+const LISTS = ['schemas', 'item', 'items', 'members', 'names', 'collisions', 'hidden'];
 const ANSWERS = ['links', 'structured', 'bare', 'error', 'batch', 'members', 'numbers'];
 
 /** A remote server that is asked for its tools, and answers a call of `bad` with whatever this writes. */
@@ -153,6 +154,16 @@ export const ABUSES: readonly Abuse[] = [
     server: hostile('--list=schemas'),
     run: introspect({ verbosity: 'full' }),
     fillsClient: true,
+  },
+  ...['schemas', 'hidden'].map((list): Abuse => ({
+    name: `a list of ${list} that is compared with the one of before`,
+    server: { ...hostile(`--list=${list}`), pin: 'block' },
+    run: call('fine'),
+  })),
+  {
+    name: 'a thousand tools of 7 kB',
+    server: nodeServer('many-tools', '--count=1000', '--description-bytes=7000'),
+    run: introspect(),
   },
   {
     name: 'names much like the one that is called',

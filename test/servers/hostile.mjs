@@ -6,7 +6,8 @@
  * `--list`: what its list of tools is, beside the tools below: schemas (tools with long schemas, of so many megabytes
  * together), item (a tool with a schema of so many megabytes), items (so many megabytes of empty items), members (the list
  * is behind so many megabytes of other members), names (1000 tools with long names that are much alike), collisions (1000
- * tools whose names become the same where only letters are allowed). `--info`: so many megabytes about itself in
+ * tools whose names become the same where only letters are allowed), hidden (tools full of characters that are not drawn,
+ * in their names, too). `--info`: so many megabytes about itself in
  * initialize, too.
  * Tools: fine; answer {kind} (an answer of so many megabytes: links, structured, bare, error, batch, members, numbers,
  * texts, mixed, text, copies);
@@ -34,6 +35,10 @@ const LISTS = {
   items: () => ['{},'.repeat(size / 3) + '{}'],
   members: () => [],
   names: () => several(1000, (n) => tool(`${'long_name_'.repeat(19)}${n}`, '"x":0')),
+  hidden: () =>
+    ['\u200b', 'é\u200d', '\ufdfa', '\u{e0041}'].flatMap((text) =>
+      several(3, (n) => tool(text.repeat(3000 + n), `"description":"${text.repeat(120_000 / text.length)}"`)),
+    ),
   collisions: () =>
     several(1000, (n) => tool('äöüÄÖÜß€µ¶'.repeat(2) + String.fromCodePoint(0x4e00 + n), '"x":0')),
 };
