@@ -87,9 +87,9 @@ export function printList({ components, incomplete }: Listing): Lines | undefine
 
 /** The list in lines of a record, checked like one that a server gives; undefined where one of them is damaged. */
 export function parseList(lines: Lines, kind: CatalogKind): Listing | undefined {
-  if (!lines.every(isSound)) return undefined;
+  if (lines.length > MAX_ENTRIES || !lines.every(isSound)) return undefined;
   const collector = new Collector(kind);
-  for (const line of lines.slice(0, MAX_ENTRIES)) collector.add(line);
+  for (const line of lines) collector.add(line);
   const { components, byKey } = collector;
   return { components, byKey, incomplete: undefined, remembered: true };
 }
