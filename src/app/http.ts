@@ -26,6 +26,8 @@ export interface HttpOptions {
   readonly tokens: AccessTokens;
   /** Takes requests of browsers. Default: there is no page. */
   readonly page?: PageHandler;
+  /** Why new clients should go elsewhere, in one word for /readyz, such as a store that is away. Default: they need not. */
+  readonly notReady?: () => string | undefined;
   /** Called when the last client has left. */
   readonly emptied?: () => void;
 }
@@ -47,7 +49,7 @@ interface HttpContext {
 
 /** Lets clients connect over HTTP. */
 export function openHttpFor(
-  { host, port, tokens, page, emptied }: HttpOptions,
+  { host, port, tokens, page, notReady, emptied }: HttpOptions,
   context: HttpContext,
 ): Promise<HttpDoor> {
   const { program, log, config, self, principals } = context;
@@ -71,7 +73,8 @@ export function openHttpFor(
     open: (transport, gatewayPath) => openForClient(transport, gatewayPath, context),
     modern: principals,
     paramHeaders: (tool, principal) => paramHeadersOf(principals.workspaceOf(principal).gateway, tool),
-    health: () => ({ name: program, version: VERSION, servers: config().servers.length }),
+    status: () => ({ name: program, version: VERSION, servers: config().servers.length }),
+    notReady,
     ...(page === undefined ? {} : { page }),
     ...(emptied === undefined ? {} : { emptied }),
   });

@@ -62,7 +62,7 @@ test('dev:sse serves clients that connect, and ends with all it started', async 
   const exited = once(child, 'exit');
   const headers = { authorization: `Bearer ${TOKEN}` };
   const healthz = (): Promise<unknown> =>
-    fetch(`http://127.0.0.1:${port}/healthz`, { headers }).then(
+    fetch(`http://127.0.0.1:${port}/status`, { headers }).then(
       (response) => response.json(),
       () => undefined,
     );

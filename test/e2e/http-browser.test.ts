@@ -102,7 +102,7 @@ async function tryEverything({
       setTimeout(() => resolve(undefined), 5000);
     });
 
-  for (const path of ['/mcp', '/sse', '/message', '/healthz', '/']) {
+  for (const path of ['/mcp', '/sse', '/message', '/status', '/']) {
     await reading(`a simple GET of ${path}`, path, {});
     await reading(`a GET of ${path} with headers`, path, {
       headers: { ...authorization, accept: 'application/json, text/event-stream' },
@@ -161,7 +161,7 @@ async function tryEverything({
   }
   await attempt('a frame', async () => {
     const frame = document.createElement('iframe');
-    frame.src = `${base}/healthz${query}`;
+    frame.src = `${base}/status${query}`;
     document.body.append(frame);
     await soon(frame, 'load', 'error');
     try {
@@ -173,7 +173,7 @@ async function tryEverything({
   });
   await attempt('a worker', async () => {
     const { Worker, Blob } = globalThis as any;
-    const code = `fetch(${JSON.stringify(`${base}/healthz${query}`)}, { headers: ${JSON.stringify(authorization)} })
+    const code = `fetch(${JSON.stringify(`${base}/status${query}`)}, { headers: ${JSON.stringify(authorization)} })
       .then((response) => response.text()).then((text) => postMessage(text), () => postMessage(''));`;
     const worker = new Worker(URL.createObjectURL(new Blob([code])));
     const heard = new Promise<string>((resolve) => {
@@ -272,10 +272,10 @@ describe.each(['127.0.0.1', 'localhost'])('a page on http://%s, at another port'
 test('a name that is turned into our address later (DNS rebinding) is refused, though the page is of that origin', async (context) => {
   const page = await newPage(context);
   // Chromium resolves every name below localhost to this machine, as a rebound name would be.
-  const response = await page.goto(`http://rebound.localhost:${gateway.port}/healthz`);
+  const response = await page.goto(`http://rebound.localhost:${gateway.port}/status`);
   expect(response?.status()).toBe(403);
   const own = await page.evaluate(async (token) => {
-    const answer = await fetch('/healthz', { headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetch('/status', { headers: { authorization: `Bearer ${token}` } });
     return answer.status;
   }, TOKEN);
   expect(own).toBe(403);
@@ -285,10 +285,10 @@ test('a name that is turned into our address later (DNS rebinding) is refused, t
 test('the browser does reach it: with the token, and from the address itself, it is let in', async (context) => {
   // Without this the tests above would pass where nothing works at all.
   const page = await newPage(context);
-  const response = await page.goto(`http://127.0.0.1:${gateway.port}/healthz`);
+  const response = await page.goto(`http://127.0.0.1:${gateway.port}/status`);
   expect(response?.status()).toBe(401);
   const own = await page.evaluate(async (token) => {
-    const answer = await fetch('/healthz', { headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetch('/status', { headers: { authorization: `Bearer ${token}` } });
     return `${answer.status} ${((await answer.json()) as { status: string }).status}`;
   }, TOKEN);
   expect(own).toBe('200 ok');

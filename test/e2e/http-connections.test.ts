@@ -9,7 +9,7 @@ import { nodeServer } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
 const RIGHT = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
-const HEALTH = `GET /healthz HTTP/1.1\r\n${RIGHT}\r\n`;
+const HEALTH = `GET /status HTTP/1.1\r\n${RIGHT}\r\n`;
 
 /** A connection, and what has arrived on it. */
 async function connectTo(port: number) {
@@ -58,7 +58,7 @@ test('an Origin behind thousands of headers is not overlooked', async () => {
   const gateway = await startHttpGateway({});
   const many = 'a:\r\n'.repeat(2500);
   const { socket, received, closed } = await connectTo(gateway.port);
-  socket.write(`GET /healthz HTTP/1.1\r\n${RIGHT}${many}Origin: http://evil.example\r\n\r\n`);
+  socket.write(`GET /status HTTP/1.1\r\n${RIGHT}${many}Origin: http://evil.example\r\n\r\n`);
   await until(closed, { what: 'the connection to be closed' });
   expect(received()).toMatch(/^HTTP\/1\.1 431 /);
   expect(received()).not.toContain('"status":"ok"');

@@ -14,7 +14,7 @@ import {
 import { createProject, nodeServer, type Project } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
-const PATHS = ['/mcp', '/sse', '/message', '/healthz', '/', '/unknown', '/mcp/', '/%6dcp'];
+const PATHS = ['/mcp', '/sse', '/message', '/status', '/', '/unknown', '/mcp/', '/%6dcp'];
 const METHODS = ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS', 'HEAD', 'PATCH'];
 const FOREIGN = { origin: 'http://evil.example' };
 const INITIALIZE = JSON.stringify({
@@ -139,8 +139,8 @@ describe('every route and method', () => {
       'POST /sse': 405,
       'POST /message': 400,
       'GET /message': 405,
-      'GET /healthz': 200,
-      'POST /healthz': 405,
+      'GET /status': 200,
+      'POST /status': 405,
     });
     expect(answers.find(({ what }) => what === 'PUT /mcp')!.headers.allow).toBe('POST, GET, DELETE');
     const session = answers.find(({ what }) => what === 'POST /mcp')!.headers['mcp-session-id'];
@@ -157,7 +157,7 @@ describe('every route and method', () => {
   test.each(['localhost', 'localhost:80', 'LOCALHOST', '127.0.0.1', '127.1.2.3:1', '[::1]:3006'])(
     'the Host %s means this machine',
     async (host) => {
-      const { status } = await ask({ port: gateway.port, path: '/healthz', headers: { ...RIGHT, host } });
+      const { status } = await ask({ port: gateway.port, path: '/status', headers: { ...RIGHT, host } });
       expect(status).toBe(200);
     },
   );
@@ -199,7 +199,7 @@ test('a host and an origin that the configuration names are let in, others are n
     { http: { allowedHosts: ['box.example.com'], allowedOrigins: ['https://app.example.com'] } },
   );
   const status = async (headers: Record<string, string>): Promise<number> =>
-    (await ask({ port: gateway.port, path: '/healthz', headers: { ...RIGHT, ...headers } })).status;
+    (await ask({ port: gateway.port, path: '/status', headers: { ...RIGHT, ...headers } })).status;
   expect(await status({ host: 'box.example.com:443', origin: 'https://app.example.com' })).toBe(200);
   expect(await status({ host: 'x.box.example.com' })).toBe(403);
   expect(await status({ origin: 'https://app.example.com.evil.example' })).toBe(403);
@@ -214,7 +214,7 @@ describe('where the token comes from', () => {
   const start = (at: Project, { args = [], ...options }: ProgramOptions = {}): Promise<HttpGateway> =>
     new HttpGateway(at, { args: ['--http', '0', '--json', ...args], ...options }).ready();
   const admits = async ({ port }: HttpGateway, token: string): Promise<boolean> =>
-    (await ask({ port, path: '/healthz', headers: { authorization: `Bearer ${token}` } })).status === 200;
+    (await ask({ port, path: '/status', headers: { authorization: `Bearer ${token}` } })).status === 200;
 
   test('the configuration, with a variable in it, before the environment', async () => {
     const gateway = await start(project({ token: '${DOOR_TOKEN}' }), {
@@ -344,7 +344,7 @@ describe('what is not served', () => {
     );
     expect(await gateway.health()).toMatchObject({ status: 'ok' });
     const statusFor = async (host: string): Promise<number> =>
-      (await ask({ port: gateway.port, path: '/healthz', headers: { ...RIGHT, host } })).status;
+      (await ask({ port: gateway.port, path: '/status', headers: { ...RIGHT, host } })).status;
     expect(await statusFor('box.example.com:8080')).toBe(200);
     expect(await statusFor('192.0.2.7')).toBe(403);
     expect(await statusFor('0.0.0.0')).toBe(403);

@@ -58,6 +58,10 @@ describe('the end', () => {
     });
     expect(await unwanted.text()).toMatch(/shutting down/);
     expect((await gateway.health()).status).toBe('stopping');
+    const probes = ['/readyz', '/healthz'].map(
+      async (path) => (await fetch(new URL(path, gateway.url))).status,
+    );
+    expect(await Promise.all(probes)).toEqual([503, 200]);
     expect(textOf(await answer)).toBe('finished');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
     await waitUntilGone(gateway.marker);
@@ -391,7 +395,7 @@ test('clients that come and go, and those that are refused, are in the log', asy
 });
 
 describe('what others see of it', () => {
-  test('/healthz counts sessions, and `switchboard list` shows its servers while it runs', async () => {
+  test('/status counts sessions, and `switchboard list` shows its servers while it runs', async () => {
     const gateway = await startHttpGateway(
       { echo: nodeServer('echo'), shared: { ...nodeServer('named'), isolation: 'shared' } },
       { config: FLAT },

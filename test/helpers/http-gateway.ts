@@ -167,11 +167,11 @@ export class HttpGateway extends RunningProgram {
     return this.said.token.value ?? TOKEN;
   }
 
-  /** What /healthz says. */
+  /** What /status says. */
   async health(): Promise<any> {
     const headers = { authorization: `Bearer ${this.token}` };
-    const response = await fetch(this.said.health, { headers });
-    if (response.status !== 200) throw new Error(`/healthz answered ${response.status}`);
+    const response = await fetch(new URL('/status', this.url), { headers });
+    if (response.status !== 200) throw new Error(`/status answered ${response.status}`);
     return response.json();
   }
 

@@ -114,7 +114,7 @@ export async function openTestDoor(
     port: 0,
     guard: { tokens: accessTokens(TOKEN), allowedHosts: [], allowedOrigins: [] },
     log: silentLogger,
-    health: () => ({ servers: 0 }),
+    status: () => ({ servers: 0 }),
     open: (transport, through) => {
       clients.opened++;
       gatewayPath.push(through);

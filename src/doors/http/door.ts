@@ -14,6 +14,7 @@ import { Guard, type GuardOptions, type LoopGuardOptions } from './guard.ts';
 import { handlersFor, ROUTES } from './handlers.ts';
 import type { RepeatedParam } from './modern-headers.ts';
 import { ModernPosts, type ModernPrincipals } from './modern-posts.ts';
+import { answerProbe, PROBES } from './probes.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { HTTP_REFUSALS } from './refusals.ts';
 import { LINGER_MS, replyError, replyErrorUnread } from './reply.ts';
@@ -38,8 +39,10 @@ export interface HttpDoorOptions {
   readonly modern: ModernPrincipals;
   /** The parameters of a tool, by its exposed name, that a modern client repeats in headers. Default none. */
   readonly paramHeaders?: (tool: string, principal: string) => readonly RepeatedParam[];
-  /** Further members of the /healthz response. */
-  readonly health: () => JsonObject;
+  /** Further members of the /status response. */
+  readonly status: () => JsonObject;
+  /** Why new clients should go elsewhere, in one word for /readyz; undefined: they need not. Default: only while it stops. */
+  readonly notReady?: (() => string | undefined) | undefined;
   /** The last client has left. One whose initialize failed does not count as a client. */
   readonly emptied?: () => void;
   /** Takes requests of browsers, which have no token, and says whether it did. Default: there is no page. */
@@ -83,7 +86,7 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** The door for any number of HTTP clients. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
-  const { limits, log, open, health, page } = options;
+  const { limits, log, open, status, page, notReady } = options;
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const guard = new Guard(options.guard);
   const { tokens } = options.guard;
@@ -111,7 +114,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     },
     posts,
     draining: () => draining,
-    health,
+    status,
     isRevoked: (principal) => !tokens.current.some((token) => token.principal === principal),
     loopGuard: options.loopGuard,
   });
@@ -120,6 +123,10 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     const { url = '' } = request;
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
+    if (PROBES.has(path)) {
+      answerProbe(path, request, response, draining ? 'stopping' : notReady?.());
+      return;
+    }
     const route = ROUTES.get(path);
     const admit = (): void => connections.admit(request.socket);
     if (route === undefined && page?.(request, response, admit) === true) return;

@@ -65,7 +65,7 @@ test.each(['localhost', 'LOCALHOST:1', '127.0.0.1', '127.8.9.10:8080', '[::1]', 
   'the loopback name %s is let in',
   async (host) => {
     const { request } = await openTestDoor();
-    expect((await request({ path: '/healthz', headers: { host } })).status).toBe(200);
+    expect((await request({ path: '/status', headers: { host } })).status).toBe(200);
   },
 );
 
@@ -73,7 +73,7 @@ test.each(['127.0.0.256', '127.1', '[::2]', '0.0.0.0', 'localhost.', '127.0.0.1@
   'the name %j is not',
   async (host) => {
     const { request } = await openTestDoor();
-    expect((await request({ path: '/healthz', headers: { host } })).status).toBe(403);
+    expect((await request({ path: '/status', headers: { host } })).status).toBe(403);
   },
 );
 
@@ -86,7 +86,7 @@ test('names and origins that were allowed are let in, exactly', async () => {
     },
   });
   const status = async (headers: Record<string, string>): Promise<number> =>
-    (await request({ path: '/healthz', headers })).status;
+    (await request({ path: '/status', headers })).status;
   expect(await status({ host: 'box.EXAMPLE:9' })).toBe(200);
   expect(await status({ host: 'other.example:8080' })).toBe(200);
   expect(await status({ host: 'other.example:8081' })).toBe(403);
@@ -103,8 +103,8 @@ test('what is let in finds its path and method, and is told which methods there 
     const { status, headers } = await request({ method: 'PUT', path });
     expect([path, status, headers.allow]).toEqual([path, 405, [...methods.keys()].join(', ')]);
   }
-  const health = await request({ path: '/healthz?x=1' });
-  expect(health.json).toEqual({ status: 'ok', sessions: 0, servers: 0 });
+  const status = await request({ path: '/status?x=1' });
+  expect(status.json).toEqual({ status: 'ok', sessions: 0, servers: 0 });
 });
 
 const OTHER = 'another-token-for-tests-0123456789';
@@ -133,7 +133,7 @@ test('a token that was just created is let in, and a revoked one is not, with al
     guard: { tokens, allowedHosts: [], allowedOrigins: [] },
   });
   const status = async (token: string): Promise<number> =>
-    (await request({ path: '/healthz', headers: { authorization: `Bearer ${token}` } })).status;
+    (await request({ path: '/status', headers: { authorization: `Bearer ${token}` } })).status;
   expect(await status(OTHER)).toBe(401);
   tokens.change(TOKEN, OTHER);
   expect(await status(OTHER)).toBe(200);

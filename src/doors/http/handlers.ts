@@ -20,14 +20,14 @@ import type { HttpSessions } from './sessions.ts';
 import { SseSession } from './sse-session.ts';
 import { StreamableSession } from './streamable-session.ts';
 
-type RouteName = 'send' | 'listen' | 'leave' | 'openEvents' | 'sendMessage' | 'health';
+type RouteName = 'send' | 'listen' | 'leave' | 'openEvents' | 'sendMessage' | 'status';
 
 /** Every path with its methods. Anything else is not found. */
 export const ROUTES: ReadonlyMap<string, ReadonlyMap<string, RouteName>> = new Map([
   ['/mcp', methods({ POST: 'send', GET: 'listen', DELETE: 'leave' })],
   ['/sse', methods({ GET: 'openEvents' })],
   ['/message', methods({ POST: 'sendMessage' })],
-  ['/healthz', methods({ GET: 'health' })],
+  ['/status', methods({ GET: 'status' })],
 ]);
 
 function methods(routes: Readonly<Record<string, RouteName>>): ReadonlyMap<string, RouteName> {
@@ -42,7 +42,7 @@ export interface HandlersOptions {
   readonly posts: PostReader;
   /** Whether the door is closing and refuses new requests. */
   readonly draining: () => boolean;
-  readonly health: () => JsonObject;
+  readonly status: () => JsonObject;
   /** Whether the token of a principal is not valid any more, perhaps since the body of its request is read. */
   readonly isRevoked: (principal: string) => boolean;
   /** Detects clients that are this gateway itself. */
@@ -58,7 +58,7 @@ export function handlersFor({
   host,
   posts,
   draining,
-  health,
+  status,
   isRevoked,
   loopGuard,
 }: HandlersOptions): Readonly<Record<RouteName, Handler>> {
@@ -224,9 +224,9 @@ export function handlersFor({
       });
     },
 
-    health(_request, response) {
-      const status = draining() ? 'stopping' : 'ok';
-      const body = JSON.stringify({ status, sessions: sessions.size, ...health() });
+    status(_request, response) {
+      const now = draining() ? 'stopping' : 'ok';
+      const body = JSON.stringify({ status: now, sessions: sessions.size, ...status() });
       response.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(body) });
       response.end(body);
     },

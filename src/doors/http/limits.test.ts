@@ -73,7 +73,10 @@ test('while it drains the door takes nothing new, and what is under way is finis
   expect([refused.status, refused.json.id, refused.headers['retry-after']]).toEqual([503, 2, '5']);
   expect((await initializeReply(test)).status).toBe(503);
   expect((await test.post(session, { jsonrpc: '2.0', method: 'notifications/x' })).status).toBe(202);
-  expect((await test.request({ path: '/healthz' })).json.status).toBe('stopping');
+  expect((await test.request({ path: '/status' })).json.status).toBe('stopping');
+  const readiness = await test.request({ path: '/readyz' });
+  expect([readiness.status, readiness.json]).toEqual([503, { status: 'stopping' }]);
+  expect((await test.request({ path: '/healthz' })).status).toBe(200);
   call.succeed({ ok: true });
   await draining;
   expect((await waiting).json.result).toEqual({ ok: true });
@@ -176,7 +179,7 @@ test('a port that is taken, and an address that is not ours, are told by name', 
         throw new Error('nobody comes');
       },
       modern,
-      health: () => ({}),
+      status: () => ({}),
     });
   await expect(open('127.0.0.1', door.port)).rejects.toMatchObject({
     code: 'PORT_TAKEN',
@@ -195,5 +198,5 @@ test('a door that is closed ends its sessions and connections, and its port is f
   await idle.closed;
   expect(await listening.next()).toBeUndefined();
   expect(test.clients).toEqual({ opened: 1, closed: 1 });
-  await expect(test.request({ path: '/healthz' })).rejects.toThrow('ECONNREFUSED');
+  await expect(test.request({ path: '/status' })).rejects.toThrow('ECONNREFUSED');
 });

@@ -9,7 +9,7 @@ const JSON_POST = `POST /mcp HTTP/1.1\r\n${GOOD}Content-Type: application/json\r
 test('a request with two Host headers is refused', async () => {
   const { connect } = await openTestDoor();
   const { socket, sees, closed, received } = await connect();
-  socket.write(`GET /healthz HTTP/1.1\r\n${GOOD}Host: evil.example\r\n\r\n`);
+  socket.write(`GET /status HTTP/1.1\r\n${GOOD}Host: evil.example\r\n\r\n`);
   await sees('HTTP/1.1 403');
   await closed;
   expect(received()).not.toContain('evil');
@@ -22,7 +22,7 @@ test('so is one with two tokens, or two origins', async () => {
     'Origin: http://a.example\r\norigin: http://a.example',
   ]) {
     const { socket, sees, closed } = await connect();
-    socket.write(`GET /healthz HTTP/1.1\r\n${GOOD}${doubled}\r\n\r\n`);
+    socket.write(`GET /status HTTP/1.1\r\n${GOOD}${doubled}\r\n\r\n`);
     await sees('HTTP/1.1 403');
     await closed;
   }
@@ -30,7 +30,7 @@ test('so is one with two tokens, or two origins', async () => {
 
 test('a target that names a host of its own is refused, and so is one without a path', async () => {
   const { connect } = await openTestDoor();
-  for (const line of ['GET http://evil.example/healthz', 'GET http://localhost/healthz', 'OPTIONS *']) {
+  for (const line of ['GET http://evil.example/status', 'GET http://localhost/status', 'OPTIONS *']) {
     const { socket, sees } = await connect();
     socket.write(`${line} HTTP/1.1\r\n${GOOD}\r\n`);
     await sees('HTTP/1.1 400');
@@ -40,7 +40,7 @@ test('a target that names a host of its own is refused, and so is one without a 
 test('HTTP/1.0 without a Host is refused', async () => {
   const { connect } = await openTestDoor();
   const { socket, sees } = await connect();
-  socket.write(`GET /healthz HTTP/1.0\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`);
+  socket.write(`GET /status HTTP/1.0\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`);
   await sees('HTTP/1.1 403');
 });
 
@@ -49,7 +49,7 @@ test('requests sent together are answered one after the other', async () => {
   const { socket, sees, received } = await connect();
   const body = JSON.stringify(initializeRequest());
   const post = `${JSON_POST}Content-Length: ${body.length}\r\n\r\n${body}`;
-  socket.write(`${post}${post}GET /healthz HTTP/1.1\r\n${GOOD}\r\n`);
+  socket.write(`${post}${post}GET /status HTTP/1.1\r\n${GOOD}\r\n`);
   await sees('"status":"ok"');
   expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(3);
 });
@@ -100,7 +100,7 @@ test('a token that was right is looked at again with every request', async () =>
   const { connect } = await openTestDoor();
   const { socket, sees, received, closed } = await connect();
   const ask = (token: string) =>
-    socket.write(`GET /healthz HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${token}\r\n\r\n`);
+    socket.write(`GET /status HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${token}\r\n\r\n`);
   ask(`Bearer ${TOKEN}`);
   ask(`bearer  ${TOKEN}`);
   ask(`Bearer ${TOKEN}`);
@@ -113,7 +113,7 @@ test('a token that was right is looked at again with every request', async () =>
 test('headers that do not come to an end cost the connection', async () => {
   const { connect } = await openTestDoor({ timeouts: { headersMs: 200 } });
   const { socket, closed, received } = await connect();
-  socket.write(`GET /healthz HTTP/1.1\r\nHost: loc`);
+  socket.write(`GET /status HTTP/1.1\r\nHost: loc`);
   await closed;
   expect(received()).toMatch(/^HTTP\/1\.1 408 /);
 });
@@ -173,12 +173,12 @@ test('an early answer that still runs is not taken for one to a request that sta
 test('a connection that shows no token in time is closed, one that has shown one stays', async () => {
   const { connect } = await openTestDoor({ timeouts: { strangerMs: 500 } });
   const [silent, known] = [await connect(), await connect()];
-  const ask = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
+  const ask = `GET /status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
   known.socket.write(ask);
   await known.sees('"status":"ok"');
   await silent.closed;
   expect(silent.received()).toMatch(/^HTTP\/1\.1 408 /);
-  known.socket.write(ask.replace('/healthz', '/nothing'));
+  known.socket.write(ask.replace('/status', '/nothing'));
   await known.sees('HTTP/1.1 404');
 });
 
@@ -187,7 +187,7 @@ test('a token that arrived while the gateway had no time to read it has been sho
   const { socket, sees } = await connect();
   // The door must have taken the connection, and its time must run.
   await new Promise(setImmediate);
-  socket.write(`GET /healthz HTTP/1.1\r\n${GOOD}\r\n`);
+  socket.write(`GET /status HTTP/1.1\r\n${GOOD}\r\n`);
   const until = performance.now() + 1200;
   while (performance.now() < until);
   await sees('"status":"ok"');
@@ -196,7 +196,7 @@ test('a token that arrived while the gateway had no time to read it has been sho
 test('headers are refused where there are too many, wherever the important ones are', async () => {
   const { connect } = await openTestDoor();
   const many = 'a:\r\n'.repeat(2500);
-  const ask = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
+  const ask = `GET /status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
   for (const headers of [`${many}Origin: http://evil.example\r\n`, many]) {
     const { socket, closed, received } = await connect();
     socket.write(`${ask}${headers}\r\n`);
@@ -211,7 +211,7 @@ test('a client that disconnects in the middle of its body is forgotten', async (
   socket.write(`${JSON_POST}Content-Length: 100\r\n\r\n{"jsonrpc":`);
   socket.resetAndDestroy();
   await closed;
-  expect((await request({ path: '/healthz' })).json).toMatchObject({ status: 'ok', sessions: 0 });
+  expect((await request({ path: '/status' })).json).toMatchObject({ status: 'ok', sessions: 0 });
   expect(clients.opened).toBe(0);
 });
 
@@ -221,13 +221,13 @@ test('what is no HTTP is answered 400', async () => {
   socket.write('\x16\x03\x01 hello\r\n\r\n');
   await closed;
   expect(received()).toMatch(/^HTTP\/1\.1 400 /);
-  expect((await request({ path: '/healthz' })).status).toBe(200);
+  expect((await request({ path: '/status' })).status).toBe(200);
 });
 
 test('headers that are too large are answered 431', async () => {
   const { connect } = await openTestDoor();
   const { socket, closed, received } = await connect();
-  socket.write(`GET /healthz HTTP/1.1\r\n${GOOD}X: ${'x'.repeat(20_000)}\r\n\r\n`);
+  socket.write(`GET /status HTTP/1.1\r\n${GOOD}X: ${'x'.repeat(20_000)}\r\n\r\n`);
   await closed;
   expect(received()).toMatch(/^HTTP\/1\.1 431 /);
 });

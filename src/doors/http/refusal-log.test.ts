@@ -14,13 +14,13 @@ test('who is turned away is in the log with the reason, once for many, and never
     await test.request({ path: '/mcp', headers: { authorization: 'Bearer wrong' } });
   await test.request({ path: `/sse?token=${TOKEN}`, headers: { authorization: undefined } });
   await test.request({ path: `/${TOKEN}`, headers: { host: 'evil.example' } });
-  await test.request({ path: '/healthz', headers: { authorization: TOKEN } });
+  await test.request({ path: '/status', headers: { authorization: TOKEN } });
   await test.request({ path: '/mcp/?x=y' });
   expect(lines).toEqual([
     'test warn  refused status=401 why="wrong token" path=/mcp\n',
     'test warn  refused status=401 why="no token" path=/sse\n',
     'test warn  refused status=403 why="not our Host"\n',
-    'test warn  refused status=401 why="no Bearer scheme" path=/healthz\n',
+    'test warn  refused status=401 why="no Bearer scheme" path=/status\n',
     'test warn  refused status=404 why="unknown path" path=/mcp/\n',
   ]);
 });
