@@ -2,6 +2,8 @@ import { plainLine } from './printable.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+export const LOG_FORMATS = ['text', 'json'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** One line per event: `switchboard warn  message key=value`. Never arguments, env or headers. */
@@ -20,15 +22,24 @@ export interface LoggerOptions {
   readonly level: LogLevel;
   /** The word every line starts with. */
   readonly program: string;
-  /** Takes each finished line, with its newline. */
-  readonly write: (line: string) => void;
+  /** Takes each finished line, with its newline, and what it is made of. */
+  readonly write: (line: string, entry: LogEntry) => void;
+}
+
+/** One event of the log. */
+export interface LogEntry {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields?: LogFields | undefined;
 }
 
 export function createLogger({ level, program, write }: LoggerOptions): Logger {
   const threshold = LOG_LEVELS.indexOf(level);
   const enabled = (asked: LogLevel): boolean => LOG_LEVELS.indexOf(asked) >= threshold;
   const writer = (asked: LogLevel) => (message: string, fields?: LogFields) => {
-    if (enabled(asked)) write(`${program} ${asked.padEnd(5)} ${plainLine(message)}${formatFields(fields)}\n`);
+    if (!enabled(asked)) return;
+    const line = `${program} ${asked.padEnd(5)} ${plainLine(message)}${formatFields(fields)}\n`;
+    write(line, { level: asked, message, fields });
   };
   return {
     level,
@@ -38,6 +49,16 @@ export function createLogger({ level, program, write }: LoggerOptions): Logger {
     warn: writer('warn'),
     error: writer('error'),
   };
+}
+
+/** The same event as an object on one line. A field never takes the name of another member. */
+export function jsonLine(program: string, { level, message, fields = {} }: LogEntry): string {
+  const time = new Date().toISOString();
+  const safe = Object.entries(fields).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? plainLine(value) : value,
+  ]);
+  return `${JSON.stringify({ ...Object.fromEntries(safe), time, level, program, message: plainLine(message) })}\n`;
 }
 
 export const silentLogger: Logger = createLogger({ level: 'silent', program: '', write: () => undefined });

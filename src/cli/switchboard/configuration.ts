@@ -4,7 +4,7 @@ import { SwitchboardError } from '../../shared/errors.ts';
 import { userConfigDirectory } from '../../shared/paths.ts';
 import type { CliVariant } from './variants.ts';
 import { didYouMean } from '../../shared/nearest.ts';
-import { LOG_LEVELS, type LogLevel } from '../../shared/log.ts';
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../../shared/log.ts';
 import { usage } from '../kit/arguments.ts';
 import { writeStderr } from '../kit/stderr.ts';
 
@@ -70,6 +70,14 @@ export function chosenLogLevel(
     writeStderr(`${program}: SWITCHBOARD_LOG_LEVEL is ignored: unknown log level. ${LEVELS}\n`);
   }
   return variables && levelFrom(variables.logLevel, env);
+}
+
+/** The format from the flag, else undefined. */
+export function chosenLogFormat(flag: string | undefined): LogFormat | undefined {
+  const known = LOG_FORMATS.find((format) => format === flag);
+  if (known === undefined && flag !== undefined)
+    throw usage(`Unknown log format ${JSON.stringify(flag)}.`, `Use one of ${LOG_FORMATS.join(', ')}.`);
+  return known;
 }
 
 /** From the variable that belongs to this program alone, so it was set for us. */

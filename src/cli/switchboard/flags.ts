@@ -42,6 +42,11 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
     summary: 'serve clients over Streamable HTTP and SSE (default 127.0.0.1:3006)',
   },
   { name: 'sse', value: '[HOST:]PORT', optional: true, forHttp: true, summary: 'the same as --http' },
+  {
+    name: 'log-format',
+    value: 'FORMAT',
+    summary: 'format of the log: text, or json with one object per line',
+  },
   { name: 'allow-remote', forHttp: true, summary: 'with --http: accept connections from other machines' },
   { name: 'show-token', forHttp: true, summary: 'with --http: print the token that clients need' },
   { name: 'version', short: 'v', summary: 'print the version' },

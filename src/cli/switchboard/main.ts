@@ -53,6 +53,7 @@ function asksToServe(argv: readonly string[], variant: CliVariant): Parameters<t
     return {
       configPath: flags.get('config'),
       logLevel: flags.get('log-level'),
+      logFormat: flags.get('log-format'),
       logTime: flags.has('log-time'),
       allowProject: flags.has('allow-project'),
       ...(http === undefined
@@ -89,6 +90,6 @@ function isStartedByHost(): boolean {
   }
 }
 
-const SERVING = new Set(['config', 'allow-project', 'log-level', 'log-time', 'stdio', 'http', 'sse']);
+const SERVING = new Set('config allow-project log-level log-format log-time stdio http sse'.split(' '));
 /** Flags that apply only to HTTP clients. */
 const SERVING_HTTP = new Set(['allow-remote', 'show-token', 'json']);

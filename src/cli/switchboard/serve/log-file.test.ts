@@ -247,3 +247,10 @@ describe('a disk that fails after opening', () => {
     expect(fs.readFileSync(target, 'utf8')).toBe('mine');
   });
 });
+
+test('lines that have a time of their own get no other', () => {
+  const log = open({ times: false });
+  log.write('{"time":"now"}\n');
+  log.close();
+  expect(read()).toBe('{"time":"now"}\n');
+});

@@ -9,7 +9,13 @@ import { nodeErrorCode } from '../../../shared/node-error-code.ts';
  * Opening it throws where it cannot work. Once open it never ends the program: lines that cannot be written are lost.
  * Several programs may share the file: each appends whole lines.
  */
-export function openLogFile({ directory, program, onError, maxBytes = MAX_BYTES }: LogFileOptions): LogFile {
+export function openLogFile({
+  directory,
+  program,
+  times = true,
+  onError,
+  maxBytes = MAX_BYTES,
+}: LogFileOptions): LogFile {
   const file = join(resolve(directory), `${program}.log`);
   checkUsable(file, resolve(directory), maxBytes);
   let waiting = '';
@@ -35,8 +41,8 @@ export function openLogFile({ directory, program, onError, maxBytes = MAX_BYTES 
       if (closed) return;
       // All lines of this turn of the event loop leave in one write.
       if (waiting === '') setImmediate(flush);
-      const time = new Date().toISOString();
-      for (const each of line.replace(/\r?\n$/, '').split('\n')) waiting += `${time} ${each}\n`;
+      const time = times ? `${new Date().toISOString()} ` : '';
+      for (const each of line.replace(/\r?\n$/, '').split('\n')) waiting += `${time}${each}\n`;
     },
     close() {
       closed = true;
@@ -51,6 +57,8 @@ export interface LogFileOptions {
   readonly directory: string;
   /** The first part of the file's name. */
   readonly program: string;
+  /** Whether each line gets its time in front. Default true. */
+  readonly times?: boolean;
   /** Called with the first failure after opening, and with no other. */
   readonly onError: (message: string) => void;
   /** The size, in bytes, beyond which a new file begins. Default 10 MiB. */

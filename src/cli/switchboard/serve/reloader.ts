@@ -80,6 +80,9 @@ const FIXED = {
   http: ({ settings, writtenHttpToken }: LoadedConfig) => [settings.http, writtenHttpToken],
   logLevel: ({ settings }: LoadedConfig) => settings.logLevel,
   logDirectory: ({ logDirectory }: LoadedConfig) => logDirectory,
+  logFormat: ({ settings }: LoadedConfig) => settings.logFormat,
+  metrics: ({ settings }: LoadedConfig) => settings.metrics,
+  telemetry: ({ settings }: LoadedConfig) => settings.telemetry,
   'timeouts.drainMs': ({ settings }: LoadedConfig) => settings.timeouts.drainMs,
 } as const;
 

@@ -1,8 +1,8 @@
 import { createApp, hasNothingToShow, LogTap, nestingDepth, type App } from '../../../app/index.ts';
-import { SwitchboardError } from '../../../shared/errors.ts';
+import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
 import { allowFiles, describeWarning, searchReport } from '../../../config/index.ts';
-import { createLogger, type Logger } from '../../../shared/log.ts';
-import { logDirectoryOf, readConfiguration, chosenLogLevel } from '../configuration.ts';
+import { createLogger, jsonLine, type LogEntry, type Logger } from '../../../shared/log.ts';
+import { chosenLogFormat, chosenLogLevel, logDirectoryOf, readConfiguration } from '../configuration.ts';
 import { requiresConfigFlag, type CliVariant } from '../variants.ts';
 import type { LogFile } from './log-file.ts';
 import { createStateWriter } from './state-writer.ts';
@@ -16,6 +16,8 @@ export interface ServeRequest {
   readonly logLevel: string | undefined;
   /** Whether the files of the project are used without having been allowed. */
   readonly allowProject: boolean;
+  /** `text` or `json`; default: as the configuration says. */
+  readonly logFormat: string | undefined;
   /** Whether log lines carry the time even on a terminal. */
   readonly logTime: boolean;
   /** How to serve clients that connect; default: the host that started this program is served. */
@@ -34,16 +36,20 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
   const { program } = variant;
   refuseTooDeep(env, program);
   const chosen = chosenLogLevel(logLevel, env, variant);
+  const format = chosenLogFormat(request.logFormat);
   const location = { cwd: process.cwd(), env };
   const allowProject = request.allowProject ? true : undefined;
   // A host hides our stderr: where the configuration is broken, the one tool that is left says so.
   const keepGoing = http === undefined;
   const config = await readConfiguration(configPath, location, variant, { keepGoing, allowProject });
-  const file = await openLog(logDirectoryOf(config, location, variant), program);
+  const asJson = (format ?? config.settings.logFormat) === 'json';
+  const file = await openLog(logDirectoryOf(config, location, variant), program, !asJson);
   const logTap = new LogTap();
-  const write = (line: string): void => {
-    writeLogLine(line, logTime);
-    file?.write(line);
+  const write = (line: string, entry: LogEntry): void => {
+    const written = asJson ? jsonLine(program, entry) : line;
+    if (asJson) writeStderr(written);
+    else writeLogLine(written, logTime);
+    file?.write(written);
     logTap.add(line);
   };
   const log = createLogger({ level: chosen ?? config.settings.logLevel, program, write });
@@ -54,7 +60,7 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
   }
   const stderr = (line: string): void => {
     if (log.level === 'silent') logTap.add(line);
-    else write(`${line}\n`);
+    else write(`${line}\n`, printedBy(line));
   };
   let current = config;
   let readAt = performance.timeOrigin;
@@ -96,6 +102,9 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
       const decidedElsewhere = {
         http: http === undefined,
         logLevel: chosen !== undefined,
+        logFormat: format !== undefined,
+        metrics: false,
+        telemetry: false,
         logDirectory: logDirectoryOf({ logDirectory: undefined }, location, variant) !== undefined,
         'timeouts.drainMs': false,
       };
@@ -107,6 +116,11 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
     },
   });
   try {
+    await app.observe().catch((error: unknown) => {
+      // Several hosts may start gateways with one configuration, and only one of them gets the port.
+      if (http !== undefined) throw error;
+      log.warn(messageOf(error));
+    });
     if (http === undefined) {
       stateWriter?.open();
       return await serveStdio(app, log, config.settings.timeouts.drainMs, reloader);
@@ -139,11 +153,26 @@ function reloadCommand(program: string, configPath: string | undefined): string 
   return `${program} --config ${path} reload`;
 }
 
+/** A line that a server or a hook has printed: its name is in brackets before it. */
+function printedBy(line: string): LogEntry {
+  const [, source, message = line] = /^\[([^\]]+)\] (.*)$/s.exec(line) ?? [];
+  return { level: 'info', message, fields: { source } };
+}
+
 /** The log file, where somebody wants one. */
-async function openLog(directory: string | undefined, program: string): Promise<LogFile | undefined> {
+async function openLog(
+  directory: string | undefined,
+  program: string,
+  times: boolean,
+): Promise<LogFile | undefined> {
   if (directory === undefined) return undefined;
   const { openLogFile } = await import('./log-file.ts');
-  return openLogFile({ directory, program, onError: (message) => writeStderr(`${program}: ${message}\n`) });
+  return openLogFile({
+    directory,
+    program,
+    times,
+    onError: (message) => writeStderr(`${program}: ${message}\n`),
+  });
 }
 
 /** Serves until the host leaves, and leaves nothing behind. Without a reloader, a hangup ends it like other signals. */
