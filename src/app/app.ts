@@ -4,7 +4,7 @@ import { Scripts } from '../code/index.ts';
 import { inConfigOrder, type LoadedConfig, type NotAllowed, type ServerDefinition } from '../config/index.ts';
 import { openStdioDoor, type HttpDoor, type StdioDoor } from '../doors/index.ts';
 import { findTools, ServerLister, type FoundTools, type WantedTools } from '../exposure/index.ts';
-import type { Gateway, WatchedGateway } from '../gateway/index.ts';
+import type { Gateway } from '../gateway/index.ts';
 import type { AppliedChanges } from '../management/index.ts';
 import { LazyResults } from '../results/index.ts';
 import { lazyChildProcesses, type LazyChildProcesses } from '../process/index.ts';
@@ -24,9 +24,11 @@ import { Hooks } from './hooks.ts';
 import { Auditor } from './auditor.ts';
 import { reconfigure } from './reconfigure.ts';
 import { LogTap } from './log-tap.ts';
+import { Operations } from './operations.ts';
 import { commandFor, createSources, type Sources } from './sources.ts';
 import { trustReview, type TrustReview } from './trust.ts';
 import type { GatewayWatch, WatchLink } from './watch/watch.ts';
+import { Watchers } from './watchers.ts';
 import { hasExposure, statesOf, type ServerState } from './workspace.ts';
 import { Workspaces } from './workspaces.ts';
 
@@ -87,6 +89,8 @@ export interface App extends DirectAccess {
   ): ExposedServers;
   /** Logins to remote servers. */
   auth(): ReturnType<typeof loadAuth>;
+  /** Begins to serve metrics and to trace calls, where the configuration says so. To be called before a door is opened. */
+  observe(): Promise<void>;
   openStdio(input: Readable, output: Writable): StdioDoor;
   /** Lets clients connect: each session has servers of its own, and so has each token of clients without sessions. */
   openHttp(options: HttpOptions): Promise<HttpDoor>;
@@ -112,7 +116,7 @@ export function createApp(options: AppOptions): App {
   const named = inConfigOrder(options.config).flatMap(({ name, exposure }) =>
     exposure === 'search' || exposure === 'code' ? [name] : [],
   );
-  const watched: WatchedGateway = { watcher: undefined };
+  const watched = new Watchers();
   let watch: GatewayWatch | undefined;
   const same = { program, log, volatile, callerMs, onStateChange, watched };
   const warnOfSettings = warnAboutToolSettings((name) => workspaces.main.manager.find(name), log);
@@ -137,6 +141,10 @@ export function createApp(options: AppOptions): App {
   const sources: Sources = createSources({
     ...same,
     stderr: options.stderr,
+    onStateChange: (...change) => {
+      onStateChange();
+      operations.serverChanged(...change);
+    },
     children,
     env,
     ownVariables,
@@ -169,6 +177,12 @@ export function createApp(options: AppOptions): App {
     called,
   });
   const http = new HttpDoors({ program, log, sources, workspaces });
+  const operations = new Operations({
+    watchers: watched,
+    sessions: () => [...workspaces.all].reduce((sum, each) => sum + each.gateway.sessions.size, 0),
+    processes: () => children.size,
+    log,
+  });
   const { gateway, identity } = workspaces.main;
   const wantedParts = (): ({ load(): Promise<unknown> } | undefined)[] => [
     limitsResults(gateway) ? results : undefined,
@@ -206,6 +220,7 @@ export function createApp(options: AppOptions): App {
     exposedAs: (exposure, servers) => exposedAs(exposure, { gateway, servers, results }),
     trust,
     auth: loadAuth,
+    observe: () => operations.open(current.config.settings),
     openStdio(input, output) {
       setTimeout(() => preload(children, wantedParts(), log), PRELOAD_MS).unref();
       const { messageBytes } = current.config.settings.limits;
@@ -224,6 +239,7 @@ export function createApp(options: AppOptions): App {
       return Promise.all([closeAll(workspaces, children, already), noted])
         .then(() => auditor.close())
         .then(() => hooks.close())
+        .then(() => operations.close())
         .finally(() => results.end());
     },
     killNow: () => {

@@ -51,7 +51,7 @@ export interface SourcesOptions {
   readonly volatile: boolean;
   /** How long a caller waits for a server to start, in milliseconds. */
   readonly callerMs: number;
-  readonly onStateChange: () => void;
+  readonly onStateChange: UpstreamContext['stateChanged'];
   readonly listed: UpstreamContext['listed'];
   /** What sees every call of a tool before its server; undefined: nothing does. */
   readonly hooks: () => CallHooks['handle'] | undefined;

@@ -1,4 +1,4 @@
-import type { LogLevel } from '../shared/log.ts';
+import type { LogFormat, LogLevel } from '../shared/log.ts';
 
 /** How a server is shown: as one tool, with all its tools, by searching them, to scripts, or not at all. */
 export const EXPOSURES = ['suite', 'flat', 'search', 'code', 'hidden'] as const;
@@ -64,9 +64,12 @@ export const DEFAULTS = {
   },
   inheritEnv: true,
   logLevel: 'info' as LogLevel,
+  logFormat: 'text' as LogFormat,
   logArguments: false,
   limits: { messageBytes: 16 * 1024 * 1024, callsInFlight: 64, callsQueued: 4096 },
   audit: { arguments: false, maxBytes: 10 * 1024 * 1024, files: 5 },
+  /** The port that OpenTelemetry's exporters for Prometheus use. */
+  metrics: { host: '127.0.0.1', port: 9464 },
   framing: 'auto',
   /** Of a language model before a server. */
   language: { allowDestructive: false, maxSteps: 12, maxTokens: 100_000, timeoutMs: 180_000 },

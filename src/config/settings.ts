@@ -19,6 +19,8 @@ export type Settings = DeepReadonly<
     | 'management'
     | 'http'
     | 'audit'
+    | 'metrics'
+    | 'telemetry'
   >
 > & {
   /** Without the token; see httpTokenOf. */
@@ -28,6 +30,11 @@ export type Settings = DeepReadonly<
   readonly user?: UserGuards | undefined;
   /** How calls are recorded; false: they are not. */
   readonly audit: false | AuditSettings;
+  /** Where metrics are served; false: nowhere. */
+  readonly metrics: false | { readonly host: string; readonly port: number };
+  /** How traces are sent; false: they are not. What is left out is for the standard variables to say. */
+  readonly telemetry:
+    false | { readonly endpoint?: string | undefined; readonly sampleRatio?: number | undefined };
   /** timeouts.idleMs of flat servers: "never", unless the configuration itself says a time. */
   readonly flatIdleMs: ConfigOutput['timeouts']['idleMs'];
   /** timeouts.childSpawnMs of servers that run elsewhere: shorter, unless the configuration itself says a time. */
@@ -90,7 +97,10 @@ export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWI
     },
     inheritEnv: config.inheritEnv ?? DEFAULTS.inheritEnv,
     logLevel: config.logLevel ?? DEFAULTS.logLevel,
+    logFormat: config.logFormat ?? DEFAULTS.logFormat,
     audit: resolveAudit(config.audit),
+    metrics: metricsOf(config.metrics),
+    telemetry: config.telemetry === true ? {} : (config.telemetry ?? false),
     logArguments: config.logArguments ?? DEFAULTS.logArguments,
     limits: {
       messageBytes: limits.messageBytes ?? DEFAULTS.limits.messageBytes,
@@ -98,6 +108,12 @@ export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWI
       callsQueued: limits.callsQueued ?? DEFAULTS.limits.callsQueued,
     },
   };
+}
+
+function metricsOf(given: ConfigInput['metrics'] = false): Settings['metrics'] {
+  if (given === false) return false;
+  const { host = DEFAULTS.metrics.host, port = DEFAULTS.metrics.port } = given === true ? {} : given;
+  return { host, port };
 }
 
 /** Where one file of the configuration looks for servers, relative to its directory. */

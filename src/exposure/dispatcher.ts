@@ -135,6 +135,7 @@ export class Dispatcher {
       else this.#send(call, name, tool);
     };
     const since = performance.now();
+    call.follower?.waits();
     const needsList = this.#settings.bars?.(name, undefined) !== undefined;
     const timer = setTimeout(() => {
       if (needsList) return;

@@ -16,6 +16,18 @@ export interface Runner {
   suspended?(away: boolean): void;
 }
 
+/** Follows a call on its way to its server and back. */
+export interface CallFollower {
+  /** Code of ours makes another call on behalf of this one. It has not been sent. */
+  nested(call: Call): void;
+  /** It waits: its server is starting, is asked what it offers, or has no room. May be told more than once. */
+  waits(): void;
+  /** It goes to the server. */
+  sent(server: string): void;
+  /** The server has answered, or will not any more. */
+  returned(): void;
+}
+
 /** The text of an answer, or no more of it than so many bytes where it is long. */
 export type AnswerText = (most: number) => string;
 
@@ -25,8 +37,8 @@ export type AnswerText = (most: number) => string;
  */
 export class Call {
   readonly session: Session;
-  /** The request as it came. */
-  readonly request: Message;
+  /** The request as it came, or as a follower has replaced it before it was routed. */
+  request: Message;
   readonly method: string;
   /** Called once with the outcome, the size of the answer in bytes, and what reads the beginning of it. */
   onEnd: ((outcome: string, bytes: number, answer: AnswerText) => void) | undefined = undefined;
@@ -34,6 +46,8 @@ export class Call {
   onAnswer: ((answer: Message) => readonly Edit[]) | undefined = undefined;
   /** Reverts what was done in advance; runs unless the call succeeds. */
   undo: (() => void) | undefined = undefined;
+  /** Who follows it; undefined: nobody does. */
+  follower: CallFollower | undefined = undefined;
   /** How long it has waited before it came to its source, in milliseconds. */
   waitedMs = 0;
   /** Its neighbours among the running calls of its session; the session sets them. */
@@ -71,6 +85,11 @@ export class Call {
     this.#subject = subject;
     this.#subtool = subtool;
     this.#argsSlot = argsSlot;
+  }
+
+  /** Has somebody follow the call, beside those who do already. */
+  followBy(follower: CallFollower): void {
+    this.follower = this.follower === undefined ? follower : both(this.follower, follower);
   }
 
   /** Hands the call over to another runner, which hears of a cancellation; undefined: to none. */
@@ -267,6 +286,16 @@ export class Call {
     this.undo?.();
     return true;
   }
+}
+
+function both(first: CallFollower, second: CallFollower): CallFollower {
+  const all = [first, second];
+  return {
+    nested: (call) => all.forEach((each) => each.nested(call)),
+    waits: () => all.forEach((each) => each.waits()),
+    sent: (server) => all.forEach((each) => each.sent(server)),
+    returned: () => all.forEach((each) => each.returned()),
+  };
 }
 
 /** Looks at an answer with a result: gives back what the client gets instead, or why it gets none. Never rejects. */

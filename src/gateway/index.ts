@@ -1,5 +1,5 @@
 export { askUser, canAskUser, type UserAnswer } from './ask-user.ts';
-export type { Call, Runner } from './call.ts';
+export type { Call, CallFollower, Runner } from './call.ts';
 export type { Catalog, CatalogEntry, Naming } from './catalog.ts';
 export { Component, EMPTY_LISTING, type Listing } from './component.ts';
 export { labelWithServer } from './component-names.ts';

@@ -69,6 +69,7 @@ export abstract class NestedClient extends WaitingClient<NestedCall> implements 
     );
     return new Promise<JsonObject>((resolve, reject) => {
       const call = this.session.open(request, 'tools/call');
+      this.outer.follower?.nested(call);
       const stop = (): void => {
         call.cancel('The parent request was cancelled.');
         this.take(call)?.reject(asError(signal.reason));

@@ -162,7 +162,10 @@ export class Router {
       else use(found);
     };
     if (pending.length === 0) proceed();
-    else void this.#context.listWait.forName(pending, () => !call.open).then(proceed);
+    else {
+      call.follower?.waits();
+      void this.#context.listWait.forName(pending, () => !call.open).then(proceed);
+    }
   }
 
   #callUnlistedTool(call: Call, name: string): void {
@@ -181,6 +184,7 @@ export class Router {
   /** The tool is from a cached list: its server is started and asked whether it still has it. */
   #runRemembered(call: Call, name: string, cache: SourceCache): void {
     const since = performance.now();
+    call.follower?.waits();
     void this.#context.listWait
       .forName([cache.refresh('tools')], () => !call.open)
       .then(() => {
@@ -203,6 +207,7 @@ export class Router {
   }
 
   #waitForName<T>(call: Call, pending: readonly PendingList[], { find, use, refuse }: NameLookup<T>): void {
+    call.follower?.waits();
     void this.#context.listWait
       .forName(pending, () => !call.open || find() !== undefined)
       .then(() => {

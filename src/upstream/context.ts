@@ -1,7 +1,7 @@
 import type { Deadlines } from '../shared/deadline.ts';
 import type { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
-import type { Call, LimitedStart, Listing, SourceInfo } from '../gateway/index.ts';
+import type { Call, LimitedStart, Listing, SourceInfo, SourceState } from '../gateway/index.ts';
 import type { ChildProcesses } from '../process/index.ts';
 import type { Era, ListKind } from '../protocol/index.ts';
 import type { Edit, Framing } from '../wire/index.ts';
@@ -33,8 +33,8 @@ export interface UpstreamContext {
   readonly callerMs: number;
   /** What is remembered of the server, across runs of this program. */
   readonly cache: ServerCacheEntry;
-  /** The state of a server is another one now. */
-  readonly stateChanged: (server: string) => void;
+  /** The state of a connection to a server has changed. */
+  readonly stateChanged: (server: string, from: SourceState['kind'], to: SourceState['kind']) => void;
   /** A server has listed what it offers. */
   readonly listed: (server: string, kind: ListKind, listing: Listing) => void;
 }

@@ -8,7 +8,7 @@ import type {
   ServerInfo,
   Topic,
 } from '../../console/index.ts';
-import type { Call, GatewayWatcher, Session, WatchedGateway } from '../../gateway/index.ts';
+import type { Call, GatewayWatcher, Session } from '../../gateway/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/is-object.ts';
 import type { Logger } from '../../shared/log.ts';
@@ -16,6 +16,7 @@ import { VERSION } from '../../shared/version.ts';
 import { inConfigOrder } from '../../config/index.ts';
 import type { LogTap } from '../log-tap.ts';
 import type { TrustReview } from '../trust.ts';
+import type { Watchers } from '../watchers.ts';
 import type { Workspaces, LeavingWorkspace } from '../workspaces.ts';
 import type { Workspace } from '../workspace.ts';
 import { CallRecorder } from './call-recorder.ts';
@@ -47,7 +48,7 @@ export interface GatewayWatchOptions {
   readonly workspaces: Workspaces;
   readonly results: ConstructorParameters<typeof WatchActions>[0]['results'];
   /** The place where calls and clients are heard. */
-  readonly watched: WatchedGateway;
+  readonly watched: Watchers;
   readonly logTap: LogTap;
   readonly trust: TrustReview;
   /** Where clients connect over HTTP; undefined where a host started it. */
@@ -102,7 +103,7 @@ export class GatewayWatch implements GatewayWatcher {
     const subscriber: WatchSubscriber = { link, topics: new Set() };
     const isFirst = this.#subscribers.size === 0;
     this.#subscribers.add(subscriber);
-    this.#options.watched.watcher = this;
+    this.#options.watched.add(this);
     if (isFirst) this.#look();
     link.send({ events: this.#everything() });
     link.receive((value) => void this.#receive(subscriber, value));
@@ -146,7 +147,7 @@ export class GatewayWatch implements GatewayWatcher {
     this.#actions.left(subscriber);
     this.#watchTopics();
     if (this.#subscribers.size > 0) return;
-    this.#options.watched.watcher = undefined;
+    this.#options.watched.remove(this);
     clearTimeout(this.#flushing);
     this.#flushing = undefined;
     const { log } = this.#options;

@@ -8,7 +8,7 @@
  * must hold is in ../rules.ts.
  */
 import { z } from 'zod';
-import { LOG_LEVELS } from '../../shared/log.ts';
+import { LOG_FORMATS, LOG_LEVELS } from '../../shared/log.ts';
 import { APPROVALS, DEFAULTS, NAMINGS } from '../defaults.ts';
 import {
   approve,
@@ -161,6 +161,29 @@ const http = z
   })
   .describe('Settings for HTTP clients (`switchboard --http`).');
 
+const metrics = z.strictObject({
+  host: nonEmptyText()
+    .default(DEFAULTS.metrics.host)
+    .describe('Address to listen on; "0.0.0.0" lets other machines read them.'),
+  port: wholeNumber('', 0, 65_535).default(DEFAULTS.metrics.port).describe('Port; 0 picks a free one.'),
+});
+
+const telemetry = z.strictObject({
+  endpoint: z
+    .string({ error: 'must be a string' })
+    .regex(/^https?:\/\/[^\s/?#]+[^\s?#]*$/u, { error: 'must be a URL such as "http://127.0.0.1:4318"' })
+    .optional()
+    .describe(
+      'Base URL of an OTLP/HTTP receiver. Default: OTEL_EXPORTER_OTLP_ENDPOINT, otherwise this machine.',
+    ),
+  sampleRatio: z
+    .number({ error: 'must be a number from 0 to 1' })
+    .min(0, { error: 'must be a number from 0 to 1' })
+    .max(1, { error: 'must be a number from 0 to 1' })
+    .optional()
+    .describe('Part of the traces that begin here to record. Default: OTEL_TRACES_SAMPLER, otherwise all.'),
+});
+
 export const config = z
   .strictObject({
     $schema: z
@@ -301,6 +324,18 @@ export const config = z
       })
       .default(false)
       .describe('Record each tool call in a file in the state directory; `switchboard history` shows them.'),
+    logFormat: z
+      .enum(LOG_FORMATS)
+      .default(DEFAULTS.logFormat)
+      .describe('Format of the log: "text", or "json" with one object per line.'),
+    metrics: z
+      .union([z.boolean(), metrics], { error: 'must be true, false or {"host", "port"}' })
+      .default(false)
+      .describe('Serve metrics for Prometheus at /metrics, at an address of their own.'),
+    telemetry: z
+      .union([z.boolean(), telemetry], { error: 'must be true, false or {"endpoint", "sampleRatio"}' })
+      .default(false)
+      .describe('Send a trace of each call to an OpenTelemetry receiver; the OTEL_* variables apply.'),
     limits: z
       .strictObject({
         messageBytes: wholeNumber(' of bytes', 1024, 268_435_456)

@@ -57,6 +57,7 @@ export class CallQueue {
     this.#bytes += call.request.length;
     deadlines.add(waiting);
     call.runBy(waiting);
+    call.follower?.waits();
     return true;
   }
 

@@ -352,9 +352,10 @@ export class Connection {
   }
 
   #become(state: ConnectionState): void {
+    const from = this.state.kind;
     if (this.#state.kind === 'running') clearTimeout(this.#state.idleTimer);
     this.#state = state;
-    this.#setup.context.stateChanged(this.#name);
+    this.#setup.context.stateChanged(this.#name, from, this.state.kind);
   }
 
   get #name(): string {

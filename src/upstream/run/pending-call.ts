@@ -68,6 +68,7 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
       this.#progress = new ProgressThrottle();
     }
     this.#run.inFlight++;
+    this.call.follower?.sent(setup.server.name);
     optimizeEarly();
     this.#id = peer.relay(request, ready, this);
     setup.deadlines.add(this);
@@ -201,6 +202,7 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     clearTimeout(this.#progress?.timer);
     this.#run.setup.deadlines.remove(this);
     this.suspended(false);
+    this.call.follower?.returned();
     this.#run.callEnded(answered);
   }
 

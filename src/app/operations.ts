@@ -1,0 +1,56 @@
+import type { Settings } from '../config/index.ts';
+import type { SourceState } from '../gateway/index.ts';
+import type { GatewayMetrics, MetricsServer, ProcessMetrics } from '../metrics/index.ts';
+import type { Logger } from '../shared/log.ts';
+import { VERSION } from '../shared/version.ts';
+import type { Watchers } from './watchers.ts';
+
+export interface OperationsOptions {
+  readonly watchers: Watchers;
+  /** Clients that are connected now. */
+  readonly sessions: () => number;
+  /** Server processes that run now. */
+  readonly processes: () => number;
+  readonly log: Logger;
+}
+
+/** Metrics and traces, for those who operate a gateway. Their code is loaded only where the configuration wants them. */
+export class Operations {
+  readonly #options: OperationsOptions;
+  #metrics: GatewayMetrics | undefined;
+  #closing: (() => void | Promise<void>)[] = [];
+
+  constructor(options: OperationsOptions) {
+    this.#options = options;
+  }
+
+  /** Begins, before the first client. Throws ADDRESS_UNUSABLE. */
+  async open({ metrics }: Pick<Settings, 'metrics'>): Promise<void> {
+    if (metrics !== false) await this.#openMetrics(metrics);
+  }
+
+  /** The state of a connection to a server has changed. */
+  serverChanged(server: string, from: SourceState['kind'], to: SourceState['kind']): void {
+    this.#metrics?.serverChanged(server, from, to);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#closing.splice(0).map((close) => close()));
+  }
+
+  async #openMetrics(at: { readonly host: string; readonly port: number }): Promise<void> {
+    const { watchers, log, sessions, processes } = this.#options;
+    const parts = await import('../metrics/index.ts');
+    const metrics = new parts.GatewayMetrics({ version: VERSION, sessions, processes });
+    const own: ProcessMetrics = new parts.ProcessMetrics();
+    this.#closing.push(() => own.close());
+    const server: MetricsServer = await parts.openMetricsServer({
+      ...at,
+      text: () => metrics.text() + own.text(),
+    });
+    this.#closing.push(() => server.close());
+    this.#metrics = metrics;
+    watchers.add(metrics);
+    log.info('serving metrics', { url: server.url });
+  }
+}

@@ -1,0 +1,22 @@
+/** What further names are called. */
+const OTHER = 'other';
+
+/** Names as label values: the first so many keep theirs, because every value of a label costs memory here and there. */
+export class BoundedNames {
+  readonly #limit: number;
+  readonly #known = new Set<string>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  of(name: string): string {
+    if (this.#known.has(name)) return name;
+    if (this.#known.size >= this.#limit || name.length > LONGEST) return OTHER;
+    this.#known.add(name);
+    return name;
+  }
+}
+
+/** The longest name that is a label, in characters. */
+const LONGEST = 128;

@@ -1,0 +1,6 @@
+/** Loaded with --require: at the end of the program, writes which files it has loaded to LOADED_CHUNKS_FILE. */
+const { writeFileSync } = require('node:fs');
+
+const file = process.env.LOADED_CHUNKS_FILE;
+if (file !== undefined && process.argv[1]?.endsWith('index.js'))
+  process.on('exit', () => writeFileSync(file, JSON.stringify(Object.keys(require.cache))));
