@@ -20,6 +20,8 @@ const folders = {
   // In layers; see below. Its features/mcp/ alone knows the core.
   switchyard: ['process', 'gateway', 'protocol', 'wire'],
   hooks: ['gateway', 'protocol', 'wire'],
+  metrics: ['gateway', 'protocol'],
+  telemetry: ['gateway', 'protocol', 'wire'],
   hosts: [],
   console: [],
 };
@@ -234,6 +236,12 @@ const rules = [
     severity: 'error',
     from: { path: '^src', pathNot: '^src/config/' },
     to: { path: '(^|/)node_modules/zod/' },
+  },
+  {
+    name: 'opentelemetry-lives-in-telemetry',
+    severity: 'error',
+    from: { path: '^src', pathNot: '^src/telemetry/' },
+    to: { path: '(^|/)node_modules/@opentelemetry/' },
   },
   {
     name: 'only-app-knows-every-part',

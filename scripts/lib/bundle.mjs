@@ -102,6 +102,8 @@ const programOptions = (group, version) => ({
   chunkNames: 'chunks/[name]-[hash]',
   // Has a binary for each system, which need not be there.
   external: ['@napi-rs/keyring'],
+  // The form that the packages around it require: as both forms at once, its exports would be set too late.
+  alias: { '@opentelemetry/api': join(ROOT, 'node_modules/@opentelemetry/api/build/src/index.js') },
   define: { __VERSION__: JSON.stringify(version) },
 });
 

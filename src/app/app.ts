@@ -181,6 +181,7 @@ export function createApp(options: AppOptions): App {
     watchers: watched,
     sessions: () => [...workspaces.all].reduce((sum, each) => sum + each.gateway.sessions.size, 0),
     processes: () => children.size,
+    env,
     log,
   });
   const { gateway, identity } = workspaces.main;

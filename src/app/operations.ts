@@ -11,6 +11,7 @@ export interface OperationsOptions {
   readonly sessions: () => number;
   /** Server processes that run now. */
   readonly processes: () => number;
+  readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
 }
 
@@ -18,14 +19,15 @@ export interface OperationsOptions {
 export class Operations {
   readonly #options: OperationsOptions;
   #metrics: GatewayMetrics | undefined;
-  #closing: (() => void | Promise<void>)[] = [];
+  #closing: (() => unknown)[] = [];
 
   constructor(options: OperationsOptions) {
     this.#options = options;
   }
 
   /** Begins, before the first client. Throws ADDRESS_UNUSABLE. */
-  async open({ metrics }: Pick<Settings, 'metrics'>): Promise<void> {
+  async open({ metrics, telemetry }: Pick<Settings, 'metrics' | 'telemetry'>): Promise<void> {
+    if (telemetry !== false) await this.#openTelemetry(telemetry);
     if (metrics !== false) await this.#openMetrics(metrics);
   }
 
@@ -35,7 +37,16 @@ export class Operations {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#closing.splice(0).map((close) => close()));
+    for (const close of this.#closing.splice(0)) await close();
+  }
+
+  async #openTelemetry(settings: Exclude<Settings['telemetry'], false>): Promise<void> {
+    const { watchers, env, log } = this.#options;
+    const { openTelemetry } = await import('../telemetry/index.ts');
+    const telemetry = openTelemetry({ ...settings, version: VERSION, env, log });
+    if (telemetry === undefined) return;
+    this.#closing.push(() => telemetry.close());
+    watchers.add(telemetry.watcher);
   }
 
   async #openMetrics(at: { readonly host: string; readonly port: number }): Promise<void> {

@@ -1,3 +1,3 @@
-export { GatewayMetrics, type GatewayMetricsOptions } from './gateway-metrics.ts';
+export { GatewayMetrics } from './gateway-metrics.ts';
 export { openMetricsServer, type MetricsServer } from './metrics-server.ts';
 export { ProcessMetrics } from './process-metrics.ts';

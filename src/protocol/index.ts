@@ -20,6 +20,7 @@ export {
   Server,
   SERVER_SHAPE,
 } from './shapes.ts';
+export { traceHeaders, type TraceHeaders } from './trace-headers.ts';
 export { annotationsOf, combinedHints, toolHints, type ToolHints } from './tool-hints.ts';
 export {
   BATCHING_VERSION,

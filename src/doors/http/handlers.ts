@@ -6,6 +6,7 @@ import {
   isLegacyVersion,
   isModernVersion,
   Meta,
+  traceHeaders,
   type JsonObject,
 } from '../../protocol/index.ts';
 import { idKey, RpcCode, type Message } from '../../wire/index.ts';
@@ -159,6 +160,7 @@ export function handlersFor({
       const id = claimsModern ? undefined : sessionIdOf(request);
       if (id !== undefined && sessionOf(request, response, principal, id) === undefined) return;
       posts.read(request, response, claimsModern, (posted) => {
+        noteTrace(request, posted);
         // The session may have ended while the body was read.
         const session = id === undefined ? undefined : sessions.find(id, StreamableSession, principal);
         if (!isBatch(posted) && (claimsModern || carriesVersion(posted)))
@@ -211,6 +213,7 @@ export function handlersFor({
         return;
       }
       posts.read(request, response, false, (posted) => {
+        noteTrace(request, posted);
         const session = sessions.find(id, SseSession, principal);
         if (session === undefined) replyError(response, HTTP_REFUSALS.noSseSession);
         else if (!refuses(posted, session, response)) {
@@ -231,6 +234,16 @@ export function handlersFor({
       response.end(body);
     },
   };
+}
+
+/** The trace that a request says it belongs to, for those who trace calls. A batch has one for many messages. */
+function noteTrace({ headers }: IncomingMessage, posted: PostedMessage): void {
+  const { traceparent, tracestate } = headers;
+  if (typeof traceparent !== 'string' || isBatch(posted)) return;
+  traceHeaders.received.set(posted, {
+    traceparent,
+    tracestate: typeof tracestate === 'string' ? tracestate : undefined,
+  });
 }
 
 /** The id of a request, as JSON text; undefined for any other message. */

@@ -2,6 +2,7 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { traceHeaders } from '../../protocol/index.ts';
 import type { SwitchboardError } from '../../shared/errors.ts';
 import { badRedirect, loginNeeded, tooManyRedirects, unsendable } from './failures.ts';
 import type { Outgoing } from './remote-messages.ts';
@@ -232,6 +233,11 @@ export class HttpRequest {
     if (method !== 'DELETE')
       all.accept = method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream';
     if (lastEventId !== undefined) all['last-event-id'] = lastEventId;
+    const trace = message?.relayed && traceHeaders.toSend.get(message.relayed.request);
+    if (trace !== undefined) {
+      all.traceparent = trace.traceparent;
+      if (trace.tracestate !== undefined) all.tracestate = trace.tracestate;
+    }
     if (message !== undefined) {
       all['content-type'] = 'application/json';
       all['content-length'] = String(message.length);
