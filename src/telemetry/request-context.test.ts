@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Client, CLIENT_SHAPE } from '../protocol/index.ts';
-import type { Message} from '../wire/index.ts';
+import type { Message } from '../wire/index.ts';
 import { fromChunks, readMessage } from '../wire/index.ts';
 import { contextIn, withContext } from './request-context.ts';
 

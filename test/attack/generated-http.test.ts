@@ -28,7 +28,20 @@ const lines = (...choices: readonly [string, ...string[]]): fc.Arbitrary<string[
 const someRequest = fc.record({
   method: fc.constantFrom('POST', 'POST', 'GET', 'DELETE', 'OPTIONS', 'HEAD', 'PUT', 'TRACE', 'post', 'BREW'),
   path: fc.constantFrom(
-    ...['/mcp', '/mcp', '/sse', '/message?sessionId=x', '/status', '/healthz', '/readyz', '/', '//mcp', '/mcp/', '/%6dcp', '*'],
+    ...[
+      '/mcp',
+      '/mcp',
+      '/sse',
+      '/message?sessionId=x',
+      '/status',
+      '/healthz',
+      '/readyz',
+      '/',
+      '//mcp',
+      '/mcp/',
+      '/%6dcp',
+      '*',
+    ],
     ...['/mcp/../healthz', 'http://127.0.0.1/mcp', 'http://evil.test/mcp', `/${'x'.repeat(20_000)}`],
   ),
   headers: fc
