@@ -4,7 +4,7 @@
  * What a team needs to size a machine: the memory of an idle session over HTTP and of a server process, and how many
  * calls a second a core relays. Small servers in Node, all on this machine; prints lines for docs/guide/team.md.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { cpus, tmpdir } from 'node:os';
@@ -38,9 +38,12 @@ await withGateway('shared', async ({ pid, url }) => {
 });
 await withGateway('session', async ({ pid, url }) => {
   for (let n = 0; n < 10; n++) await call(url, await open(url));
-  const servers = execFileSync('pgrep', ['-P', String(pid), '-f', 'echo.mjs'], { encoding: 'utf8' })
+  const task = `/proc/${pid}/task/${pid}/children`;
+  const commandOf = (child) => readFileSync(`/proc/${child}/cmdline`, 'utf8');
+  const servers = readFileSync(task, 'utf8')
     .trim()
-    .split('\n');
+    .split(' ')
+    .filter((child) => commandOf(child).includes('echo.mjs'));
   const each = servers.map((server) => memoryOf(server)).sort((a, b) => a - b);
   console.log(
     `server process (${servers.length} of a small Node server): ${(each[each.length >> 1] / MB).toFixed(0)} MB`,
