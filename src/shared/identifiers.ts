@@ -9,7 +9,7 @@ export function identifiers(
   const used = new Set(taken);
   const found = new Map<string, string>();
   for (const name of names) {
-    if (!IDENTIFIER.test(name) || used.has(name)) continue;
+    if (!isIdentifier(name) || used.has(name)) continue;
     used.add(name);
     found.set(name, name);
   }
@@ -31,11 +31,13 @@ export function serverIdentifiers(names: readonly string[]): ReadonlyMap<string,
 
 const NOTHING_TAKEN: ReadonlySet<string> = new Set();
 
-const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
-
 function asIdentifier(name: string): string {
   const plain = name.replace(/[^\p{ID_Continue}$]+/gu, '_');
-  return IDENTIFIER.test(plain) ? plain : `_${plain}`;
+  return isIdentifier(plain) ? plain : `_${plain}`;
+}
+
+function isIdentifier(name: string): boolean {
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name);
 }
 
 /** What a script may not lose because a server has that name: reserved words, and the globals it expects. */

@@ -12,7 +12,8 @@ const SHAPING = [
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
 ].join('|');
 
-const SHAPING_OR_UNSAFE = new RegExp(`(${SHAPING})|${UNSAFE}`, 'gu');
+/** Made with its first use: reading what it says of Unicode takes longer than all else in this file. */
+let shapingOrUnsafe: RegExp | undefined;
 // Most texts need no second look.
 const PLAIN = /^[\n\t -~]*$/;
 
@@ -22,7 +23,8 @@ const PLAIN = /^[\n\t -~]*$/;
  */
 export function printable(text: string): string {
   if (PLAIN.test(text)) return text;
-  return text.replace(SHAPING_OR_UNSAFE, (match, shaping?: string) => shaping ?? visible(match));
+  shapingOrUnsafe ??= new RegExp(`(${SHAPING})|${UNSAFE}`, 'gu');
+  return text.replace(shapingOrUnsafe, (match, shaping?: string) => shaping ?? visible(match));
 }
 
 /** Each character of a text that is not drawn, and whether it shapes what is drawn beside it: then it hides nothing. */
@@ -47,10 +49,11 @@ export function printableLine(text: string): string {
  * nothing. Emoji and some scripts need such characters, so it is not for everything.
  */
 export function revealedLine(text: string): string {
-  return printableLine(text).replace(LOOKS_EMPTY, visible);
+  return printableLine(text).replace(
+    /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\u2800]|(?! )\p{Zs}/gu,
+    visible,
+  );
 }
-
-const LOOKS_EMPTY = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\u2800]|(?! )\p{Zs}/gu;
 
 /** What a server or a service wrote, safe to print and without the codes that colour a terminal. */
 export function plain(text: string): string {

@@ -5,10 +5,11 @@
  */
 export function shellWord(name: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return windowsWord(name);
-  return PLAIN.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`;
+  // Most words are ASCII, and need no tables of Unicode.
+  const isPlain = /^[\w@%+:,./][\w@%+=:,./-]*$/.test(name);
+  if (isPlain || /^[\p{L}\p{N}_@%+:,./][\p{L}\p{N}_@%+=:,./-]*$/u.test(name)) return name;
+  return `'${name.replaceAll("'", `'\\''`)}'`;
 }
-
-const PLAIN = /^[\p{L}\p{N}_@%+:,./][\p{L}\p{N}_@%+=:,./-]*$/u;
 
 function windowsWord(name: string): string {
   if (/^[\p{L}\p{N}_+:./\\][\p{L}\p{N}_+=:./\\-]*$/u.test(name)) return name;

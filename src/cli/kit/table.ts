@@ -86,13 +86,16 @@ export function width(text: string): number {
   let columns = 0;
   for (const char of text.replace(COLORS, '')) {
     if (/\p{Mark}|\u200d|\ufe0f/u.test(char)) continue;
-    columns += WIDE.test(char) ? 2 : 1;
+    columns += isWide(char) ? 2 : 1;
   }
   return columns;
 }
 
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+function isWide(char: string): boolean {
+  return /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(
+    char,
+  );
+}
 
 // eslint-disable-next-line no-control-regex
 const COLORS = /\x1b\[\d+m/g;

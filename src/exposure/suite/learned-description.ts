@@ -83,7 +83,10 @@ function fits(text: string, more = 0): boolean {
 function firstSentence(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
   return paragraphs(text.slice(0, MAX_READ))
-    .map((each) => SENTENCE.exec(each)?.[0] ?? each)
+    .map(
+      (each) =>
+        /^.*?(?:[^.\s][.!?](?=\s+[\p{Lu}\p{N}"'(`*[]|$)|[\u3002\uff01\uff1f])/u.exec(each)?.[0] ?? each,
+    )
     .slice(0, MAX_PARAGRAPHS)
     .find(
       (each) => WORDS.test(each) && !ORDER.test(each) && !ABOUT_ITSELF.test(each) && !OVERRULES.test(each),
@@ -93,7 +96,6 @@ function firstSentence(text: unknown): string | undefined {
 const MAX_READ = 4000;
 /** What comes later is about single tools. */
 const MAX_PARAGRAPHS = 3;
-const SENTENCE = /^.*?(?:[^.\s][.!?](?=\s+[\p{Lu}\p{N}"'(`*[]|$)|[\u3002\uff01\uff1f])/u;
 /** Three words; some scripts have no blanks between them. */
 const WORDS = /\S+ \S+ \S|[\u3040-\u9fff\uac00-\ud7af]{4}/;
 const ORDER =

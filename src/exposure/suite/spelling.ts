@@ -26,8 +26,8 @@ export function plainWord(word: string): string {
  * with a hidden character is another name, and a caller must be able to write it.
  */
 function visible(text: string): string {
-  return text.replace(UNSEEN, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+  return text.replace(
+    /(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}\p{Default_Ignorable_Code_Point}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/gu,
+    (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
+  );
 }
-
-const UNSEEN =
-  /(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}\p{Default_Ignorable_Code_Point}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/gu;

@@ -63,21 +63,23 @@ let graphemes: Intl.Segmenter | undefined;
  */
 function oneLine(text: string): string {
   if (PLAIN.test(text)) return text.replace(/ {2,}/g, ' ').trim();
-  return text
-    .replace(LONE_SURROGATE, '\ufffd')
-    .replace(TERMINAL_SEQUENCE, '')
-    .replace(UNSEEN, '')
-    .replace(/[\s\u0085]+/g, ' ')
-    .trim();
+  return (
+    text
+      // First, so that removing something between two halves cannot make a new character.
+      .replace(/\p{Surrogate}/gu, '\ufffd')
+      .replace(TERMINAL_SEQUENCE, '')
+      // Controls that are no blank, bidirectional overrides, tags, fillers, selectors: all that shows nothing by itself.
+      // Kept: the joiners and the emoji selectors, without which emoji and several scripts fall apart.
+      .replace(
+        /(?![\t-\r\u0085]|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Default_Ignorable_Code_Point}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/gu,
+        '',
+      )
+      .replace(/[\s\u0085]+/g, ' ')
+      .trim()
+  );
 }
 
 const PLAIN = /^[\x20-\x7e]*$/;
-// First, so that removing something between two halves cannot make a new character.
-const LONE_SURROGATE = /\p{Surrogate}/gu;
 // Colours, cursor moves and links: the sequence goes whole, the text between two of them stays.
 // eslint-disable-next-line no-control-regex
 const TERMINAL_SEQUENCE = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g;
-// Controls that are no blank, bidirectional overrides, tags, fillers, selectors: all that shows nothing by itself.
-// Kept: the joiners and the emoji selectors, without which emoji and several scripts fall apart.
-const UNSEEN =
-  /(?![\t-\r\u0085]|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Default_Ignorable_Code_Point}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/gu;
