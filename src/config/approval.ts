@@ -32,6 +32,8 @@ export function toolApproval(
 }
 
 function approvalIn(places: readonly (ApprovalWords | undefined)[]): ToolApproval | undefined {
+  // As most servers: nothing is said of them.
+  if (places.every((place) => place?.approve === undefined && place?.tools === undefined)) return undefined;
   const said = places.find((place) => place?.approve !== undefined)?.approve ?? false;
   const which = said === false || said.length === 0 ? 'none' : said;
   const tools = new Map<string, boolean>();

@@ -81,6 +81,8 @@ function nameComponents<T extends { readonly exposed: string; readonly text: str
   named: (entry: CatalogEntry, component: Component, isFree: (name: string) => boolean) => T,
 ): ReadonlyMap<string, OwnedComponent & T> {
   const byName = new Map<string, OwnedComponent & T>();
+  // As long as no server has been listed, and later for kinds that few servers have.
+  if (entries.every(({ listing }) => listing === undefined || listing.components.length === 0)) return byName;
   const order = orderOf(entries, reservations);
   for (const { entry, listing } of entries) {
     const server = entry.source.name;

@@ -83,8 +83,10 @@ function programsInLibrary(): ReadonlyMap<string, string> {
 /** The server with a program, package or image of this name, of whatever npm scope. */
 function programNamed(name: string): string | undefined {
   const programs = (allPrograms ??= programsInLibrary());
+  const found = programs.get(name) ?? productIn(name);
+  if (found !== undefined || !name.startsWith('@')) return found;
   const unscoped = name.replace(/^@[^/]+\//, '');
-  return programs.get(name) ?? productIn(name) ?? programs.get(unscoped) ?? productIn(unscoped);
+  return programs.get(unscoped) ?? productIn(unscoped);
 }
 
 /** The product in a usual name of its packages, from any publisher. */
@@ -116,10 +118,12 @@ function fileName(path: string): string {
 
 /** The package or image an argument names, without version, tag and extras; undefined for what cannot be one. */
 function packageName(word: string): string | undefined {
-  const named = /^--(?:package|from)=(.+)$/.exec(word)?.[1] ?? word;
-  if (named.startsWith('-')) return undefined;
+  const named = word.startsWith('-') ? /^--(?:package|from)=(.+)$/.exec(word)?.[1] : word;
+  if (named === undefined || named.startsWith('-')) return undefined;
   const path = named.replaceAll('\\', '/');
-  const installed = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
+  const installed = path.includes('/node_modules/')
+    ? /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]
+    : undefined;
   if (installed !== undefined) return installed;
   // The "@" of a scope is none before a version.
   return /^(?:docker\.io\/)?(@?[^@:=<>~![\s]+)/.exec(path)?.[1];
