@@ -1,10 +1,70 @@
-/** The single needs in a query: "create a branch; push the files" is two. */
-export function needsIn(query: string): string[] {
-  const parts = query
-    .split(/[;\n]+|,?\s+(?:and\s+)?then\s+/i)
+import { STOP_WORDS, wordsOf } from './words.ts';
+
+/**
+ * The single needs in a query: "create a branch; push the files" is two. Commas and "and" separate only what could be asked
+ * for by itself, so "search and replace text" is one need, and so is what `isName` knows.
+ */
+export function needsIn(query: string, isName: (text: string) => boolean = () => false): string[] {
+  const parts = splitAt(query, /[;\n]+|,?\s+(?:and\s+)?then\s+/gi, () => true)
+    .flatMap((part) =>
+      isName(part) ? [part] : splitAt(part, /,?\s+(?:and(?:\s+also)?|&)\s+|,\s+/gi, areNeeds),
+    )
     .map((part) => part.trim())
     .filter((part) => part !== '');
   return parts.length === 0 ? [query.trim()] : parts.slice(0, MOST_NEEDS);
 }
 
 const MOST_NEEDS = 4;
+
+/** Cuts a text at those joints that separate what belongs apart. Quoted text is not cut. */
+function splitAt(text: string, joint: RegExp, areApart: (left: string, right: string) => boolean): string[] {
+  const unquoted = text.replace(/"[^"]*"|`[^`]*`|(?<!\S)'[^']*'/g, (quoted) => '_'.repeat(quoted.length));
+  const joints = [...unquoted.matchAll(joint)];
+  const parts: string[] = [];
+  let start = 0;
+  joints.forEach(({ index, 0: { length } }, at) => {
+    const next = index + length;
+    if (!areApart(text.slice(start, index), text.slice(next, joints[at + 1]?.index))) return;
+    parts.push(text.slice(start, index));
+    start = next;
+  });
+  return [...parts, text.slice(start)];
+}
+
+/** Whether both sides say what is to be done, and with what. "And fix it" leans on what was said before. */
+function areNeeds(left: string, right: string): boolean {
+  const [first = '', second = '', ...rest] = wordsOf(right.replace(POLITE, ''));
+  const begins = QUESTIONS.has(first)
+    ? rest.length > 0
+    : VERBS.has(first) || (NOUNS_TOO.has(first) && DETERMINERS.has(second));
+  return begins && !PRONOUNS.has(second) && saysEnough(left) && saysEnough(right);
+}
+
+/** What is done and with what are two words; of a question, what is asked and about what. */
+function saysEnough(text: string): boolean {
+  const words = wordsOf(text.replace(POLITE, ''));
+  return words.filter((word) => !STOP_WORDS.has(word) || QUESTIONS.has(word)).length >= 2;
+}
+
+const POLITE =
+  /^\s*(?:(?:please|also|(?:can|could|would) you|i (?:want|need|have|would like|d like) to|help me|let['’]?s)\s+)+/i;
+
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+
+const QUESTIONS = setOf('who whose what which when where why how');
+const PRONOUNS = setOf('it them him her both');
+const DETERMINERS = setOf('the a an my our your his her their this that these those all every each some any');
+const VERBS = setOf(
+  'get read retrieve fetch show give describe explain summarize list find check validate verify analyze compare calculate ' +
+    'create add make insert write generate build compose open register save store put ' +
+    'update edit modify set rename replace move assign adjust resolve close correct fix append ' +
+    'delete remove clear erase destroy forget throw discard wipe uninstall ' +
+    'send publish reply answer notify submit tell inform push attach upload download import export convert translate ' +
+    'run execute start launch restart rerun trigger deploy install apply upgrade stop kill cancel terminate ' +
+    'merge connect navigate go visit click press tap type fill enter select choose pick take scroll drag wait crawl scrape extract',
+);
+/** As often the name of a thing: "comments and review threads". */
+const NOUNS_TOO = setOf(
+  'search look query post comment review test share record log watch monitor copy clone fork draft draw plot map commit pull ' +
+    'release tag label count change turn switch ask call remember react approve link mark print end schedule rate',
+);

@@ -6,6 +6,7 @@ import { rankTools } from './rank.ts';
 import { RecentSearches } from './recent-searches.ts';
 import { termsWanted } from './terms.ts';
 import { ToolIndex, type SearchedServer } from './tool-index.ts';
+import { bareName } from './words.ts';
 
 /** Finds tools by words. One for all clients of a program. */
 export class ToolSearch implements ToolFinder {
@@ -22,7 +23,8 @@ export class ToolSearch implements ToolFinder {
   find(servers: readonly SearchedServer[], query: string, client?: object): Promise<FoundNeed[]> {
     return this.#alone(async () => {
       const used = await this.#index.use(servers);
-      const needs = needsIn(query.slice(0, MOST_CHARS)).map((need) => {
+      const isName = (text: string): boolean => used.byBareName.has(bareName(text));
+      const needs = needsIn(query.slice(0, MOST_CHARS), isName).map((need) => {
         const terms = termsWanted(need, MOST_TERMS);
         const words = terms.map(({ stem }) => stem);
         const learned = this.#learned?.learned.usedFor(words);

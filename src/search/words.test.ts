@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { needsIn } from './needs.ts';
 import { stem } from './stem.ts';
 import { termsOf, termsWanted } from './terms.ts';
 import { bareName, wordsOf } from './words.ts';
@@ -47,15 +46,4 @@ test('what means the same has a meaning in common', () => {
   ] as const)
     expect([...meanings(a)].some((each) => meanings(b).has(each))).toBe(true);
   expect(termsWanted('mkdir', 10).map((term) => term.stem)).toEqual(['mkdir', 'creat', 'directory']);
-});
-
-test('a query is split into its needs', () => {
-  expect(needsIn('create a branch; push files then open a pull request')).toEqual([
-    'create a branch',
-    'push files',
-    'open a pull request',
-  ]);
-  expect(needsIn('read and write files')).toEqual(['read and write files']);
-  expect(needsIn(' ; ')).toEqual([';']);
-  expect(needsIn('a;'.repeat(100))).toHaveLength(4);
 });
