@@ -8,10 +8,10 @@ import type { ProbedServer } from './probe-servers.ts';
 import { costWhenFlat, listedCost, openedCost, type AnsweredServer } from './token-cost.ts';
 
 const COMPARED = ['flat', 'suite', 'search', 'code'] as const;
-type Compared = (typeof COMPARED)[number];
+export type Compared = (typeof COMPARED)[number];
 
 /** About how many tokens one exposure of all servers costs. */
-interface ExposureCost {
+export interface ExposureCost {
   readonly exposure: Compared;
   /** What every conversation starts with. */
   readonly start: number;
@@ -57,11 +57,15 @@ export function compareExposures(app: App, probed: readonly ProbedServer[]): Exp
     const tokens = start(exposure);
     return { exposure, start: tokens, task: tokens + more[exposure] };
   });
+  return { recommended: recommend(costs), costs };
+}
+
+/** The exposure to choose for such costs. Whether a model should write code depends on its tasks, which nobody can see here. */
+export function recommend(costs: readonly ExposureCost[]): Compared {
   const of = (exposure: Compared): ExposureCost =>
     costs.find((each) => each.exposure === exposure) as ExposureCost;
-  const recommended =
-    of('flat').task <= of('suite').task ? 'flat' : of('suite').start <= SUITES_ARE_WORTH ? 'suite' : 'search';
-  return { recommended, costs };
+  if (of('flat').task <= of('suite').task) return 'flat';
+  return of('suite').start <= SUITES_ARE_WORTH ? 'suite' : 'search';
 }
 
 export function comparisonText({ recommended, costs }: ExposureComparison, style: Style): string {
@@ -71,16 +75,18 @@ export function comparisonText({ recommended, costs }: ExposureComparison, style
     tokensText(task),
   ]);
   const head = ['ALL SERVERS AS', right('START'), right('TASK')];
-  return `${table(head, rows, style.bold, style.columns)}${REASONS[recommended]}\n`;
+  const code = recommended === 'flat' ? '' : `${CODE}\n`;
+  return `${table(head, rows, style.bold, style.columns)}${REASONS[recommended]}\n${code}`;
 }
 
 const REASONS: Record<Compared, string> = {
   flat: 'The tools are so few that all of them cost no more than suites: "exposure": "flat".',
   suite: 'Suites say what each server does and cost little: "exposure": "suite" (the default).',
-  search:
-    'Suites of so many servers cost more than they help: "exposure": "search", or "code" for long tasks with many calls.',
+  search: 'Suites of so many servers cost more than they help: "exposure": "search".',
   code: '',
 };
+const CODE =
+  'If tasks make many calls, or need little of large results, choose "exposure": "code": START and TASK do not count results.';
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
