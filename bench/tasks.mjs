@@ -174,14 +174,22 @@ async function connect(entry, dir, { files, issues, graph }, exposure) {
 /** Servers start with their first use, and the interpreter is loaded with the first script: not what is measured. */
 async function warmUp(client, how, tasks) {
   const [first] = tasks;
-  const all = { needs: [''], tools: ['files.', 'memory.', 'everything.', 'tracker.'] };
+  const all = { needs: [''], tools: FIRST_CALLS.map(([server]) => `${server}.`) };
   for (const call of how.discover({ ...all, needs: first.needs })) await client.callTool(call);
-  if (how.call === undefined) await client.callTool({ name: 'run_code', arguments: { code: WARM_UP } });
-  else await client.callTool(how.call('memory', 'read_graph', {}));
+  if (how.call === undefined) await client.callTool({ name: 'run_code', arguments: { code: FIRST_SCRIPT } });
+  else for (const call of FIRST_CALLS) await client.callTool(how.call(...call));
 }
 
-const WARM_UP =
-  'return [await tracker.list_issues({}), await everything.echo({ message: "" }), await memory.read_graph()].length';
+/** One call to each server. */
+const FIRST_CALLS = [
+  ['files', 'list_allowed_directories', {}],
+  ['memory', 'read_graph', {}],
+  ['everything', 'echo', { message: '' }],
+  ['tracker', 'list_issues', {}],
+];
+const FIRST_SCRIPT = FIRST_CALLS.map(
+  ([server, tool, args]) => `await ${server}.${tool}(${JSON.stringify(args)});`,
+).join('\n');
 
 function totals(rows) {
   return Object.fromEntries(
