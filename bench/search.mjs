@@ -1,8 +1,8 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import MiniSearch from 'minisearch';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { writeFileSync } from 'node:fs';
 import { quantile } from './lib/stats.mjs';
+import { queriesIn } from './lib/queries.mjs';
 import { serverLists } from './lib/search-servers.mjs';
 import { loadToolSearch, searchedServer } from './lib/tool-search.mjs';
 import { toolTexts } from './lib/tool-texts.mjs';
@@ -10,7 +10,7 @@ import { toolTexts } from './lib/tool-texts.mjs';
 /** So many tools are searched for the times. */
 const MANY = 5000;
 
-/** The half the ranking was tuned on, and the half that was written later by somebody who had not seen it. */
+/** What the ranking was tuned on, and what was written later by somebody who had not seen it. See queries/README.md. */
 const QUERY_FILES = ['tuning', 'held-out'];
 
 /**
@@ -60,21 +60,6 @@ export async function measureSearch({ say, toolsFile, timed = true }) {
         )
       : {}),
   };
-}
-
-/** The queries of a file; a tool that is not there is a slip in the file. */
-function queriesIn(name, lists) {
-  const file = fileURLToPath(new URL(`queries/${name}.json`, import.meta.url));
-  if (!existsSync(file)) return undefined;
-  const queries = JSON.parse(readFileSync(file, 'utf8'));
-  const known = new Set(
-    lists.flatMap(({ name: server, tools }) => tools.map((tool) => `${server}.${tool.name}`)),
-  );
-  const servers = new Set(lists.map(({ name: server }) => server));
-  for (const path of queries.flatMap(({ expected }) => expected))
-    if (servers.has(path.slice(0, path.indexOf('.'))) && !known.has(path))
-      throw new Error(`${name}: there is no ${path}`);
-  return queries;
 }
 
 /** From 1; Infinity where none is there. */

@@ -5,6 +5,15 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { assemblyForEsbuild } from '../../scripts/lib/assembly.mjs';
 
+const PARTS = [
+  'search/tool-search',
+  'search/tool-index',
+  'search/terms',
+  'search/signs',
+  'exposure/search/find-answer',
+  'exposure/search/tool-text',
+];
+
 /** The part of the program that finds tools, bundled as in dist/. */
 export async function loadToolSearch() {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));
@@ -12,7 +21,7 @@ export async function loadToolSearch() {
     const outfile = join(folder, 'tool-search.mjs');
     await build({
       stdin: {
-        contents: `export * from './search/tool-search.ts'; export * from './exposure/search/find-answer.ts'; export * from './exposure/search/tool-text.ts';`,
+        contents: PARTS.map((part) => `export * from './${part}.ts';`).join('\n'),
         resolveDir: fileURLToPath(new URL('../../src', import.meta.url)),
         loader: 'ts',
       },

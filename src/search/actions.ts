@@ -32,10 +32,14 @@ const QUESTION =
   /^(?:so |and |hey |ok )?(?:what|who|whose|which|where|when|why|how (?:many|much|big|long|high|far|is|are|did|does|was)|(?:tell|show|give) me)\b/i;
 const HOW_TO = /^(?:how (?:do|can|would|could|should) (?:i|we|you)|how to)\b/i;
 
+/** Whether a query asks about something, which must not change it: "who changed this". */
+export function isQuestion(query: string): boolean {
+  return QUESTION.test(query.trim()) && !HOW_TO.test(query.trim());
+}
+
 /** What a query wants to be done; empty where no word says it. */
 export function actionsWanted(query: string): ReadonlySet<Action> {
-  // What people ask about, they do not want done: "who changed this".
-  if (QUESTION.test(query.trim()) && !HOW_TO.test(query.trim())) return READING;
+  if (isQuestion(query)) return READING;
   const wanted = new Set<Action>();
   for (const word of wordsOf(query))
     for (const action of ACTIONS_OF.get(stem(word)) ?? []) wanted.add(action);

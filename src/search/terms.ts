@@ -1,5 +1,5 @@
 import { stem } from './stem.ts';
-import { EXPRESSIONS, LONG_FORMS, MEANINGS } from './thesaurus.ts';
+import { LONG_FORMS, OF_QUERIES, OF_TOOLS, type Vocabulary } from './thesaurus.ts';
 import { STOP_WORDS, wordsOf } from './words.ts';
 
 /** A word as it is searched for: its stem, and what it may also mean. */
@@ -11,7 +11,7 @@ export interface Term {
 /** The terms of what somebody wants, with the long forms of short ones. */
 export function termsWanted(text: string, most: number): Term[] {
   const words = wordsOf(text).flatMap((word) => [word, ...(LONG_FORMS.get(word) ?? [])]);
-  return termsOf(words.join(' '), most, WORDS_BETWEEN);
+  return read(words.join(' '), OF_QUERIES, most, WORDS_BETWEEN);
 }
 
 /** People put words between those of an expression: "press the big button". */
@@ -19,53 +19,61 @@ const WORDS_BETWEEN = 2;
 
 /** Whether the words of an expression begin here, in their order, with no more than so many others between two of them. */
 function isSaid(
-  [, ...others]: readonly string[],
+  expression: readonly string[],
   stems: readonly string[],
   start: number,
   between: number,
 ): boolean {
   let at = start;
-  for (const each of others) {
-    const next = stems.slice(at + 1, at + 2 + between).indexOf(each);
-    if (next === -1) return false;
-    at += next + 1;
+  for (let word = 1; word < expression.length; word++) {
+    const end = Math.min(stems.length, at + 2 + between);
+    do at++;
+    while (at < end && stems[at] !== expression[word]);
+    if (at >= end) return false;
   }
   return true;
 }
 
-/** The terms of a text, in its order, without words that say nothing. No more than `most`. */
-export function termsOf(text: string, most = Infinity, between = 0): Term[] {
-  const words = wordsOf(text).map(knownWord);
-  const stems = words.map((word) => word.stem);
+/** The stems of a text, without words that say nothing. No more than `most`. */
+export function stemsOf(text: string, most: number): string[] {
+  return wordsOf(text)
+    .filter((word) => !STOP_WORDS.has(word))
+    .slice(0, most)
+    .map(stemOf);
+}
+
+/** The terms of a text about a tool, in its order, without words that say nothing. No more than `most`. */
+export function termsOf(text: string, most = Infinity): Term[] {
+  return read(text, OF_TOOLS, most, 0);
+}
+
+function read(text: string, { meanings, expressions }: Vocabulary, most: number, between: number): Term[] {
+  const words = wordsOf(text);
+  const stems = words.map(stemOf);
   const terms: Term[] = [];
   for (let at = 0; at < stems.length && terms.length < most; at++) {
     const first = stems[at] as string;
-    for (const { stems: expression, meanings } of EXPRESSIONS.get(first) ?? [])
-      if (isSaid(expression, stems, at, between)) terms.push({ stem: expression.join('+'), meanings });
-    const word = words[at] as Word;
-    if (!word.isEmpty) terms.push(word);
+    for (const expression of expressions.get(first) ?? [])
+      if (isSaid(expression.stems, stems, at, between))
+        terms.push({ stem: expression.stems.join('+'), meanings: expression.meanings });
+    if (!STOP_WORDS.has(words[at] as string))
+      terms.push({ stem: first, meanings: meanings.get(first) ?? NONE });
   }
   return terms;
 }
 
-interface Word extends Term {
-  /** Whether it says nothing. */
-  readonly isEmpty: boolean;
-}
+const NONE: readonly string[] = [];
 
 /** The words of tools are mostly the same few thousand. */
-const known = new Map<string, Word>();
+const known = new Map<string, string>();
 const MOST_KNOWN = 20_000;
 
-function knownWord(word: string): Word {
+function stemOf(word: string): string {
   let found = known.get(word);
   if (found === undefined) {
-    const ownStem = stem(word);
-    found = { stem: ownStem, meanings: MEANINGS.get(ownStem) ?? NONE, isEmpty: STOP_WORDS.has(word) };
+    found = stem(word);
     if (known.size >= MOST_KNOWN) known.clear();
     known.set(word, found);
   }
   return found;
 }
-
-const NONE: readonly string[] = [];

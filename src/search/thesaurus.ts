@@ -1,3 +1,4 @@
+import { SAYINGS } from './sayings.ts';
 import { stem } from './stem.ts';
 import { wordsOf } from './words.ts';
 
@@ -518,53 +519,73 @@ replicas: scale replica
 copies: replica copy
 `;
 
-/** What a word may also mean, as marks that no text contains, by the stem of the word. */
-export const MEANINGS: ReadonlyMap<string, readonly string[]> = readGroups();
+/** What words mean, as marks that no text contains: what has a mark in common means much the same. */
+export interface Vocabulary {
+  /** By the stem of a word. */
+  readonly meanings: ReadonlyMap<string, readonly string[]>;
+  /** Expressions of several words, by the stem of the first. */
+  readonly expressions: ReadonlyMap<string, readonly Expression[]>;
+}
 
-/** Expressions of several words, by the stem of the first: the stems of all, and what they mean. */
-export const EXPRESSIONS: ReadonlyMap<string, readonly Expression[]> = readExpressions();
-
-export interface Expression {
+interface Expression {
+  /** Of all words. */
   readonly stems: readonly string[];
   readonly meanings: readonly string[];
 }
 
+type Stems = readonly string[];
+
+/** Everything with the same mark. */
 interface Group {
-  readonly meaning: string;
-  readonly members: readonly (readonly string[])[];
+  readonly mark: string;
+  readonly members: readonly Stems[];
 }
 
-function groups(): Group[] {
-  return GROUPS.trim()
-    .split('\n')
-    .map((line, at) => ({
-      meaning: `~${at}`,
-      members: line.split(', ').map((each) => wordsOf(each).map(stem)),
-    }));
+const GROUPED = readLines(GROUPS).map((line, at): Group => ({ mark: `~${at}`, members: stemsOf(line) }));
+const SAID = readLines(SAYINGS).map((line, at) => {
+  const [tools = '', said = ''] = line.split(': ');
+  return { mark: `~s${at}`, tools: stemsOf(tools), said: stemsOf(said) };
+});
+
+/** What the words of tools mean. */
+export const OF_TOOLS = vocabulary([
+  ...GROUPED,
+  ...SAID.map(({ mark, tools }) => ({ mark, members: tools })),
+]);
+
+/** What the words of those who search mean: the same, and what people say instead. */
+export const OF_QUERIES = vocabulary([
+  ...GROUPED,
+  ...SAID.map(({ mark, tools, said }) => ({ mark, members: [...tools, ...said] })),
+]);
+
+function readLines(text: string): string[] {
+  return text.trim().split('\n');
 }
 
-function readGroups(): Map<string, string[]> {
+function stemsOf(list: string): Stems[] {
+  return list.split(', ').map((each) => wordsOf(each).map(stem));
+}
+
+function vocabulary(groups: readonly Group[]): Vocabulary {
   const meanings = new Map<string, string[]>();
-  for (const { meaning, members } of groups())
-    for (const [word, another] of members) {
-      if (word === undefined || another !== undefined) continue;
-      const known = meanings.get(word);
-      if (known === undefined) meanings.set(word, [meaning]);
-      else if (!known.includes(meaning)) known.push(meaning);
-    }
-  return meanings;
-}
-
-function readExpressions(): Map<string, Expression[]> {
   const expressions = new Map<string, Expression[]>();
-  for (const { meaning, members } of groups())
+  for (const { mark, members } of groups)
     for (const stems of members) {
-      const [first] = stems;
-      if (first === undefined || stems.length < 2) continue;
-      const same = expressions.get(first) ?? [];
-      expressions.set(first, [...same, { stems, meanings: [meaning] }]);
+      const [first, second] = stems;
+      if (first === undefined) continue;
+      if (second !== undefined) {
+        const same = expressions.get(first) ?? [];
+        expressions.set(first, same);
+        const known = same.findIndex((each) => each.stems.join(' ') === stems.join(' '));
+        if (known === -1) same.push({ stems, meanings: [mark] });
+        else same[known] = { stems, meanings: [...(same[known]?.meanings ?? []), mark] };
+      } else {
+        const known = meanings.get(first) ?? [];
+        if (!known.includes(mark)) meanings.set(first, [...known, mark]);
+      }
     }
-  return expressions;
+  return { meanings, expressions };
 }
 
 /** What is said with a short form: its words. */

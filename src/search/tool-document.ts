@@ -1,6 +1,6 @@
 import type { OfferedTool } from '../gateway/index.ts';
 import { isObject } from '../shared/is-object.ts';
-import { termsOf, type Term } from './terms.ts';
+import { stemsOf, termsOf, type Term } from './terms.ts';
 
 /** The fields of a tool in the index; each is words that are ready to be compared, with a blank between them. */
 export interface ToolFields {
@@ -30,11 +30,9 @@ export function toolFields({ component }: OfferedTool, server: string): ToolFiel
     summary: fieldText(termsOf(`${title.slice(0, 200)} ${description.slice(0, end)}`, MOST.summary)),
     // What else these words may mean is not worth its place here.
     detail: [
-      ...termsOf(description.slice(end), MOST.detail),
-      ...termsOf(parameterTexts(value.inputSchema), MOST.parameters),
-    ]
-      .map(({ stem }) => stem)
-      .join(' '),
+      ...stemsOf(description.slice(end), MOST.detail),
+      ...stemsOf(parameterTexts(value.inputSchema), MOST.parameters),
+    ].join(' '),
   };
 }
 

@@ -27,6 +27,8 @@ interface IndexedServer {
 interface Owner {
   /** The last search it was part of. */
   usedAt: number;
+  /** How many tools the server has. */
+  readonly tools: number;
 }
 
 /** A tool in the index. */
@@ -63,7 +65,7 @@ const BOOST: Readonly<Record<(typeof FIELDS)[number], number>> = {
 };
 
 /** So many tools are looked at in one search, once for each of their words; for the word that tells most, all. */
-const MOST_FOUND = 1600;
+const MOST_FOUND = 1200;
 
 /** Of what no search has used lately, so much is kept, in tools. */
 const MOST_UNUSED = 2000;
@@ -197,7 +199,7 @@ export class ToolIndex {
   }
 
   async #add({ name, about, tools }: SearchedServer, turns: Turns): Promise<IndexedServer> {
-    const owner = { usedAt: 0 };
+    const owner = { usedAt: 0, tools: tools.tools.length };
     const documents: IndexedTool[] = [];
     const common = commonStems(tools.tools);
     const server: IndexedServer = { name, about, tools: tools.tools, documents, owner };

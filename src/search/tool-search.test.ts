@@ -74,6 +74,8 @@ test('people say it in other words', async () => {
     ['get rid of the branch', 'github.delete_branch'],
     ['make a picture of the page', 'web.take_screenshot'],
     ['press the button', 'web.click'],
+    ['throw that branch away', 'github.delete_branch'],
+    ['land my pull request', 'github.merge_pull_request'],
     ['gh pr diff files', 'github.get_pull_request_files'],
     ['what is still open in the repo, any bugs?', 'github.list_issues'],
   ] as const)
@@ -83,6 +85,24 @@ test('people say it in other words', async () => {
 test('a server named in the query comes first', async () => {
   expect((await found(ALL, 'create a new issue in the tracker'))[0]).toBe('tracker.createIssue');
   expect((await found(ALL, 'create a new issue on gh'))[0]).toBe('github.create_issue');
+});
+
+test('of equal tools, the one comes first whose server has more to do with the query', async () => {
+  const get_logs = 'Get the logs';
+  const cluster = server('cluster', { get_logs, list_pods: 'List pods', delete_pod: 'Delete a pod' });
+  const shop = server('shop', { get_logs, list_orders: 'List orders', delete_order: 'Delete an order' });
+  for (const servers of [
+    [cluster, shop],
+    [shop, cluster],
+  ]) {
+    expect((await found(servers, 'get the logs of the pod'))[0]).toBe('cluster.get_logs');
+    expect((await found(servers, 'get the logs of the order'))[0]).toBe('shop.get_logs');
+  }
+});
+
+test('each need of a query has its own tools', async () => {
+  const needs = await new ToolSearch().find(ALL, 'merge the pull request and take a screenshot of the page');
+  expect(needs.map(({ tools }) => tools[0]?.tool.name)).toEqual(['merge_pull_request', 'take_screenshot']);
 });
 
 test('tools that are added, changed or gone are found or not at once, for each client its own', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { stem } from './stem.ts';
-import { termsOf, termsWanted } from './terms.ts';
+import { termsOf, termsWanted, type Term } from './terms.ts';
 import { bareName, wordsOf } from './words.ts';
 
 test('names are split into words however they are written', () => {
@@ -46,4 +46,18 @@ test('what means the same has a meaning in common', () => {
   ] as const)
     expect([...meanings(a)].some((each) => meanings(b).has(each))).toBe(true);
   expect(termsWanted('mkdir', 10).map((term) => term.stem)).toEqual(['mkdir', 'creat', 'directory']);
+});
+
+test('what people say means tools, and no tool means what people say', () => {
+  const inCommon = (a: readonly Term[], b: readonly Term[]): boolean => {
+    const meanings = new Set(a.flatMap((term) => term.meanings));
+    return b.some((term) => term.meanings.some((each) => meanings.has(each)));
+  };
+  for (const [said, tool] of [
+    ['throw that game off', 'uninstall'],
+    ['a bakery around the corner', 'search places'],
+    ['which builds fail only sometimes', 'flaky tests'],
+  ] as const)
+    expect([said, inCommon(termsWanted(said, 24), termsOf(tool))]).toEqual([said, true]);
+  expect(inCommon(termsOf('bakery'), termsWanted('museum', 24))).toBe(false);
 });

@@ -1,12 +1,17 @@
 /** The words of a text in small letters: names are split where camelCase, snake_case, kebab-case and dots do. */
 export function wordsOf(text: string): string[] {
-  const split = text.replace(/([\p{Ll}\d])(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, '$1$2 ').toLowerCase();
   // eslint-disable-next-line no-control-regex
-  const plain = /^[\x00-\x7f]*$/.test(split) ? split : split.normalize('NFKD').replace(/\p{M}+/gu, '');
-  return plain.replace(/['\u2019](?:s|t|re|ll|ve|d|m)\b/g, '').match(WORD) ?? [];
+  const isPlain = /^[\x00-\x7f]*$/.test(text);
+  const split = text.replace(isPlain ? HUMP : ANY_HUMP, '$1$2 ').toLowerCase();
+  const plain = isPlain ? split : split.normalize('NFKD').replace(/\p{M}+/gu, '');
+  return plain.replace(/['\u2019](?:s|t|re|ll|ve|d|m)\b/g, '').match(isPlain ? WORD : ANY_WORD) ?? [];
 }
 
-const WORD = /\p{L}+|\d+/gu;
+/** The same for English, which is faster, and for all languages. */
+const HUMP = /([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g;
+const ANY_HUMP = /([\p{Ll}\d])(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu;
+const WORD = /[a-z]+|\d+/g;
+const ANY_WORD = /\p{L}+|\d+/gu;
 
 /** A name without what its words are separated by, so that `createIssue`, `create_issue` and `Create issue` are equal. */
 export function bareName(name: string): string {
