@@ -12,8 +12,9 @@ const SHAPING = [
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
 ].join('|');
 
-/** Made with its first use: reading what it says of Unicode takes longer than all else in this file. */
+/** Compiled on first use: expanding its Unicode properties is the slowest part of loading this file. */
 let shapingOrUnsafe: RegExp | undefined;
+const invisible = (): RegExp => (shapingOrUnsafe ??= new RegExp(`(${SHAPING})|${UNSAFE}`, 'gu'));
 // Most texts need no second look.
 const PLAIN = /^[\n\t -~]*$/;
 
@@ -23,14 +24,13 @@ const PLAIN = /^[\n\t -~]*$/;
  */
 export function printable(text: string): string {
   if (PLAIN.test(text)) return text;
-  shapingOrUnsafe ??= new RegExp(`(${SHAPING})|${UNSAFE}`, 'gu');
-  return text.replace(shapingOrUnsafe, (match, shaping?: string) => shaping ?? visible(match));
+  return text.replace(invisible(), (match, shaping?: string) => shaping ?? visible(match));
 }
 
 /** Each character of a text that is not drawn, and whether it shapes what is drawn beside it: then it hides nothing. */
 export function* undrawn(text: string) {
   if (PLAIN.test(text)) return;
-  for (const { 0: char, 1: shaping, index: at } of text.matchAll(SHAPING_OR_UNSAFE))
+  for (const { 0: char, 1: shaping, index: at } of text.matchAll(invisible()))
     yield { char, at, shapes: shaping !== undefined };
 }
 
