@@ -160,7 +160,7 @@ export function createApp(options: AppOptions): App {
     allowProject,
     called,
   });
-  const http = new HttpDoors({ program, log, sources, workspaces });
+  const http = new HttpDoors({ program, log, env, sources, workspaces });
   const { gateway, identity } = workspaces.main;
   const wantedParts = (): ({ load(): Promise<unknown> } | undefined)[] => [
     limitsResults(gateway) ? results : undefined,

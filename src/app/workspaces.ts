@@ -4,6 +4,7 @@ import {
   type LoadedConfig,
   type ServerDefinition,
 } from '../config/index.ts';
+import type { Caller } from '../doors/index.ts';
 import type { CatalogEntry } from '../gateway/index.ts';
 import type { BuildOptions } from '../management/index.ts';
 import type { Era } from '../protocol/index.ts';
@@ -46,6 +47,8 @@ export interface WorkspaceClients {
   readonly era: Era;
   /** The gateways between them and this one. Default none. */
   readonly gatewayPath?: readonly string[];
+  /** Who they are. Default: the user of this gateway. */
+  readonly caller?: Caller;
 }
 
 /** The workspace of clients that may leave before the others, and how it ends. */

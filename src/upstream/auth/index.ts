@@ -3,7 +3,8 @@ import type { LoggedIn, LoginOptions } from './credentials.ts';
 import type { LoggedOut } from './logout.ts';
 
 export type { AuthorizeOptions, LoggedIn, LoggedOut, LoginOptions };
-export { UnreachableError } from './fetch.ts';
+export { createAddressGuard } from './addresses.ts';
+export { createGuardedFetch, UnreachableError } from './fetch.ts';
 export { createLogin, loginState } from './login.ts';
 
 // These bring the SDK along, which is large and which a stored login does not need.
