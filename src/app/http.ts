@@ -12,6 +12,7 @@ import type { Gateway } from '../gateway/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { VERSION } from '../shared/version.ts';
 import { headersIn } from '../upstream/index.ts';
+import { roleClaims } from '../roles/index.ts';
 import type { MessageTransport } from '../wire/index.ts';
 import { PATH_HEADER } from './entry.ts';
 import { openProtectedResource } from './oauth.ts';
@@ -61,8 +62,9 @@ export async function openHttpFor(
   context: HttpContext,
 ): Promise<HttpDoor> {
   const { program, log, config, env, self, principals } = context;
-  const roleClaims = (): string => '';
-  const resource = await openProtectedResource({ config: config(), env, log, roleClaims });
+  const roleClaimsIn = (claims: NonNullable<Caller['claims']>): string =>
+    roleClaims(config().settings.roles, claims);
+  const resource = await openProtectedResource({ config: config(), env, log, roleClaims: roleClaimsIn });
   const { http, limits } = config().settings;
   return openHttp({
     host,

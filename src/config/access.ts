@@ -1,8 +1,15 @@
 import { DEFAULTS } from './defaults.ts';
 import type { ConfigInput, ConfigOutput } from './schema/config.ts';
+import type { Settings } from './settings.ts';
 
 type OAuthOutput = NonNullable<ConfigOutput['http']['oauth']>;
 type RolesOutput = NonNullable<ConfigOutput['roles']>;
+
+/** Roles by name, with every default applied. */
+export type Roles = NonNullable<Settings['roles']>;
+
+/** How much somebody may use. Undefined: any. */
+export type RoleLimits = NonNullable<Roles[string]['limits']>;
 
 /** What `http.oauth` says, with every default applied. The secret of the client is as it was written. */
 export function resolveOAuth(given: NonNullable<NonNullable<ConfigInput['http']>['oauth']>): OAuthOutput {
