@@ -20,11 +20,13 @@ const folders = {
   // In layers; see below. Its features/mcp/ alone knows the core.
   switchyard: ['process', 'gateway', 'protocol', 'wire'],
   hooks: ['gateway', 'protocol', 'wire'],
+  identity: [],
+  roles: ['gateway', 'protocol', 'wire'],
   hosts: [],
   console: [],
 };
 // These may know the configuration's types, never run its code.
-const typesOfConfig = ['exposure', 'hooks', 'trust', 'language', 'upstream', 'doors'];
+const typesOfConfig = ['exposure', 'hooks', 'trust', 'language', 'upstream', 'doors', 'roles'];
 // These run on bytes and values only: no disk, no network, no process.
 const pure = ['wire', 'protocol', 'gateway', 'exposure'];
 

@@ -19,6 +19,8 @@ export const ALGORITHMS = [
   ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
   ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
 ] as const;
+/** How a service logs in to a server. */
+export const GRANTS = ['client_credentials', 'jwt_bearer'] as const;
 /** What a server can offer. */
 export const KINDS = ['tools', 'resources', 'prompts'] as const;
 /** The servers that come with this program. */
