@@ -26,6 +26,8 @@ interface CommonDefinition {
   readonly timeouts: ServerTimeouts;
   /** Whether each client gets a server of its own, or all get the same one. */
   readonly isolation: Settings['isolation'];
+  /** How many processes of it may run at one time, for all clients together. Default: any number. */
+  readonly maxProcesses?: number | undefined;
   /** Whether it is shown as one tool, with all its tools, or not at all. */
   readonly exposure: Settings['exposure'];
   /** Names of its tools and prompts where they are shown one by one. */

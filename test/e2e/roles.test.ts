@@ -342,3 +342,17 @@ describe('the limits of a role', () => {
     expect(said).toMatch(/the result has \d+ bytes, and 2048 are allowed/);
   });
 });
+
+test('a server has no more processes than it may, whoever asks', async () => {
+  const canary = { canary: { ...nodeServer('canary'), maxProcesses: 2 } };
+  const gateway = await startHttpGateway(canary);
+  const sessions = await Promise.all([1, 2, 3].map(() => HttpSession.open(gateway)));
+  const call = (session: HttpSession) => session.call('canary_suite', { action: 'call', subtool: 'recall' });
+  const said = (await Promise.all(sessions.map(call))).map(outcome);
+  expect(said.filter((text) => text.includes('"pid"'))).toHaveLength(2);
+  expect(said.filter((text) => text.includes('maxProcesses'))).toHaveLength(1);
+  const refused = sessions[said.findIndex((text) => text.includes('maxProcesses'))]!;
+  const served = sessions[said.findIndex((text) => text.includes('"pid"'))]!;
+  await served.end();
+  await until(async () => outcome(await call(refused)).includes('"pid"'), { what: 'a free process' });
+});

@@ -302,6 +302,9 @@ export const serverSettings = {
       'What shares a process of this server: "session" (the calls of one client), "shared" (the calls of all ' +
         'clients) or "call" (nothing: each tool call starts its own). Default: the top-level value.',
     ),
+  maxProcesses: wholeNumber('', 1, 100_000)
+    .optional()
+    .describe('Maximum number of processes of this server, for all clients together. Default: any number.'),
   language: language.optional(),
   pin: pin.optional(),
   ...presentation,
