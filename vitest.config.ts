@@ -52,7 +52,7 @@ const SCENARIOS = [
   ),
   'src/code/sandbox-attacks.test.ts',
   ...['approval-gate', 'characters', 'pin-changes'].map((name) => `src/trust/${name}.test.ts`),
-  'src/identity/protected-resource.test.ts',
+  'src/identity/oauth-resource.test.ts',
   'src/shared/file-lock.test.ts',
   'src/shared/line-matcher.test.ts',
   'src/switchyard/records/git/git.test.ts',

@@ -26,16 +26,13 @@ export async function openProtectedResource({
   const { oauth } = config.settings.http;
   if (oauth === undefined) return undefined;
   const { introspection, ...rest } = oauth;
-  const [{ ProtectedResource: Resource }, fetch] = await Promise.all([
-    import('../identity/index.ts'),
-    fetchFor(oauth),
-  ]);
+  const [{ OAuthResource }, fetch] = await Promise.all([import('../identity/index.ts'), fetchFor(oauth)]);
   const asked = introspection && {
     ...introspection,
     clientSecret: filledIn(introspection.clientSecret, config, env),
   };
   return (url) =>
-    new Resource({
+    new OAuthResource({
       ...rest,
       introspection: asked,
       resource: rest.resource ?? url,

@@ -1,2 +1,2 @@
 export type { BoundedFetch } from './issuer.ts';
-export { ProtectedResource, type ProtectedResourceOptions } from './protected-resource.ts';
+export { OAuthResource, type OAuthResourceOptions } from './oauth-resource.ts';

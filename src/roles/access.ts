@@ -3,7 +3,7 @@ import { matchGlob } from '../shared/glob.ts';
 import { sha256 } from '../shared/sha256.ts';
 
 /** What an identity provider says of a caller. */
-export type Claims = Readonly<Record<string, unknown>>;
+type Claims = Readonly<Record<string, unknown>>;
 
 /** Who calls, as roles see it. */
 export interface RoleBearer {

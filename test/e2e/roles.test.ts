@@ -3,7 +3,7 @@
  * of the configuration counts for open sessions too; limits hold and say so.
  */
 import { describe, expect, test } from 'vitest';
-import { EventReader, HttpSession, type Target } from '../helpers/http-client.ts';
+import { HttpSession, type EventReader, type Target } from '../helpers/http-client.ts';
 import { startHttpGateway, TOKEN, type HttpGateway } from '../helpers/http-gateway.ts';
 import { textOf } from '../helpers/raw-client.ts';
 import { runCli } from '../helpers/run-cli.ts';

@@ -10,7 +10,7 @@ const scope = z
   .string({ error: 'must be a string' })
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/u, { error: 'must be a scope, without spaces and quotes' });
 
-export const oauth = z
+export const httpOAuth = z
   .strictObject({
     issuer: webAddress('must be the address of the issuer, such as "https://id.example.com"').describe(
       'The identity provider whose tokens are accepted, exactly as its metadata names it.',

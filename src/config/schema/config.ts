@@ -10,7 +10,7 @@
 import { z } from 'zod';
 import { LOG_LEVELS } from '../../shared/log.ts';
 import { APPROVALS, DEFAULTS, NAMINGS } from '../defaults.ts';
-import { oauth, roles } from './access.ts';
+import { httpOAuth, roles } from './access.ts';
 import {
   approve,
   builtinServer,
@@ -159,7 +159,7 @@ const http = z
     maxProcesses: wholeNumber('', 1, 100_000)
       .default(DEFAULTS.http.maxProcesses)
       .describe('Maximum number of server processes for all clients together.'),
-    oauth: oauth.optional(),
+    oauth: httpOAuth.optional(),
   })
   .describe('Settings for HTTP clients (`switchboard --http`).');
 

@@ -11,7 +11,7 @@ import { PostReader } from './body.ts';
 import { Connections } from './connections.ts';
 import { EventStore } from './event-log.ts';
 import type { Caller, ProtectedResource } from './caller.ts';
-import { Guard, type GuardOptions, type LoopGuardOptions, type Refusal } from './guard.ts';
+import { Guard, type GuardOptions, type LoopGuardOptions, type AccessRefusal } from './guard.ts';
 import { handlersFor, ROUTES } from './handlers.ts';
 import type { RepeatedParam } from './modern-headers.ts';
 import { ModernPosts, type ModernPrincipals } from './modern-posts.ts';
@@ -128,7 +128,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     const route = ROUTES.get(path);
     const admit = (): void => connections.admit(request.socket);
     if (route === undefined && page?.(request, response, admit) === true) return;
-    const refuse = ({ status, message, why, headers }: Refusal): void => {
+    const refuse = ({ status, message, why, headers }: AccessRefusal): void => {
       // Any other path is untrusted, and may contain a token.
       refusals.add(status, why, route === undefined ? undefined : path);
       replyErrorUnread(request, response, { status, message, ...(headers && { headers }) });
@@ -143,7 +143,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       replyJson(request, response, metadata);
       return;
     }
-    const go = (checked: Caller | Refusal): void => {
+    const go = (checked: Caller | AccessRefusal): void => {
       if ('status' in checked) refuse(checked);
       else if (!isDisconnected(response)) serve(request, response, checked);
     };

@@ -70,7 +70,7 @@ export class Guard {
   }
 
   /** Who has sent a request that is not refused, or why its token does not let it in. */
-  callerOf(request: IncomingMessage): Caller | Refusal | Promise<Caller | Refusal> {
+  callerOf(request: IncomingMessage): Caller | AccessRefusal | Promise<Caller | AccessRefusal> {
     const { authorization } = request.headers;
     if (authorization === undefined) return this.#refused(GUARD_REFUSALS.noToken);
     const isDpop = this.resource !== undefined && DPOP.test(authorization);
@@ -87,7 +87,7 @@ export class Guard {
     return token !== undefined && !this.#tokens.current.some((each) => each.principal === principal);
   }
 
-  #refused(refusal: GuardRefusal): Refusal {
+  #refused(refusal: GuardRefusal): AccessRefusal {
     const challenge = this.resource?.challenge;
     if (refusal.status !== 401 || challenge === undefined)
       return refusal.status === 401 ? { ...refusal, headers: { 'WWW-Authenticate': 'Bearer' } } : refusal;
@@ -98,7 +98,7 @@ export class Guard {
     resource: ProtectedResource,
     authorization: string,
     request: IncomingMessage,
-  ): Promise<Caller | Refusal> {
+  ): Promise<Caller | AccessRefusal> {
     const { headers, method = '', url = '', socket } = request;
     const [scheme = '', token = ''] = authorization.trim().split(/ +/);
     const proof = typeof headers.dpop === 'string' ? headers.dpop : undefined;
@@ -157,7 +157,7 @@ export class Guard {
 }
 
 /** Why a request is refused, with the headers of the response. */
-export type Refusal = GuardRefusal | TokenRefusal;
+export type AccessRefusal = GuardRefusal | TokenRefusal;
 
 interface AcceptedHeader {
   readonly header: Buffer;

@@ -4,12 +4,12 @@ import { expect, test } from 'vitest';
 import { silentLogger } from '../shared/log.ts';
 import { signingKey, startIssuer, type SigningKey, type TestIssuer } from '../../test/helpers/issuer.ts';
 import { until } from '../../test/helpers/until.ts';
-import { ProtectedResource, type ProtectedResourceOptions } from './index.ts';
+import { OAuthResource, type OAuthResourceOptions } from './index.ts';
 
 const RESOURCE = 'https://mcp.example.com/mcp';
 
-function resourceOf(issuer: string, options: Partial<ProtectedResourceOptions> = {}): ProtectedResource {
-  return new ProtectedResource({
+function resourceOf(issuer: string, options: Partial<OAuthResourceOptions> = {}): OAuthResource {
+  return new OAuthResource({
     issuer,
     resource: RESOURCE,
     scopes: [],
@@ -23,7 +23,7 @@ function resourceOf(issuer: string, options: Partial<ProtectedResourceOptions> =
   });
 }
 
-async function world(options: Partial<ProtectedResourceOptions> = {}) {
+async function world(options: Partial<OAuthResourceOptions> = {}) {
   const issuer = await startIssuer(RESOURCE);
   const resource = resourceOf(issuer.url, options);
   const send = (token: string, more: { scheme?: string; proof?: string; method?: string } = {}) =>

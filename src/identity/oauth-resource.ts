@@ -13,7 +13,7 @@ export const ASYMMETRIC = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ] as const;
 
-export interface ProtectedResourceOptions {
+export interface OAuthResourceOptions {
   /** The identity provider, exactly as it names itself. */
   readonly issuer: string;
   /** The address that clients use for this gateway. */
@@ -68,9 +68,9 @@ const CHECKED_MS = 60_000;
 const MOST_CHECKED = 2000;
 
 /** This gateway as a resource that an identity provider guards (OAuth 2.1, RFC 9728). */
-export class ProtectedResource {
+export class OAuthResource {
   readonly challenge: string;
-  readonly #options: ProtectedResourceOptions;
+  readonly #options: OAuthResourceOptions;
   readonly #metadata: string;
   readonly #metadataUrl: string;
   readonly #path: string;
@@ -82,7 +82,7 @@ export class ProtectedResource {
   /** By the hash of the token, the latest last. */
   readonly #checked = new Map<string, { readonly claims: Claims; readonly until: number }>();
 
-  constructor(options: ProtectedResourceOptions) {
+  constructor(options: OAuthResourceOptions) {
     const { issuer, resource, scopes, jwksUri, fetch } = options;
     const { origin, pathname } = new URL(resource);
     this.#options = options;
