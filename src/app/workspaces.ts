@@ -148,6 +148,12 @@ export class Workspaces {
     return limited;
   }
 
+  /** Whether the client has added it itself, for itself alone: one that was saved is everybody's from then on. */
+  #isOwn(server: ConfiguredServer): boolean {
+    const { servers } = this.current.config;
+    return isRuntimeServer(server) && !servers.some(({ name }) => name === server.name);
+  }
+
   #entryOf(server: ConfiguredServer, { clients, own, how, access }: EntryUse): CatalogEntry {
     const { sources, volatile, results } = this.#options;
     const { after, restart = false, stopFirst = false } = how;
@@ -155,8 +161,7 @@ export class Workspaces {
       clients !== undefined && this.shared !== undefined && isShared(server)
         ? this.shared.join(server, clients.era, { restart, stopFirst })
         : sources.make(server, { clients: own, after, gatewayPath: clients?.gatewayPath ?? [] });
-    // What a client has added itself is its own.
-    if (access !== undefined && clients?.caller !== undefined && !isRuntimeServer(server))
+    if (access !== undefined && clients?.caller !== undefined && !this.#isOwn(server))
       limitSource(source, { access, counter: this.#limiter.counterOf(clients.caller.principal) });
     return catalogEntry(source, server, { volatile, results });
   }
