@@ -22,11 +22,13 @@ const folders = {
   hooks: ['gateway', 'protocol', 'wire'],
   metrics: ['gateway', 'protocol'],
   telemetry: ['gateway', 'protocol', 'wire'],
+  identity: [],
+  roles: ['gateway', 'protocol', 'wire'],
   hosts: [],
   console: [],
 };
 // These may know the configuration's types, never run its code.
-const typesOfConfig = ['exposure', 'hooks', 'trust', 'language', 'upstream', 'doors'];
+const typesOfConfig = ['exposure', 'hooks', 'trust', 'language', 'upstream', 'doors', 'roles'];
 // These run on bytes and values only: no disk, no network, no process.
 const pure = ['wire', 'protocol', 'gateway', 'exposure'];
 

@@ -28,6 +28,7 @@ const SCENARIOS = [
     // Clients, tokens and connections.
     ...['batches', 'client-abuse', 'notification-abuse', 'server-requests', 'http-browser', 'http-guard'],
     ...['http-connections', 'http-isolation', 'http-tokens', 'isolation-call', 'console-attacks'],
+    ...['identity', 'roles'],
     // What guards tools, and scripts.
     ...['approve', 'pins', 'suite-effects', 'guarded-exposures', 'search', 'audit', 'hooks'],
     ...['code-mode', 'sandbox', 'secrets'],
@@ -51,6 +52,7 @@ const SCENARIOS = [
   ),
   'src/code/sandbox-attacks.test.ts',
   ...['approval-gate', 'characters', 'pin-changes'].map((name) => `src/trust/${name}.test.ts`),
+  'src/identity/oauth-resource.test.ts',
   'src/shared/file-lock.test.ts',
   'src/shared/line-matcher.test.ts',
   'src/switchyard/records/git/git.test.ts',

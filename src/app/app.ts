@@ -176,7 +176,7 @@ export function createApp(options: AppOptions): App {
     allowProject,
     called,
   });
-  const http = new HttpDoors({ program, log, sources, workspaces });
+  const http = new HttpDoors({ program, log, env, sources, workspaces });
   const operations = new Operations({
     watchers: watched,
     sessions: () => [...workspaces.all].reduce((sum, each) => sum + each.gateway.sessions.size, 0),

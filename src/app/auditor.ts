@@ -41,7 +41,7 @@ export class Auditor {
       const record: AuditRecord = {
         time,
         client: short(client),
-        principal: principal?.slice(0, PRINCIPAL_CHARS),
+        principal: principal && shownPrincipal(principal),
         via,
         server: short(owner),
         tool: short(call.subtool ?? name),
@@ -86,6 +86,14 @@ async function openLog(
     log: new Log({ file: auditFile(stateDirectory), maxBytes, files, log }),
     redact: redactArguments,
   };
+}
+
+/** An access token by the beginning of its hash; a user by issuer and name, without what roles look at. */
+function shownPrincipal(principal: string): string {
+  const [issuer = '', user] = principal.split(' ');
+  return user === undefined
+    ? principal.slice(0, PRINCIPAL_CHARS)
+    : `${issuer} ${user}`.slice(0, LONGEST_NAME);
 }
 
 /** Enough to tell tokens apart, and useless to those who want one. */

@@ -7,6 +7,7 @@ import type { Workspaces } from './workspaces.ts';
 export interface HttpDoorsOptions {
   readonly program: string;
   readonly log: Logger;
+  readonly env: NodeJS.ProcessEnv;
   readonly sources: Sources;
   readonly workspaces: Workspaces;
 }
@@ -25,13 +26,13 @@ export class HttpDoors {
   }
 
   async open(options: HttpOptions): Promise<HttpDoor> {
-    const { program, log, sources, workspaces } = this.#options;
+    const { program, log, env, sources, workspaces } = this.#options;
     const http = await import('./http.ts');
     const openEndpoint = await loadModernEndpoint();
     workspaces.shared ??= this.#sharedServers(http.SharedServers);
     const principals = new http.Principals({
       log,
-      openWorkspace: () => workspaces.openFor({ era: 'modern' }),
+      openWorkspace: (caller) => workspaces.openFor({ era: 'modern', caller }),
       openEndpoint: ({ gateway, identity }, principal) => openEndpoint({ gateway, identity, log, principal }),
     });
     this.#principals.add(principals);
@@ -39,10 +40,11 @@ export class HttpDoors {
     const door = await http.openHttpFor(options, {
       program,
       log,
+      env,
       config: () => workspaces.current.config,
       self: sources.self,
       principals,
-      openLegacy: (gatewayPath) => workspaces.openFor({ era: 'legacy', gatewayPath }),
+      openLegacy: (session) => workspaces.openFor({ era: 'legacy', ...session }),
     });
     this.url = door.url;
     return door;

@@ -3,6 +3,7 @@ import {
   connectClient,
   openHttp,
   type AccessTokens,
+  type Caller,
   type ClientWorkspace,
   type HttpDoor,
   type PageHandler,
@@ -11,8 +12,10 @@ import type { Gateway } from '../gateway/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { VERSION } from '../shared/version.ts';
 import { headersIn } from '../upstream/index.ts';
+import { roleClaims } from '../roles/index.ts';
 import type { MessageTransport } from '../wire/index.ts';
 import { PATH_HEADER } from './entry.ts';
+import { openProtectedResource } from './oauth.ts';
 import type { Principals } from './principals.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -32,27 +35,38 @@ export interface HttpOptions {
   readonly emptied?: () => void;
 }
 
+/** A client that has a session. */
+interface SessionClient {
+  /** The gateways between it and this one. */
+  readonly gatewayPath: readonly string[];
+  readonly caller: Caller;
+}
+
 interface HttpContext {
   readonly program: string;
   readonly log: Logger;
   readonly config: () => LoadedConfig;
+  readonly env: NodeJS.ProcessEnv;
   /** The name of this run in the gateway path. */
   readonly self: string;
   /** Takes the requests of clients without sessions. */
   readonly principals: Principals;
   /** A workspace for one client with a session, and how it ends. */
-  readonly openLegacy: (gatewayPath: readonly string[]) => {
+  readonly openLegacy: (client: SessionClient) => {
     readonly workspace: Workspace;
     readonly close: () => Promise<void>;
   };
 }
 
 /** Lets clients connect over HTTP. */
-export function openHttpFor(
+export async function openHttpFor(
   { host, port, tokens, page, notReady, emptied }: HttpOptions,
   context: HttpContext,
 ): Promise<HttpDoor> {
-  const { program, log, config, self, principals } = context;
+  const { program, log, config, env, self, principals } = context;
+  const roleClaimsIn = (claims: NonNullable<Caller['claims']>): string =>
+    roleClaims(config().settings.roles, claims);
+  const resource = await openProtectedResource({ config: config(), env, log, roleClaims: roleClaimsIn });
   const { http, limits } = config().settings;
   return openHttp({
     host,
@@ -68,11 +82,12 @@ export function openHttpFor(
       sessions: http.maxSessions,
       sessionIdleMs: http.sessionIdleMs,
     },
+    resource,
     log,
     loopGuard: { header: PATH_HEADER, self },
-    open: (transport, gatewayPath) => openForClient(transport, gatewayPath, context),
+    open: (transport, gatewayPath, caller) => openForClient(transport, { gatewayPath, caller }, context),
     modern: principals,
-    paramHeaders: (tool, principal) => paramHeadersOf(principals.workspaceOf(principal).gateway, tool),
+    paramHeaders: (tool, caller) => paramHeadersOf(principals.workspaceOf(caller).gateway, tool),
     status: () => ({ name: program, version: VERSION, servers: config().servers.length }),
     notReady,
     ...(page === undefined ? {} : { page }),
@@ -86,10 +101,10 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** Connects one client with a session to a workspace of its own. */
 function openForClient(
   transport: MessageTransport,
-  gatewayPath: readonly string[],
+  session: SessionClient,
   { openLegacy, log }: HttpContext,
 ): ClientWorkspace {
-  const { workspace, close } = openLegacy(gatewayPath);
+  const { workspace, close } = openLegacy(session);
   const { gateway, identity } = workspace;
   const client = connectClient(transport, { gateway, identity, log });
   return {

@@ -1,10 +1,11 @@
-import type { ModernEndpoint, ModernPrincipals } from '../doors/index.ts';
+import type { Caller, ModernEndpoint, ModernPrincipals } from '../doors/index.ts';
 import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Workspace } from './workspace.ts';
 
-/** What all clients with one token use. Their protocol version has no sessions: the token is all we know of them. */
+/** What all clients of one principal use. Their protocol version has no sessions: their token is all we know of them. */
 interface Principal {
+  readonly caller: Caller;
   readonly workspace: Workspace;
   readonly endpoint: ModernEndpoint;
   /** Ends its servers. */
@@ -13,11 +14,11 @@ interface Principal {
 
 export interface PrincipalsOptions {
   readonly log: Logger;
-  readonly openWorkspace: () => Pick<Principal, 'workspace' | 'close'>;
+  readonly openWorkspace: (caller: Caller) => Pick<Principal, 'workspace' | 'close'>;
   readonly openEndpoint: (workspace: Workspace, principal: string) => ModernEndpoint;
 }
 
-/** The clients of an HTTP door that have no sessions, by their tokens. Each token has a workspace of its own. */
+/** The clients of an HTTP door that have no sessions, by principal. Each has a workspace of its own. */
 export class Principals implements ModernPrincipals {
   readonly #options: PrincipalsOptions;
   readonly #open = new Map<string, Principal>();
@@ -26,17 +27,17 @@ export class Principals implements ModernPrincipals {
     this.#options = options;
   }
 
-  endpointOf(principal: string): ModernEndpoint {
-    return this.#of(principal).endpoint;
+  endpointOf(caller: Caller): ModernEndpoint {
+    return this.#of(caller).endpoint;
   }
 
-  workspaceOf(principal: string): Workspace {
-    return this.#of(principal).workspace;
+  workspaceOf(caller: Caller): Workspace {
+    return this.#of(caller).workspace;
   }
 
-  keepOnly(principals: ReadonlySet<string>): void {
-    for (const [principal, { endpoint, close }] of this.#open) {
-      if (principals.has(principal)) continue;
+  endThose(isRevoked: (caller: Caller) => boolean): void {
+    for (const [principal, { caller, endpoint, close }] of this.#open) {
+      if (!isRevoked(caller)) continue;
       this.#open.delete(principal);
       endpoint.failAll();
       endpoint.close();
@@ -59,11 +60,12 @@ export class Principals implements ModernPrincipals {
     for (const { endpoint } of this.#open.values()) endpoint.close();
   }
 
-  #of(principal: string): Principal {
+  #of(caller: Caller): Principal {
+    const { principal } = caller;
     const known = this.#open.get(principal);
     if (known) return known;
-    const { workspace, close } = this.#options.openWorkspace();
-    const opened = { workspace, close, endpoint: this.#options.openEndpoint(workspace, principal) };
+    const { workspace, close } = this.#options.openWorkspace(caller);
+    const opened = { caller, workspace, close, endpoint: this.#options.openEndpoint(workspace, principal) };
     this.#open.set(principal, opened);
     return opened;
   }

@@ -13,14 +13,14 @@ export async function reconfigure(
   const { main, current } = workspaces;
   const before = current.config;
   current.config = next;
-  const applied = await main.apply(next).catch((error: unknown) => {
+  const applied = await main.apply().catch((error: unknown) => {
     current.config = before;
     throw error;
   });
   // A client that is just leaving must not keep the others from what is new.
   const others = [...workspaces.all].filter((each) => each !== main);
   const failed = [applied.failed];
-  for (const result of await Promise.allSettled(others.map((each) => each.apply(next)))) {
+  for (const result of await Promise.allSettled(others.map((each) => each.apply()))) {
     if (result.status === 'fulfilled') failed.push(result.value.failed);
     else log.warn('a client keeps the old configuration', { reason: messageOf(result.reason) });
   }

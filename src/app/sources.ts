@@ -34,6 +34,7 @@ import { createServerCache, ServerSource, serverCacheKey, type UpstreamContext }
 import { builtinSource, upstreamServer, withLanguageModel } from './entry.ts';
 import type { Auditor } from './auditor.ts';
 import { interceptCalls } from './intercept-calls.ts';
+import { ServerProcesses } from './server-processes.ts';
 import { serverSecrets } from './server-secrets.ts';
 import { pinnedServer, withTrust, type TrustContext } from './trust.ts';
 
@@ -109,6 +110,10 @@ export function createSources(options: SourcesOptions): Sources {
       key: () => serverCacheKey(server.kind, connectionSettings(server)),
       secrets: () => serverSecrets(server, inheritable),
     });
+  const processes = new ServerProcesses();
+  /** By the configuration as it is then. */
+  const mostOf = ({ name, maxProcesses }: ServerDefinition): number | undefined =>
+    (options.config().servers.find((each) => each.name === name) ?? { maxProcesses }).maxProcesses;
   const { decisions, pins } = options;
   const trust: TrustContext = {
     decisions,
@@ -142,6 +147,7 @@ export function createSources(options: SourcesOptions): Sources {
   };
   const contextOf = (server: ServerDefinition, clients: SourceClients): UpstreamContext => ({
     ...common,
+    mayNotStart: () => common.mayNotStart() ?? processes.refusal(server.name, mostOf(server)),
     startHint: definedIn(server) + startHint,
     identity: () => ({
       clientInfo: { name: program, version: VERSION },
@@ -178,7 +184,8 @@ export function createSources(options: SourcesOptions): Sources {
         volatile,
         after,
       });
-      const connect = (): Source => new ServerSource(upstream, contextOf(server, clients), deadlines);
+      const connect = (): Source =>
+        processes.add(new ServerSource(upstream, contextOf(server, clients), deadlines));
       const failedToStop = (error: unknown): void =>
         log.error('could not stop', { server: server.name, reason: messageOf(error) });
       const source = server.isolation === 'call' ? perCallSource({ make: connect, failedToStop }) : connect();

@@ -15,6 +15,7 @@ import {
 import { ServerManager, type AppliedChanges, type BuildOptions } from '../management/index.ts';
 import { AskForProject } from './ask-for-project.ts';
 import { argumentsForLog } from './log-lines.ts';
+import { isGranted, type Access } from '../roles/index.ts';
 import type { ToolFinder } from '../search/index.ts';
 import { serverIdentity } from './server-identity.ts';
 import { adviceOnRemoval, createManagementTools } from './management.ts';
@@ -48,6 +49,8 @@ export interface WorkspaceOptions extends Pick<
   readonly onProblem: () => void;
   /** The place of somebody who watches. */
   readonly watched: WatchedGateway;
+  /** What its client may do now, by its roles. Default: everything. */
+  readonly access?: (() => Access | undefined) | undefined;
   /** Makes the entry of a server for this workspace. */
   readonly build: (definition: ConfiguredServer, how: BuildOptions) => CatalogEntry;
 }
@@ -62,13 +65,14 @@ export interface Workspace {
   readonly identity: ServerIdentity;
   /** The tools that clients would get beside those of servers, by a configuration. */
   readonly overallOf: (config: LoadedConfig) => readonly OverallExposure[];
-  /** Makes the servers those of a configuration that was read again. */
-  apply(config: LoadedConfig): Promise<AppliedChanges>;
+  /** Makes the servers those of the configuration, which was read again. */
+  apply(): Promise<AppliedChanges>;
   close(): Promise<void>;
 }
 
 export function openWorkspace(options: WorkspaceOptions): Workspace {
   const { program, log, env, volatile, results, config, onProblem, allowProject } = options;
+  const access = (): Access | undefined => options.access?.();
   const asking =
     allowProject &&
     new AskForProject({
@@ -111,7 +115,13 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
     onProblem,
   });
   const firstListMs = (): number => config().settings.timeouts.firstListMs;
-  const { findTool, callTool } = search({ ...options, firstListMs });
+  const { findTool, callTool } = search({
+    ...options,
+    firstListMs,
+    get named() {
+      return options.named.filter((name) => access()?.grantsFor(name).length !== 0);
+    },
+  });
   const scripting = runCode({ ...options, firstListMs, limits: () => config().settings.code });
   const overallOf = (loaded: LoadedConfig): OverallExposure[] => {
     const { compounds, settings: now } = loaded;
@@ -122,17 +132,29 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
       ...(hasExposure(loaded, 'search', 'code') ? [findTool] : []),
       ...(hasExposure(loaded, 'search') ? [callTool] : []),
       ...(hasExposure(loaded, 'code') ? [scripting] : []),
-      ...(hasNothingToShow(loaded) ? [setupTool(program, loaded, () => options.whereLooked(loaded))] : []),
+      ...(access() === undefined && hasNothingToShow(loaded)
+        ? [setupTool(program, loaded, () => options.whereLooked(loaded))]
+        : []),
       ...compounds.map((each) => compound({ ...each, summaryMaxChars: now.introspection.summaryMaxChars })),
     ];
   };
   gateway.swap(gateway.catalog.entries, { overall: overallOf(config()), quiet: true });
+  let accessKey = access()?.key;
   const workspace: Workspace = {
     gateway,
     manager,
     identity: serverIdentity(program, gateway, config),
     overallOf,
-    apply: (next) => manager.apply(inConfigOrder(next), overallOf(next)),
+    apply: () => {
+      const [mine, now] = [config(), access()];
+      if (accessKey !== now?.key)
+        gateway.accessChanged(({ name }, uri) => {
+          const grants = now?.grantsFor(name);
+          return grants === undefined || isGranted(grants, 'resources', uri);
+        });
+      accessKey = now?.key;
+      return manager.apply(inConfigOrder(mine), overallOf(mine));
+    },
     close: () => gateway.close(),
   };
   return workspace;

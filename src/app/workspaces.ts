@@ -2,11 +2,14 @@ import {
   isRuntimeServer,
   type ConfiguredServer,
   type LoadedConfig,
+  type Roles,
   type ServerDefinition,
 } from '../config/index.ts';
+import type { Caller } from '../doors/index.ts';
 import type { CatalogEntry } from '../gateway/index.ts';
 import type { BuildOptions } from '../management/index.ts';
 import type { Era } from '../protocol/index.ts';
+import { accessOf, CallLimiter, configFor, limitSource, type Access } from '../roles/index.ts';
 import { createSerial } from '../shared/serial.ts';
 import { catalogEntry } from './entry.ts';
 import type { SharedServers } from './shared-servers.ts';
@@ -46,6 +49,8 @@ export interface WorkspaceClients {
   readonly era: Era;
   /** The gateways between them and this one. Default none. */
   readonly gatewayPath?: readonly string[];
+  /** Who they are. Default: the user of this gateway. */
+  readonly caller?: Caller;
 }
 
 /** The workspace of clients that may leave before the others, and how it ends. */
@@ -66,6 +71,9 @@ export class Workspaces {
   readonly everyone: SourceClients = clientsOf(() => [...this.all].map(({ gateway }) => gateway));
   readonly #options: WorkspacesOptions;
   readonly #alone = createSerial();
+  readonly #limiter = new CallLimiter();
+  /** The configuration for each set of roles: clients with the same roles share it. */
+  readonly #limited = new WeakMap<LoadedConfig, Map<string, LoadedConfig>>();
 
   constructor(options: WorkspacesOptions) {
     this.#options = options;
@@ -103,32 +111,67 @@ export class Workspaces {
   #open(clients?: WorkspaceClients): Workspace {
     const { onStateChange, ...same } = this.#options;
     const own = clientsOf(() => [workspace.gateway]);
+    const caller = clients?.caller;
+    const access = caller && this.#accessOf(caller);
     const workspace: Workspace = openWorkspace({
       ...same,
-      config: () => this.current.config,
+      config: () => this.#configFor(this.current.config, access?.()),
+      access,
       onProblem: onStateChange,
       alone: (work) => this.alone(work),
       persisted: (name, definition) => {
         this.current.config = withPersisted(this.current.config, name, definition);
       },
-      build: (server, how) => this.#entryOf(server, { clients, own, how }),
+      build: (server, how) => this.#entryOf(server, { clients, own, how, access }),
     });
     this.all.add(workspace);
     return workspace;
   }
 
-  #entryOf(
-    server: ConfiguredServer,
-    { clients, own, how }: { clients: WorkspaceClients | undefined; own: SourceClients; how: BuildOptions },
-  ): CatalogEntry {
+  /** What a caller may do by the configuration as it is then; undefined: everything. */
+  #accessOf(caller: Caller): () => Access | undefined {
+    let known: { readonly roles: Roles | undefined; readonly access: Access | undefined } | undefined;
+    return () => {
+      const { roles } = this.current.config.settings;
+      if (known?.roles !== roles || known === undefined)
+        known = { roles, access: roles && accessOf(roles, caller) };
+      return known.access;
+    };
+  }
+
+  #configFor(config: LoadedConfig, access: Access | undefined): LoadedConfig {
+    if (access === undefined) return config;
+    const byKey = this.#limited.get(config) ?? new Map<string, LoadedConfig>();
+    this.#limited.set(config, byKey);
+    const limited = byKey.get(access.key) ?? configFor(config, access);
+    byKey.set(access.key, limited);
+    return limited;
+  }
+
+  /** Whether the client has added it itself, for itself alone: one that was saved is everybody's from then on. */
+  #isOwn(server: ConfiguredServer): boolean {
+    const { servers } = this.current.config;
+    return isRuntimeServer(server) && !servers.some(({ name }) => name === server.name);
+  }
+
+  #entryOf(server: ConfiguredServer, { clients, own, how, access }: EntryUse): CatalogEntry {
     const { sources, volatile, results } = this.#options;
     const { after, restart = false, stopFirst = false } = how;
     const source =
       clients !== undefined && this.shared !== undefined && isShared(server)
         ? this.shared.join(server, clients.era, { restart, stopFirst })
         : sources.make(server, { clients: own, after, gatewayPath: clients?.gatewayPath ?? [] });
+    if (access !== undefined && clients?.caller !== undefined && !this.#isOwn(server))
+      limitSource(source, { access, counter: this.#limiter.counterOf(clients.caller.principal) });
     return catalogEntry(source, server, { volatile, results });
   }
+}
+
+interface EntryUse {
+  readonly clients: WorkspaceClients | undefined;
+  readonly own: SourceClients;
+  readonly how: BuildOptions;
+  readonly access: (() => Access | undefined) | undefined;
 }
 
 /** Whether all clients use one server. What one client has added is its own, whatever another one calls by the same name. */

@@ -105,6 +105,7 @@ const START_KEYS = ['command', 'url', 'httpUrl', 'serverUrl', 'type'];
 const CHILD_KEYS = new Set([
   ...START_KEYS,
   ...['args', 'env', 'envFile', 'framing', 'headers', 'oauth', 'isolation', 'language', 'timeouts'],
+  'maxProcesses',
   ...['stopFirst', 'description', 'switchboardDescription', 'disabled'],
 ]);
 

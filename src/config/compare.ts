@@ -64,8 +64,21 @@ function loginOf({
   clientMetadataUrl,
   scope,
   callbackPort,
+  ...service
 }: OAuthSettings): unknown[] {
-  return [clientId, clientSecret, clientMetadataUrl, scope, callbackPort];
+  return [clientId, clientSecret, clientMetadataUrl, scope, callbackPort, ...serviceLoginOf(service)];
+}
+
+/** Empty where a person logs in. */
+function serviceLoginOf({
+  grant,
+  issuer,
+  privateKey,
+  keyAlgorithm,
+  keyId,
+  assertion,
+}: OAuthSettings): unknown[] {
+  return grant === undefined ? [] : [grant, issuer, privateKey, keyAlgorithm, keyId, assertion];
 }
 
 function presentationOf(server: ConfiguredServer): unknown[] {

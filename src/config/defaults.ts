@@ -14,6 +14,13 @@ export const NAMINGS = ['prefixed', 'plain'] as const;
 export const APPROVALS = ['ask', 'auto'] as const;
 /** The tools by which servers are added and taken away; while they exist, no compound tool may have such a name. */
 export const MANAGEMENT_TOOLS = ['add_server', 'remove_server', 'reload_server', 'list_servers'] as const;
+/** Signatures of tokens that a holder of the public keys cannot make. */
+export const ALGORITHMS = [
+  ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
+  ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
+] as const;
+/** How a service logs in to a server. */
+export const GRANTS = ['client_credentials', 'jwt_bearer'] as const;
 /** What a server can offer. */
 export const KINDS = ['tools', 'resources', 'prompts'] as const;
 /** The servers that come with this program. */
@@ -39,6 +46,8 @@ export const DEFAULTS = {
   instructions: { maxChars: 2000 },
   isolation: 'session',
   http: { maxSessions: 1000, sessionIdleMs: 1_800_000, maxProcesses: 256 },
+  /** Of `http.oauth`. */
+  oauth: { principalClaim: 'sub', clockToleranceMs: 30_000, introspectionCacheMs: 30_000 },
   management: { enabled: false, approval: 'ask', persist: false },
   /** In milliseconds. */
   timeouts: {

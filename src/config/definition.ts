@@ -26,6 +26,8 @@ interface CommonDefinition {
   readonly timeouts: ServerTimeouts;
   /** Whether each client gets a server of its own, or all get the same one. */
   readonly isolation: Settings['isolation'];
+  /** How many processes of it may run at one time, for all clients together. Default: any number. */
+  readonly maxProcesses?: number | undefined;
   /** Whether it is shown as one tool, with all its tools, or not at all. */
   readonly exposure: Settings['exposure'];
   /** Names of its tools and prompts where they are shown one by one. */
@@ -162,6 +164,16 @@ export interface OAuthSettings {
   readonly scope?: string | undefined;
   /** The port the browser comes back to. Default: any that is free. */
   readonly callbackPort?: number | undefined;
+  /** How a service logs in. Default: a person does. */
+  readonly grant?: 'client_credentials' | 'jwt_bearer' | undefined;
+  /** The only issuer that gets our secrets. Default: the one that the server names. */
+  readonly issuer?: string | undefined;
+  /** The key that the client proves itself with, in the place of a secret: PKCS #8, PEM. Never to be logged. */
+  readonly privateKey?: string | undefined;
+  readonly keyAlgorithm?: string | undefined;
+  readonly keyId?: string | undefined;
+  /** The JWT of another issuer that is exchanged for a token. Never to be logged. */
+  readonly assertion?: string | undefined;
 }
 
 /** How a server is shown as one tool. */

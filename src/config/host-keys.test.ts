@@ -121,6 +121,7 @@ test('a program in our own keys is the same after the translation, so none is ne
     disabled: false,
     timeouts: { rpcMs: 7 },
     isolation: 'shared',
+    maxProcesses: 3,
     stopFirst: true,
     sandbox: { write: ['a'] },
     language: { model: 'x' },

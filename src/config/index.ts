@@ -41,6 +41,7 @@ export {
 export { resultSettings, type ResultSettings } from './result-settings.ts';
 export { ownSchema } from './schema-copy.ts';
 export { searchReport } from './search-report.ts';
+export type { RoleLimits, Roles } from './access.ts';
 export type { Settings } from './settings.ts';
 export { redactUrl } from './redact-url.ts';
 export type { Origin, Pattern, ToolSettings } from './tool-settings.ts';

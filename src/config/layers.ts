@@ -206,8 +206,14 @@ export function mergeConfigs(layers: readonly Layer[], user: ConfigInput | undef
       for (const key of MERGED) if (below[key] && above[key]) merged[key] = { ...below[key], ...above[key] };
       return merged;
     }, {});
-  // A project does not decide whether its person's calls are recorded.
-  return user?.audit === undefined ? config : { ...config, audit: user.audit };
+  // A project decides neither whether its person's calls are recorded nor who else may do what.
+  const { audit, roles, http } = user ?? {};
+  return {
+    ...config,
+    ...(audit === undefined ? {} : { audit }),
+    ...(roles === undefined ? {} : { roles }),
+    ...(http?.oauth === undefined ? {} : { http: { ...config.http, oauth: http.oauth } }),
+  };
 }
 
 const MERGED = [

@@ -10,8 +10,9 @@ export function remoteSecrets({
   // The value after "Bearer" may also appear alone.
   const values = Object.values(headers).flatMap((value) => [value, value.slice(value.lastIndexOf(' ') + 1)]);
   const address = url === written.url ? [] : [url, ...partsOf(url, written.url)];
-  const secret = oauth === false ? undefined : oauth.clientSecret;
-  return [...values, ...address, ...(secret === undefined ? [] : [secret])];
+  const { clientSecret, privateKey, assertion } = oauth === false ? {} : oauth;
+  const secrets = [clientSecret, privateKey, assertion].filter((secret) => secret !== undefined);
+  return [...values, ...address, ...secrets];
 }
 
 /** The parts of an address that are not seen in what is shown of it: values of its query, pieces of its path. */

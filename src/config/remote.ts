@@ -123,7 +123,9 @@ function fillInOAuth(
   given: Exclude<RemoteServer['oauth'], false | undefined>,
   fill: (described: DescribedText) => string,
 ): OAuthSettings {
-  const filled = (key: 'clientId' | 'clientSecret' | 'clientMetadataUrl' | 'scope'): string | undefined => {
+  const filled = (
+    key: 'clientId' | 'clientSecret' | 'clientMetadataUrl' | 'scope' | 'privateKey' | 'assertion',
+  ): string | undefined => {
     const text = given[key];
     if (text === undefined) return undefined;
     // Empty, as ${NAME:-} gives it where NAME is not set, means: none.
@@ -135,5 +137,15 @@ function fillInOAuth(
     clientMetadataUrl: filled('clientMetadataUrl'),
     scope: filled('scope'),
     callbackPort: given.callbackPort,
+    ...(given.grant === undefined
+      ? {}
+      : {
+          grant: given.grant,
+          issuer: given.issuer,
+          privateKey: filled('privateKey'),
+          keyAlgorithm: given.keyAlgorithm,
+          keyId: given.keyId,
+          assertion: filled('assertion'),
+        }),
   };
 }

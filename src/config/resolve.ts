@@ -370,6 +370,7 @@ function commonOf(
     origin: { file: candidate.file, key: keyPath(candidate.path), scope: candidate.scope },
     timeouts: overrideTimeouts(general, given.timeouts),
     isolation: given.isolation ?? settings.isolation,
+    maxProcesses: given.maxProcesses,
     exposure,
     naming: settings.naming,
     offer: suite?.offer ?? given.offer ?? settings.offer,

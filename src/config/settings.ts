@@ -1,6 +1,7 @@
 import { resolveAudit, type AuditSettings } from './audit.ts';
 import { DEFAULTS } from './defaults.ts';
 import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
+import { resolveOAuth, resolveRoles } from './access.ts';
 import { resolveManagement, type Management } from './management.ts';
 import type { ConfigInput, ConfigOutput } from './schema/config.ts';
 
@@ -67,7 +68,9 @@ export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWI
       sessionIdleMs: http.sessionIdleMs ?? DEFAULTS.http.sessionIdleMs,
       console: http.console ?? 'on',
       maxProcesses: http.maxProcesses ?? DEFAULTS.http.maxProcesses,
+      oauth: http.oauth && resolveOAuth(http.oauth),
     },
+    roles: config.roles && resolveRoles(config.roles),
     // Without a prototype: a server may be called "constructor".
     suites: Object.assign(Object.create(null) as Record<string, never>, config.suites),
     management: resolveManagement(config.management, variant.defaults.management),

@@ -1,4 +1,5 @@
 export { connectClient } from './client.ts';
+export type { Caller, ProtectedResource } from './http/caller.ts';
 export type { HttpDoor, PageHandler } from './http/door.ts';
 export type { AccessTokens } from './http/guard.ts';
 export { loadModernEndpoint, openHttp } from './lazy.ts';

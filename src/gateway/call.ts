@@ -60,6 +60,7 @@ export class Call {
   #runner: Runner | undefined = undefined;
   #limits: ResultLimits | undefined = undefined;
   #reader: ResultReader = 'resource';
+  #mostBytes = Infinity;
   #review: Review | undefined = undefined;
   #open = true;
 
@@ -103,6 +104,11 @@ export class Call {
     this.#reader = reader;
   }
 
+  /** Sets how many bytes its answer may have; a longer one becomes an error. Default: any. */
+  limitBytes(most: number): void {
+    this.#mostBytes = most;
+  }
+
   /** Has its result looked at before the client gets it. Default: nobody looks. */
   reviewBy(review: Review): void {
     this.#review = review;
@@ -141,6 +147,7 @@ export class Call {
 
   /** Answers with a source's response, byte for byte but for its edits. */
   relay(answer: Message): void {
+    if (this.#failsForLength(answer.length)) return;
     if (this.#review !== undefined) {
       this.#reviewed(answer, (reviewed) => this.relay(reviewed));
       return;
@@ -152,6 +159,19 @@ export class Call {
     // It was just checked; looking for what it has in place of content is for another turn where it is long.
     if (answer.length > MAX_PARSED && !answer.has(Server.content)) inLaterTurn(() => this.#relay(answer));
     else this.#relay(answer);
+  }
+
+  /** Fails where an answer is longer than it may be. Returns whether it did. */
+  #failsForLength(bytes: number): boolean {
+    if (bytes <= this.#mostBytes) return false;
+    this.fail(
+      new SwitchboardError(
+        'LIMIT_REACHED',
+        `A limit of your role is reached: the result has ${bytes} bytes, and ${this.#mostBytes} are allowed.`,
+        { hint: 'Ask for less.' },
+      ),
+    );
+    return true;
   }
 
   /** Goes on with what comes of the review. */
@@ -201,7 +221,7 @@ export class Call {
 
   /** Answers with a result of our own making. */
   succeed(result: JsonObject): void {
-    if (this.#review !== undefined) {
+    if (this.#review !== undefined || this.#mostBytes < Infinity) {
       this.succeedWith(JSON.stringify(result));
       return;
     }
@@ -231,6 +251,7 @@ export class Call {
 
   /** The same where the result is JSON text already. */
   succeedWith(resultText: string): void {
+    if (this.#failsForLength(resultText.length)) return;
     if (this.#review !== undefined) {
       this.#reviewed(answerOf(resultText), (reviewed) =>
         this.succeedWith(reviewed.requiredText(Server.result)),

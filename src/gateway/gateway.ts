@@ -251,6 +251,23 @@ export class Gateway {
       : undefined;
   }
 
+  /**
+   * What clients may use has changed: the lists are made again, and what was kept for clients is dropped. `mayRead` tells
+   * whether a resource may still be read.
+   */
+  accessChanged(mayRead: (source: Source, uri: string) => boolean): void {
+    for (const session of this.#sessions) this.#results?.forget(session);
+    for (const cache of this.#caches.values()) {
+      cache.reread();
+      const ended = cache.subscriptions.leaveAll(
+        (session, uri) => this.#sessions.has(session) && !mayRead(cache.source, uri),
+      );
+      if (cache.source.state.kind === 'running')
+        for (const uri of ended) cache.askQuietly('resources/unsubscribe', { uri });
+    }
+    this.#changed();
+  }
+
   /** Tells every client that the list of tools has changed, whether or not it looks different. */
   announceTools(): void {
     for (const session of this.#sessions) session.seen.delete('tools');

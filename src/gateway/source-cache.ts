@@ -154,6 +154,14 @@ export class SourceCache {
     return kind === 'running' || kind === 'starting' || this.#entry.exposure.needsTools;
   }
 
+  /** What the client may see of the source has changed: the same lists are taken again, and nothing is asked. */
+  reread(): void {
+    for (const kind of CATALOG_KINDS) {
+      const listing = this.source.known(kind) ?? this.source.remembered(kind);
+      if (this.#listings[kind] !== undefined && listing !== undefined) this.#listings[kind] = listing;
+    }
+  }
+
   /** The source has restarted: its lists may have changed. */
   restart(): void {
     for (const kind of CATALOG_KINDS) {

@@ -42,10 +42,10 @@ export class Subscriptions {
     return this.leaveAll((each) => each === session);
   }
 
-  /** The same for several clients. */
-  leaveAll(isOne: (session: Session) => boolean): string[] {
+  /** The same for several clients, or for some of what they are subscribed to. */
+  leaveAll(isOne: (session: Session, uri: string) => boolean): string[] {
     return [...this.#byUri].flatMap(([uri, clients]) => {
-      const leaving = [...clients.keys()].filter(isOne);
+      const leaving = [...clients.keys()].filter((session) => isOne(session, uri));
       return leaving.map((session) => this.remove(uri, session)).includes(true) ? [uri] : [];
     });
   }

@@ -466,7 +466,7 @@ describe('a server with a language model before it', () => {
     );
     const token = 'a-token-of-sixteen-or-more';
     const tokens = {
-      current: [{ principal: 'test', hash: Buffer.from(sha256(token), 'hex') }],
+      current: [{ principal: 'test', name: 'test', hash: Buffer.from(sha256(token), 'hex') }],
       refresh: () => undefined,
       watch: () => () => undefined,
     };

@@ -40,6 +40,11 @@ export const ERROR_CODES = {
    */
   TOOL_NOT_ALLOWED: PARAMS,
   /**
+   * A limit of the role that the client has is reached: calls per minute, concurrent calls or the size of a result.
+   * @fix Try again when the message says, ask for less, or raise `limits` in [`roles`](identity.md#limits).
+   */
+  LIMIT_REACHED: FAILED,
+  /**
    * No prompt has this name.
    * @fix Use a name from `prompts/list`.
    */

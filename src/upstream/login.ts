@@ -35,7 +35,7 @@ export const loadAuth = () => import('./auth/index.ts');
 /** A login whose code is loaded when it is first asked: servers that take no login never need it. */
 export function lazyLogin(options: LoginOptions): Login {
   let made: Promise<Login> | undefined;
-  const get = (): Promise<Login> => (made ??= loadAuth().then(({ createLogin }) => createLogin(options)));
+  const get = (): Promise<Login> => (made ??= loadAuth().then(({ openLogin }) => openLogin(options)));
   return {
     authorization: async () => (await get()).authorization(),
     renewed: async (refused, challenge) => (await get()).renewed(refused, challenge),

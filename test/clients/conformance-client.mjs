@@ -36,6 +36,18 @@ const say = (text) => process.stderr.write(`${text}\n`);
 
 const oauth = {
   ...(scenario === 'auth/basic-cimd' && { clientMetadataUrl: DOCUMENT }),
+  ...(scenario.startsWith('auth/client-credentials') && {
+    grant: 'client_credentials',
+    clientId: context.client_id,
+    clientSecret: context.client_secret,
+    privateKey: context.private_key_pem,
+    keyAlgorithm: context.signing_algorithm,
+  }),
+  ...(scenario === 'auth/wif-jwt-bearer' && {
+    grant: 'jwt_bearer',
+    clientId: context.client_id,
+    assertion: context.valid_jwt,
+  }),
   ...(scenario === 'auth/pre-registration' && {
     clientId: context.client_id,
     clientSecret: context.client_secret,

@@ -10,6 +10,7 @@
 import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '../../shared/log.ts';
 import { APPROVALS, DEFAULTS, NAMINGS } from '../defaults.ts';
+import { httpOAuth, roles } from './access.ts';
 import {
   approve,
   builtinServer,
@@ -158,6 +159,7 @@ const http = z
     maxProcesses: wholeNumber('', 1, 100_000)
       .default(DEFAULTS.http.maxProcesses)
       .describe('Maximum number of server processes for all clients together.'),
+    oauth: httpOAuth.optional(),
   })
   .describe('Settings for HTTP clients (`switchboard --http`).');
 
@@ -254,6 +256,7 @@ export const config = z
           'clients) or "call" (nothing: each tool call starts its own).',
       ),
     http: http.prefault({}),
+    roles: roles.optional(),
     management: management.default(DEFAULTS.management.enabled),
     timeouts: z
       .strictObject({

@@ -1,10 +1,12 @@
 /** What a configuration may say about one server. */
 import { z } from 'zod';
 import {
+  ALGORITHMS,
   APPROVE,
   BUILTINS,
   DEFAULTS,
   EXPOSURES,
+  GRANTS,
   ISOLATIONS,
   KINDS,
   LEAST_RESULT_TOKENS,
@@ -300,6 +302,9 @@ export const serverSettings = {
       'What shares a process of this server: "session" (the calls of one client), "shared" (the calls of all ' +
         'clients) or "call" (nothing: each tool call starts its own). Default: the top-level value.',
     ),
+  maxProcesses: wholeNumber('', 1, 100_000)
+    .optional()
+    .describe('Maximum number of processes of this server, for all clients together. Default: any number.'),
   language: language.optional(),
   pin: pin.optional(),
   ...presentation,
@@ -397,13 +402,30 @@ export const oauthSettings = {
   callbackPort: wholeNumber('', 1, 65_535)
     .optional()
     .describe('Local port that the browser returns to after a login. Default: any free port.'),
+  grant: z
+    .enum(GRANTS, { error: 'must be "client_credentials" or "jwt_bearer"' })
+    .optional()
+    .describe('How Switchboard logs in as a service. Default: a person logs in (`switchboard auth`).'),
+  issuer: nonEmptyText()
+    .optional()
+    .describe('With "grant": the only issuer that gets the secret. Default: the one that the server names.'),
+  privateKey: nonEmptyText()
+    .optional()
+    .describe(
+      'With "grant": a private key (PKCS #8, PEM) in place of clientSecret, better as ${secret:NAME}.',
+    ),
+  keyAlgorithm: z.enum(ALGORITHMS).optional().describe('The signature algorithm of the key. Default ES256.'),
+  keyId: nonEmptyText().optional().describe('The ID of the key (kid). Default: none is sent.'),
+  assertion: nonEmptyText()
+    .optional()
+    .describe('With "jwt_bearer": the JWT to exchange for a token, better as ${NAME}.'),
 };
 
 export const oauth = <T extends z.ZodObject>(objectForm: T) =>
   z
     .union([z.literal(false), objectForm], {
       error:
-        'must be false or an object with "clientId", "clientSecret", "clientMetadataUrl", "scope" or "callbackPort"',
+        'must be false or an object with "clientId", "clientSecret", "clientMetadataUrl", "scope", "callbackPort" or "grant"',
     })
     .describe('How to log in to the server (`switchboard auth`); false disables logins.');
 

@@ -19,7 +19,7 @@ export const TOKEN = 'a-token-for-tests-0123456789abcdef';
 export function accessTokens(...tokens: readonly string[]): ChangingTokens {
   const listeners = new Set<() => void>();
   const listOf = (all: readonly string[]): AccessToken[] =>
-    all.map((token) => ({ principal: `of ${token}`, hash: Buffer.from(sha256(token), 'hex') }));
+    all.map((token) => ({ principal: `of ${token}`, name: token, hash: Buffer.from(sha256(token), 'hex') }));
   let current = listOf(tokens);
   let next = current;
   const refresh = (): void => {

@@ -10,14 +10,15 @@ import { waitAtMost } from '../wait-at-most.ts';
 import { PostReader } from './body.ts';
 import { Connections } from './connections.ts';
 import { EventStore } from './event-log.ts';
-import { Guard, type GuardOptions, type LoopGuardOptions } from './guard.ts';
+import type { Caller, ProtectedResource } from './caller.ts';
+import { Guard, type GuardOptions, type LoopGuardOptions, type AccessRefusal } from './guard.ts';
 import { handlersFor, ROUTES } from './handlers.ts';
 import type { RepeatedParam } from './modern-headers.ts';
 import { ModernPosts, type ModernPrincipals } from './modern-posts.ts';
 import { answerProbe, PROBES } from './probes.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { HTTP_REFUSALS } from './refusals.ts';
-import { LINGER_MS, replyError, replyErrorUnread } from './reply.ts';
+import { isDisconnected, LINGER_MS, replyError, replyErrorUnread, replyJson } from './reply.ts';
 import type { ClientWorkspace, HttpSession } from './session.ts';
 import { HttpSessions } from './sessions.ts';
 import { DEFAULT_TIMEOUTS, type HttpTimeouts } from './timeouts.ts';
@@ -28,17 +29,23 @@ export interface HttpDoorOptions {
   /** 0: any free one. */
   readonly port: number;
   readonly guard: GuardOptions;
+  /** Checks the tokens of an identity provider, for clients of this address. Default: there is none. */
+  readonly resource?: ((url: string) => ProtectedResource) | undefined;
   readonly limits: HttpLimits;
   readonly log: Logger;
   /**
    * Connects a client to the core. Called once per session. `gatewayPath` lists the gateways that its messages come
    * through, the nearest last.
    */
-  readonly open: (transport: MessageTransport, gatewayPath: readonly string[]) => ClientWorkspace;
+  readonly open: (
+    transport: MessageTransport,
+    gatewayPath: readonly string[],
+    caller: Caller,
+  ) => ClientWorkspace;
   /** Takes the requests of clients that have no session. */
   readonly modern: ModernPrincipals;
   /** The parameters of a tool, by its exposed name, that a modern client repeats in headers. Default none. */
-  readonly paramHeaders?: (tool: string, principal: string) => readonly RepeatedParam[];
+  readonly paramHeaders?: (tool: string, caller: Caller) => readonly RepeatedParam[];
   /** Further members of the /status response. */
   readonly status: () => JsonObject;
   /** Why new clients should go elsewhere, in one word for /readyz; undefined: they need not. Default: only while it stops. */
@@ -115,14 +122,12 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     posts,
     draining: () => draining,
     status,
-    isRevoked: (principal) => !tokens.current.some((token) => token.principal === principal),
+    isRevoked: (caller) => guard.isRevoked(caller),
     loopGuard: options.loopGuard,
   });
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    const { url = '' } = request;
-    const mark = url.indexOf('?');
-    const path = mark < 0 ? url : url.slice(0, mark);
+    const path = pathOf(request);
     if (PROBES.has(path)) {
       answerProbe(path, request, response, draining ? 'stopping' : notReady?.());
       return;
@@ -130,18 +135,40 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     const route = ROUTES.get(path);
     const admit = (): void => connections.admit(request.socket);
     if (route === undefined && page?.(request, response, admit) === true) return;
-    const checked = guard.check(request);
-    if (typeof checked !== 'string') {
+    const refuse = ({ status, message, why, headers }: AccessRefusal): void => {
       // Any other path is untrusted, and may contain a token.
-      refusals.add(checked.status, checked.why, route === undefined ? undefined : path);
-      const headers = checked.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
-      replyErrorUnread(request, response, { ...checked, headers });
+      refusals.add(status, why, route === undefined ? undefined : path);
+      replyErrorUnread(request, response, { status, message, ...(headers && { headers }) });
+    };
+    const refusal = guard.refusal(request);
+    if (refusal !== undefined) {
+      refuse(refusal);
       return;
     }
-    admit();
+    const metadata = guard.resource?.metadataAt(path);
+    if (metadata !== undefined) {
+      replyJson(request, response, metadata);
+      return;
+    }
+    const go = (checked: Caller | AccessRefusal): void => {
+      if ('status' in checked) refuse(checked);
+      else if (!isDisconnected(response)) serve(request, response, checked);
+    };
+    const caller = guard.callerOf(request);
+    if (!(caller instanceof Promise)) go(caller);
+    else caller.then(go).catch((error: unknown) => failed(response, error));
+  };
+
+  /** Takes a request that the guard has let in. */
+  const serve = (request: IncomingMessage, response: ServerResponse, caller: Caller): void => {
+    connections.admit(request.socket);
+    const path = pathOf(request);
+    const route = ROUTES.get(path);
     const name = route?.get(request.method ?? '');
-    if (name !== undefined) handlers[name](request, response, checked);
-    else if (route === undefined) {
+    if (name !== undefined) {
+      if (request.method === 'GET') endWithAccess(response, caller);
+      handlers[name](request, response, caller);
+    } else if (route === undefined) {
       refusals.add(404, 'unknown path', path.slice(0, LONGEST_PATH));
       replyErrorUnread(request, response, HTTP_REFUSALS.noPath);
     } else {
@@ -177,14 +204,16 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   await listen(server, options.host, options.port);
   server.on('error', (error) => log.error('HTTP server error', { cause: error.message }));
   const { port } = server.address() as AddressInfo;
+  const url = `http://${hostInUrl(options.host)}:${port}/mcp`;
+  guard.resource = options.resource?.(url);
   const unwatch = tokens.watch(() => {
-    const principals = new Set(tokens.current.map(({ principal }) => principal));
-    sessions.keepOnly(principals);
-    options.modern.keepOnly(principals);
+    const isRevoked = (caller: Caller): boolean => guard.isRevoked(caller);
+    sessions.endThose(isRevoked);
+    options.modern.endThose(isRevoked);
   });
 
   return {
-    url: `http://${hostInUrl(options.host)}:${port}/mcp`,
+    url,
     port,
     get sessions() {
       return sessions.size;
@@ -216,6 +245,22 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
 }
 
 const ignore = (): void => undefined;
+
+/** Without the query. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  const mark = url.indexOf('?');
+  return mark < 0 ? url : url.slice(0, mark);
+}
+
+/** Ends a stream when the access of its client ends; the client opens it again with its next token. */
+function endWithAccess(response: ServerResponse, { expiresAt }: Caller): void {
+  if (expiresAt === undefined) return;
+  const left = Math.min(Math.max(expiresAt - Date.now(), 0), LONGEST_TIMER_MS);
+  const timer = setTimeout(() => response.destroy(), left).unref();
+  response.on('close', () => clearTimeout(timer));
+}
+
+const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** The longest path in the log, in characters. */
 const LONGEST_PATH = 80;

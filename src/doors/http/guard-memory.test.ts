@@ -8,7 +8,7 @@ import { Guard } from './guard.ts';
 test('what was accepted on a connection is not digested again there, and anything else is', () => {
   const guard = new Guard({ tokens: accessTokens('right'), allowedHosts: [], allowedOrigins: [] });
   const check = (socket: Socket, authorization: string) =>
-    guard.check({
+    guard.callerOf({
       url: '/mcp',
       rawHeaders: [],
       headers: { host: 'localhost', authorization },
@@ -18,12 +18,12 @@ test('what was accepted on a connection is not digested again there, and anythin
   const digested = (): number => createHash.mock.calls.length;
   const [one, two] = [new Socket(), new Socket()];
   expect(check(one, 'Bearer wrong')).toMatchObject({ status: 401 });
-  expect(check(one, 'Bearer right')).toBe('of right');
+  expect(check(one, 'Bearer right')).toMatchObject({ principal: 'of right' });
   const before = digested();
-  expect(check(one, 'Bearer right')).toBe('of right');
+  expect(check(one, 'Bearer right')).toMatchObject({ principal: 'of right' });
   expect(digested()).toBe(before);
   expect(check(one, 'Bearer wrong')).toMatchObject({ status: 401 });
   expect(check(two, 'Bearer wrong')).toMatchObject({ status: 401 });
-  expect(check(two, 'Bearer right')).toBe('of right');
+  expect(check(two, 'Bearer right')).toMatchObject({ principal: 'of right' });
   expect(digested()).toBe(before + 3);
 });

@@ -2,12 +2,15 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { sha256 } from '../../shared/sha256.ts';
+import type { Caller, ProtectedResource, TokenRefusal } from './caller.ts';
 import { GUARD_REFUSALS, MAX_HEADERS, type GuardRefusal } from './refusals.ts';
 
 /** A token that lets requests in, as `Authorization: Bearer …`. */
 export interface AccessToken {
   /** Identifies the sender. Two principals never share a server process, unless the server is a shared one. */
   readonly principal: string;
+  /** What roles call it. */
+  readonly name: string;
   readonly hash: Buffer;
 }
 
@@ -38,6 +41,8 @@ export interface GuardOptions {
  */
 export class Guard {
   readonly #tokens: AccessTokens;
+  /** Checks the tokens of an identity provider. Default: only `tokens` let in. */
+  resource: ProtectedResource | undefined;
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
   /** The accepted header of each connection: clients repeat it, and a hash is expensive. */
@@ -51,19 +56,63 @@ export class Guard {
     this.#origins = new Set(allowedOrigins);
   }
 
-  /** The principal that has sent a request, or why it is refused. */
-  check(request: IncomingMessage): string | GuardRefusal {
+  /** Why a request is refused whatever token it has; undefined where it is not. */
+  refusal(request: IncomingMessage): GuardRefusal | undefined {
     // An absolute target would override the Host header; only proxies get one.
     if (!request.url?.startsWith('/')) return GUARD_REFUSALS.badTarget;
     if (request.rawHeaders.length > 2 * MAX_HEADERS) return GUARD_REFUSALS.tooManyHeaders;
     // With duplicates, we might check one and another component use the other.
     if (hasDoubled(request.rawHeaders)) return GUARD_REFUSALS.doubled;
-    const { host, origin, authorization } = request.headers;
+    const { host, origin } = request.headers;
     if (host === undefined || !this.#admitsHost(host)) return GUARD_REFUSALS.badHost;
     if (origin !== undefined && !this.#origins.has(origin)) return GUARD_REFUSALS.badOrigin;
-    if (authorization === undefined) return GUARD_REFUSALS.noToken;
-    if (!BEARER.test(authorization)) return GUARD_REFUSALS.noBearer;
-    return this.#principalOf(authorization, request.socket) ?? GUARD_REFUSALS.badToken;
+    return undefined;
+  }
+
+  /** Who has sent a request that is not refused, or why its token does not let it in. */
+  callerOf(request: IncomingMessage): Caller | AccessRefusal | Promise<Caller | AccessRefusal> {
+    const { authorization } = request.headers;
+    if (authorization === undefined) return this.#refused(GUARD_REFUSALS.noToken);
+    const isDpop = this.resource !== undefined && DPOP.test(authorization);
+    if (!isDpop && !BEARER.test(authorization)) return this.#refused(GUARD_REFUSALS.noBearer);
+    if (authorization.length > LONGEST_HEADER) return this.#refused(GUARD_REFUSALS.badToken);
+    const found = isDpop ? undefined : this.#known(authorization, request.socket);
+    if (found !== undefined) return found;
+    if (this.resource === undefined) return this.#refused(GUARD_REFUSALS.badToken);
+    return this.#verify(this.resource, authorization, request);
+  }
+
+  /** Whether the access token of a principal was revoked. Those of an identity provider end by themselves. */
+  isRevoked({ principal, token }: Caller): boolean {
+    return token !== undefined && !this.#tokens.current.some((each) => each.principal === principal);
+  }
+
+  #refused(refusal: GuardRefusal): AccessRefusal {
+    const challenge = this.resource?.challenge;
+    if (refusal.status !== 401 || challenge === undefined)
+      return refusal.status === 401 ? { ...refusal, headers: { 'WWW-Authenticate': 'Bearer' } } : refusal;
+    return { ...GUARD_REFUSALS.noLogin, headers: { 'WWW-Authenticate': challenge } };
+  }
+
+  async #verify(
+    resource: ProtectedResource,
+    authorization: string,
+    request: IncomingMessage,
+  ): Promise<Caller | AccessRefusal> {
+    const { headers, method = '', url = '', socket } = request;
+    const [scheme = '', token = ''] = authorization.trim().split(/ +/);
+    const proof = typeof headers.dpop === 'string' ? headers.dpop : undefined;
+    const path = url.replace(/\?.*$/s, '');
+    const checked = await resource.verify({ scheme: scheme.toLowerCase(), token, proof, method, path });
+    if ('status' in checked) return checked;
+    const { caller, checkedUntil } = checked;
+    // A proof is for one request.
+    if (proof === undefined)
+      this.#accepted.set(socket, {
+        ...{ header: Buffer.from(authorization), caller, until: checkedUntil },
+        tokens: this.#tokens.current,
+      });
+    return caller;
   }
 
   #admitsHost(host: string): boolean {
@@ -74,48 +123,55 @@ export class Guard {
     return ours;
   }
 
-  #principalOf(authorization: string, socket: Socket): string | undefined {
-    if (authorization.length > LONGEST_HEADER) return undefined;
+  /** The sender of a token of ours, or of a header that this connection has sent before. */
+  #known(authorization: string, socket: Socket): Caller | undefined {
     const header = Buffer.from(authorization);
     const accepted = this.#accepted.get(socket);
     if (
       accepted !== undefined &&
       accepted.tokens === this.#tokens.current &&
       accepted.header.length === header.length &&
-      timingSafeEqual(accepted.header, header)
+      timingSafeEqual(accepted.header, header) &&
+      Date.now() < accepted.until
     )
-      return accepted.principal;
+      return accepted.caller;
     const hash = Buffer.from(sha256(authorization.replace(BEARER, '').trim()), 'hex');
-    const principal = this.#find(hash) ?? this.#findAgain(hash);
-    if (principal !== undefined)
-      this.#accepted.set(socket, { header, principal, tokens: this.#tokens.current });
-    return principal;
+    const caller = this.#find(hash) ?? this.#findAgain(hash);
+    if (caller !== undefined)
+      this.#accepted.set(socket, { header, caller, until: Infinity, tokens: this.#tokens.current });
+    return caller;
   }
 
   /** Hashes have one length whatever was sent. All are compared, in constant time, wherever the right one is. */
-  #find(hash: Buffer): string | undefined {
-    let found: string | undefined;
-    for (const token of this.#tokens.current) if (timingSafeEqual(hash, token.hash)) found = token.principal;
-    return found;
+  #find(hash: Buffer): Caller | undefined {
+    let found: AccessToken | undefined;
+    for (const token of this.#tokens.current) if (timingSafeEqual(hash, token.hash)) found = token;
+    return found && { principal: found.principal, token: found.name };
   }
 
-  #findAgain(hash: Buffer): string | undefined {
+  #findAgain(hash: Buffer): Caller | undefined {
     const before = this.#tokens.current;
     this.#tokens.refresh();
     return this.#tokens.current === before ? undefined : this.#find(hash);
   }
 }
 
+/** Why a request is refused, with the headers of the response. */
+export type AccessRefusal = GuardRefusal | TokenRefusal;
+
 interface AcceptedHeader {
   readonly header: Buffer;
-  readonly principal: string;
+  readonly caller: Caller;
+  /** In milliseconds since 1970. */
+  readonly until: number;
   /** The tokens that were valid then. */
   readonly tokens: readonly AccessToken[];
 }
 
 const BEARER = /^bearer /i;
+const DPOP = /^dpop /i;
 const LONGEST_HEADER = 8 * 1024;
-const ONCE = new Set(['host', 'origin', 'authorization']);
+const ONCE = new Set(['host', 'origin', 'authorization', 'dpop']);
 
 /** Names that always mean this computer. */
 function isLoopbackName(name: string): boolean {

@@ -10,6 +10,7 @@ import {
   type JsonObject,
 } from '../../protocol/index.ts';
 import { idKey, RpcCode, type Message } from '../../wire/index.ts';
+import type { Caller } from './caller.ts';
 import { isBatch, type PostedMessage, type PostReader } from './body.ts';
 import { readGatewayPath, type LoopGuardOptions } from './guard.ts';
 import { accepts, EVENTS_TYPE, JSON_TYPE } from './media.ts';
@@ -44,13 +45,13 @@ export interface HandlersOptions {
   /** Whether the door is closing and refuses new requests. */
   readonly draining: () => boolean;
   readonly status: () => JsonObject;
-  /** Whether the token of a principal is not valid any more, perhaps since the body of its request is read. */
-  readonly isRevoked: (principal: string) => boolean;
+  /** Whether the token of a caller is not valid any more, perhaps since the body of its request is read. */
+  readonly isRevoked: (caller: Caller) => boolean;
   /** Detects clients that are this gateway itself. */
   readonly loopGuard: LoopGuardOptions | undefined;
 }
 
-type Handler = (request: IncomingMessage, response: ServerResponse, principal: string) => void;
+type Handler = (request: IncomingMessage, response: ServerResponse, caller: Caller) => void;
 
 /** The handlers of the routes, for requests that have passed the guard. */
 export function handlersFor({
@@ -64,10 +65,10 @@ export function handlersFor({
   loopGuard,
 }: HandlersOptions): Readonly<Record<RouteName, Handler>> {
   /** The gateway path of a new client; undefined if it was refused, with the error sent. */
-  const admit = (response: ServerResponse, principal: string, id?: string): readonly string[] | undefined => {
+  const admit = (response: ServerResponse, caller: Caller, id?: string): readonly string[] | undefined => {
     const gatewayPath = readGatewayPath(response.req, loopGuard);
     if (draining()) replyError(response, { ...HTTP_REFUSALS.stopping, id });
-    else if (isRevoked(principal)) replyError(response, { ...HTTP_REFUSALS.revoked, id });
+    else if (isRevoked(caller)) replyError(response, { ...HTTP_REFUSALS.revoked, id });
     else if (gatewayPath === 'loop') replyError(response, { ...HTTP_REFUSALS.loop, id });
     else if (!sessions.makeRoom()) replyError(response, { ...HTTP_REFUSALS.noSessionRoom, id });
     else return gatewayPath;
@@ -105,16 +106,16 @@ export function handlersFor({
   const sessionOf = (
     request: IncomingMessage,
     response: ServerResponse,
-    principal: string,
+    caller: Caller,
     id: string | undefined,
   ): StreamableSession | undefined => {
-    const session = id === undefined ? undefined : sessions.find(id, StreamableSession, principal);
+    const session = id === undefined ? undefined : sessions.find(id, StreamableSession, caller);
     if (session === undefined)
       replyErrorUnread(request, response, id === undefined ? HTTP_REFUSALS.noId : HTTP_REFUSALS.noSession);
     return session;
   };
 
-  const begin = (message: PostedMessage, response: ServerResponse, principal: string): void => {
+  const begin = (message: PostedMessage, response: ServerResponse, caller: Caller): void => {
     if (isBatch(message)) {
       replyError(response, HTTP_REFUSALS.noBatch);
       return;
@@ -124,9 +125,9 @@ export function handlersFor({
       replyError(response, { ...HTTP_REFUSALS.noId, id });
       return;
     }
-    const gatewayPath = admit(response, principal, id);
+    const gatewayPath = admit(response, caller, id);
     if (gatewayPath === undefined) return;
-    const session = new StreamableSession(host, principal, gatewayPath);
+    const session = new StreamableSession(host, caller, gatewayPath);
     sessions.add(session);
     session.begin(message, response);
     response.on('finish', () => {
@@ -139,82 +140,82 @@ export function handlersFor({
     message: Message,
     request: IncomingMessage,
     response: ServerResponse,
-    principal: string,
+    caller: Caller,
   ): void => {
     const id = requestIdOf(message);
     if (draining()) replyError(response, { ...HTTP_REFUSALS.stopping, code: RpcCode.internalError, id });
-    else if (isRevoked(principal))
+    else if (isRevoked(caller))
       replyError(response, { ...HTTP_REFUSALS.revoked, code: RpcCode.internalError, id });
     else if (readGatewayPath(request, loopGuard) === 'loop')
       replyError(response, { ...HTTP_REFUSALS.loop, id });
-    else modern.take(message, request, response, principal);
+    else modern.take(message, request, response, caller);
   };
 
   return {
-    send(request, response, principal) {
+    send(request, response, caller) {
       if (!accepts(request.headers.accept, JSON_TYPE, EVENTS_TYPE)) {
         replyErrorUnread(request, response, HTTP_REFUSALS.notBoth);
         return;
       }
       const claimsModern = namesModernVersion(request);
       const id = claimsModern ? undefined : sessionIdOf(request);
-      if (id !== undefined && sessionOf(request, response, principal, id) === undefined) return;
+      if (id !== undefined && sessionOf(request, response, caller, id) === undefined) return;
       posts.read(request, response, claimsModern, (posted) => {
         noteTrace(request, posted);
         // The session may have ended while the body was read.
-        const session = id === undefined ? undefined : sessions.find(id, StreamableSession, principal);
+        const session = id === undefined ? undefined : sessions.find(id, StreamableSession, caller);
         if (!isBatch(posted) && (claimsModern || carriesVersion(posted)))
-          takeModern(posted, request, response, principal);
+          takeModern(posted, request, response, caller);
         else if (id !== undefined && session === undefined) replyError(response, HTTP_REFUSALS.noSession);
-        else if (session === undefined) begin(posted, response, principal);
+        else if (session === undefined) begin(posted, response, caller);
         else if (!refuses(posted, session, response) && !refusesId(posted, session, response))
           session.receive(posted, response);
       });
     },
 
-    listen(request, response, principal) {
+    listen(request, response, caller) {
       if (!accepts(request.headers.accept, EVENTS_TYPE)) {
         replyErrorUnread(request, response, HTTP_REFUSALS.notEvents);
         return;
       }
       if (refuseVersion(request, response)) return;
       const last = request.headers['last-event-id'];
-      sessionOf(request, response, principal, sessionIdOf(request))?.listen(
+      sessionOf(request, response, caller, sessionIdOf(request))?.listen(
         response,
         typeof last === 'string' ? last : undefined,
       );
     },
 
-    leave(request, response, principal) {
+    leave(request, response, caller) {
       if (refuseVersion(request, response)) return;
-      const session = sessionOf(request, response, principal, sessionIdOf(request));
+      const session = sessionOf(request, response, caller, sessionIdOf(request));
       if (session === undefined) return;
       // The client does not wait for its servers to end.
       void session.close();
       replyEmpty(response, 204);
     },
 
-    openEvents(request, response, principal) {
+    openEvents(request, response, caller) {
       if (!accepts(request.headers.accept, EVENTS_TYPE)) {
         replyErrorUnread(request, response, HTTP_REFUSALS.notEvents);
         return;
       }
-      const gatewayPath = admit(response, principal);
+      const gatewayPath = admit(response, caller);
       if (gatewayPath === undefined) return;
-      const session = new SseSession(host, principal, gatewayPath);
+      const session = new SseSession(host, caller, gatewayPath);
       sessions.add(session);
       session.begin('/message', response);
     },
 
-    sendMessage(request, response, principal) {
+    sendMessage(request, response, caller) {
       const id = new URLSearchParams(request.url?.split('?')[1]).get('sessionId');
-      if (id === null || sessions.find(id, SseSession, principal) === undefined) {
+      if (id === null || sessions.find(id, SseSession, caller) === undefined) {
         replyErrorUnread(request, response, id === null ? HTTP_REFUSALS.noSseId : HTTP_REFUSALS.noSseSession);
         return;
       }
       posts.read(request, response, false, (posted) => {
         noteTrace(request, posted);
-        const session = sessions.find(id, SseSession, principal);
+        const session = sessions.find(id, SseSession, caller);
         if (session === undefined) replyError(response, HTTP_REFUSALS.noSseSession);
         else if (!refuses(posted, session, response)) {
           replyEmpty(response, 202);

@@ -33,7 +33,7 @@ export function countedEndpoint(gateway: Gateway, identity: ServerIdentity): Cou
     idle: () => endpoint.idle(),
     failAll: () => endpoint.failAll(),
     endpointOf: () => counted,
-    keepOnly: () => undefined,
+    endThose: () => undefined,
   };
   return counted;
 }

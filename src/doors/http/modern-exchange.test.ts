@@ -194,7 +194,7 @@ describe('a client that listens', () => {
       timeouts: { ...CALM, flushMs: 10 },
       modern: {
         endpointOf: () => endpoint,
-        keepOnly: () => undefined,
+        endThose: () => undefined,
         idle: () => Promise.resolve(),
         failAll: () => undefined,
       },

@@ -16,6 +16,7 @@ import {
 } from '../../wire/index.ts';
 import type { Attempt, ReplyChannel } from '../modern/attempt.ts';
 import { DISCONNECTED, unsupportedVersion, type ModernEndpoint } from '../modern/endpoint.ts';
+import type { Caller } from './caller.ts';
 import type { HttpDoorOptions } from './door.ts';
 import { EventStream } from './event-stream.ts';
 import { HttpExchange } from './exchange.ts';
@@ -30,9 +31,9 @@ export type ModernRequestHandler = Pick<ModernEndpoint, 'refusal' | 'run' | 'can
 
 /** Takes the requests of all clients without a session. Those of different principals never meet. */
 export interface ModernPrincipals extends Pick<ModernEndpoint, 'idle' | 'failAll'> {
-  endpointOf(principal: string): ModernRequestHandler;
-  /** The tokens of all other principals were revoked. */
-  keepOnly(principals: ReadonlySet<string>): void;
+  endpointOf(caller: Caller): ModernRequestHandler;
+  /** Ends what callers use whose tokens were revoked. */
+  endThose(isRevoked: (caller: Caller) => boolean): void;
 }
 
 /** The POSTs of modern clients. There are no sessions: every POST is independent. */
@@ -40,7 +41,7 @@ export class ModernPosts {
   readonly log: Logger;
   readonly timeouts: HttpTimeouts;
   readonly #principals: ModernPrincipals;
-  readonly #paramHeaders: (tool: string, principal: string) => readonly RepeatedParam[];
+  readonly #paramHeaders: (tool: string, caller: Caller) => readonly RepeatedParam[];
   readonly #limit: number;
   readonly #exchanges = new LinkedSet<ModernExchange>();
   /** Runs while there are exchanges, and a moment longer: mostly another one follows. */
@@ -54,20 +55,20 @@ export class ModernPosts {
     this.#limit = limits.sessions;
   }
 
-  take(message: Message, request: IncomingMessage, response: ServerResponse, principal: string): void {
+  take(message: Message, request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     const id = message.text(Client.id);
     if (!message.has(Client.method)) replyError(response, HTTP_REFUSALS.noAnswers);
     // The era has no client notifications over HTTP: closing the exchange cancels.
     else if (id === undefined) replyEmpty(response, 202);
     else {
       const method = message.requiredString(Client.method);
-      const endpoint = this.#principals.endpointOf(principal);
+      const endpoint = this.#principals.endpointOf(caller);
       const refusal =
-        this.#headerRefusal(message, request, principal) ?? this.#refusal(message, method, endpoint);
+        this.#headerRefusal(message, request, caller) ?? this.#refusal(message, method, endpoint);
       if (refusal) replyError(response, { ...refusal, id });
       // No close event follows for a client that has left already.
       else if (!isDisconnected(response)) {
-        const exchange = new ModernExchange(this, endpoint, method, response);
+        const exchange = new ModernExchange(this, { endpoint, caller, method, response });
         this.#exchanges.add(exchange);
         this.#timer ??= setInterval(() => this.#tick(), this.timeouts.tickMs).unref();
         exchange.run(message);
@@ -91,12 +92,12 @@ export class ModernPosts {
     this.#exchanges.remove(exchange);
   }
 
-  #headerRefusal(message: Message, request: IncomingMessage, principal: string): ErrorReply | undefined {
+  #headerRefusal(message: Message, request: IncomingMessage, caller: Caller): ErrorReply | undefined {
     const named = request.headers['mcp-protocol-version'];
     // If only the header names the unsupported version, the body cannot be interpreted.
     if (typeof named === 'string' && !isModernVersion(named) && !message.has(Client.version))
       return { status: 400, ...unsupportedVersion(named) };
-    const fault = headerFault(request.headers, message, (tool) => this.#paramHeaders(tool, principal));
+    const fault = headerFault(request.headers, message, (tool) => this.#paramHeaders(tool, caller));
     return fault === undefined
       ? undefined
       : { status: 400, code: ModernCode.headerMismatch, message: `Header mismatch: ${fault}.` };
@@ -122,21 +123,30 @@ export class ModernPosts {
 
 const none = (): readonly RepeatedParam[] => [];
 
+interface ModernRequest {
+  readonly endpoint: ModernRequestHandler;
+  readonly caller: Caller;
+  readonly method: string;
+  readonly response: ServerResponse;
+}
+
 /** One POST of a modern client. A client that disconnects has cancelled its request. */
 class ModernExchange extends HttpExchange implements ReplyChannel, Linked<ModernExchange> {
   before: ModernExchange | undefined = undefined;
   after: ModernExchange | undefined = undefined;
   readonly #posts: ModernPosts;
   readonly #endpoint: ModernRequestHandler;
+  readonly #expiresAt: number;
   readonly #method: string;
   #attempt: Attempt | undefined = undefined;
   #answered = false;
   #closed = false;
 
-  constructor(posts: ModernPosts, endpoint: ModernRequestHandler, method: string, response: ServerResponse) {
+  constructor(posts: ModernPosts, { endpoint, caller, method, response }: ModernRequest) {
     super(response, new UnsentData(), newStream);
     this.#posts = posts;
     this.#endpoint = endpoint;
+    this.#expiresAt = caller.expiresAt ?? Infinity;
     this.#method = method;
     response.on('close', () => this.close());
   }
@@ -159,6 +169,8 @@ class ModernExchange extends HttpExchange implements ReplyChannel, Linked<Modern
     const problem = this.unsent.problem(now, stallMs, this.#answered ? 0 : undefined);
     if (problem !== undefined) this.#giveUp(problem);
     else if (this.#answered) return;
+    else if (this.#attempt?.handler?.listens === true && Date.now() >= this.#expiresAt)
+      this.#giveUp('the token of a subscription has expired');
     else if (this.stream) this.stream.keepAlive(now, keepAliveMs);
     else if (now - this.openedAt >= silenceMs) this.becomeStream();
   }

@@ -114,6 +114,7 @@ export interface GuardRefusal {
   readonly message: string;
   /** The same in few words, for the log. */
   readonly why: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Far more than any client sends; libraries and proxies ignore what exceeds limits of their own. */
@@ -166,6 +167,13 @@ export const GUARD_REFUSALS = {
       'Unauthorized: the Authorization header does not begin with "Bearer ". ' +
       `Send "Authorization: Bearer <token>". ${WHERE_IT_IS}`,
     why: 'no Bearer scheme',
+  },
+  noLogin: {
+    status: 401,
+    message:
+      'Unauthorized: the request has no valid token. Log in with the identity provider that ' +
+      'resource_metadata in the WWW-Authenticate header leads to.',
+    why: 'no token',
   },
   badToken: {
     status: 401,

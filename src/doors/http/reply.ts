@@ -54,6 +54,18 @@ export function replyErrorUnread(
 export const LINGER_MS = 500;
 const LINGER_BYTES = 16 * 1024 * 1024;
 
+/** Sends a JSON document to a GET or HEAD request. */
+export function replyJson({ method }: IncomingMessage, response: ServerResponse, text: string): void {
+  if (method !== 'GET' && method !== 'HEAD') {
+    replyErrorUnread(response.req, response, { ...NO_METHOD, headers: { Allow: 'GET, HEAD' } });
+    return;
+  }
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
+  response.end(method === 'HEAD' ? undefined : text);
+}
+
+const NO_METHOD = { status: 405, message: 'Method not allowed: see the Allow header.' };
+
 /** Sends a response without a body. */
 export function replyEmpty(response: ServerResponse, status: 202 | 204): void {
   response.writeHead(status, status === 202 ? NO_LENGTH : undefined);

@@ -73,7 +73,7 @@ test('what is kept for a client goes with it', async () => {
       events: store,
       left: () => undefined,
     },
-    'test',
+    { principal: 'test' },
     [],
   );
   const server = createServer((_request, response: ServerResponse) => session.listen(response, undefined));

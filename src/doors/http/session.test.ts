@@ -26,7 +26,7 @@ function openSession(receive: (message: Message) => void): StreamableSession {
       events: new EventStore(),
       left: () => undefined,
     },
-    'test',
+    { principal: 'test' },
     [],
   );
 }

@@ -14,6 +14,7 @@ import {
   type SerializedMessage,
 } from '../../wire/index.ts';
 import type { ClientConnection } from '../client.ts';
+import type { Caller } from './caller.ts';
 import type { EventStore } from './event-log.ts';
 import type { HttpTimeouts } from './timeouts.ts';
 import { UnsentData } from './unsent-data.ts';
@@ -27,7 +28,11 @@ export interface ClientWorkspace {
 
 /** Shared by all sessions. */
 export interface HttpSessionHost {
-  readonly open: (transport: MessageTransport, gatewayPath: readonly string[]) => ClientWorkspace;
+  readonly open: (
+    transport: MessageTransport,
+    gatewayPath: readonly string[],
+    caller: Caller,
+  ) => ClientWorkspace;
   readonly log: Logger;
   readonly timeouts: HttpTimeouts;
   /** Holds events for a replay. */
@@ -45,7 +50,7 @@ const UNREAD_BYTES = 8 * 1024 * 1024;
 export abstract class HttpSession implements MessageTransport {
   readonly id = randomBytes(ID_BYTES).toString('base64url');
   /** Who has opened it. */
-  readonly principal: string;
+  readonly caller: Caller;
   /** Whether initialize has succeeded; before that it does not count as a client. */
   initialized = false;
   protected readonly host: HttpSessionHost;
@@ -59,11 +64,15 @@ export abstract class HttpSession implements MessageTransport {
   #closing: Promise<void> | undefined;
 
   /** `gatewayPath` lists the gateways that its messages come through. */
-  constructor(host: HttpSessionHost, principal: string, gatewayPath: readonly string[]) {
+  constructor(host: HttpSessionHost, caller: Caller, gatewayPath: readonly string[]) {
     this.host = host;
-    this.principal = principal;
+    this.caller = caller;
     // The core is silent until the first request, so nothing is delivered during construction.
-    this.#workspace = host.open(this, gatewayPath);
+    this.#workspace = host.open(this, gatewayPath, caller);
+  }
+
+  get principal(): string {
+    return this.caller.principal;
   }
 
   /** Whether an exchange or a stream is open. */

@@ -1,3 +1,4 @@
+import type { Caller } from './caller.ts';
 import type { HttpDoorOptions } from './door.ts';
 import type { HttpSession } from './session.ts';
 import type { HttpTimeouts } from './timeouts.ts';
@@ -35,15 +36,15 @@ export class HttpSessions {
   find<S extends HttpSession>(
     id: string,
     kind: abstract new (...args: never[]) => S,
-    principal: string,
+    { principal }: Caller,
   ): S | undefined {
     const session = this.#byId.get(id);
     return session instanceof kind && session.principal === principal ? session : undefined;
   }
 
-  /** Ends the sessions of all other principals: their tokens were revoked. */
-  keepOnly(principals: ReadonlySet<string>): void {
-    for (const session of this.all()) if (!principals.has(session.principal)) void session.close();
+  /** Ends the sessions of callers whose tokens were revoked. */
+  endThose(isRevoked: (caller: Caller) => boolean): void {
+    for (const session of this.all()) if (isRevoked(session.caller)) void session.close();
   }
 
   /** Whether there is room for one more; closes an idle session if need be. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { SerializedMessage } from '../../wire/index.ts';
 import { EventStream } from './event-stream.ts';
+import type { Caller } from './caller.ts';
 import { HttpSession, type HttpSessionHost } from './session.ts';
 
 /** A client of the older HTTP+SSE transport: one stream carries all its messages, and the session ends with it. */
@@ -8,8 +9,8 @@ export class SseSession extends HttpSession {
   readonly #stream: EventStream;
   readonly connected = true;
 
-  constructor(host: HttpSessionHost, principal: string, gatewayPath: readonly string[]) {
-    super(host, principal, gatewayPath);
+  constructor(host: HttpSessionHost, caller: Caller, gatewayPath: readonly string[]) {
+    super(host, caller, gatewayPath);
     this.#stream = new EventStream(this.unsent);
   }
 

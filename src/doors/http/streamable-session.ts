@@ -6,6 +6,7 @@ import { EventLog, readCursor, type Cursor } from './event-log.ts';
 import { beginEvents, EventStream } from './event-stream.ts';
 import { SessionExchange } from './exchange.ts';
 import { replyEmpty } from './reply.ts';
+import type { Caller } from './caller.ts';
 import { HttpSession, type HttpSessionHost } from './session.ts';
 import { UndeliveredMessages } from './undelivered.ts';
 import { LinkedSet } from '../../shared/linked-set.ts';
@@ -25,8 +26,8 @@ export class StreamableSession extends HttpSession {
   #streams = LISTENING;
   readonly #openStream = (): EventStream => this.#newStream(++this.#streams);
 
-  constructor(host: HttpSessionHost, principal: string, gatewayPath: readonly string[]) {
-    super(host, principal, gatewayPath);
+  constructor(host: HttpSessionHost, caller: Caller, gatewayPath: readonly string[]) {
+    super(host, caller, gatewayPath);
     this.#log = new EventLog(host.events);
   }
 

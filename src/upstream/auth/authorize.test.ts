@@ -10,7 +10,8 @@ import {
 } from '../../../test/servers/auth-server.mjs';
 import { createLogger } from '../../shared/log.ts';
 import type { Renewed } from '../login.ts';
-import { createLogin, login, loginState, logout, type AuthorizeOptions } from './index.ts';
+import { login, loginState, logout, type AuthorizeOptions } from './index.ts';
+import { createLogin } from './login.ts';
 
 let directory: string;
 let lines: string[];

@@ -15,7 +15,8 @@ import { assemblyForEsbuild } from '../../../scripts/lib/assembly.mjs';
 import { createLogger } from '../../shared/log.ts';
 import { until } from '../../../test/helpers/until.ts';
 import type { Login, Renewed } from '../login.ts';
-import { createLogin, login, loginState, type LoginOptions } from './index.ts';
+import { login, loginState, type LoginOptions } from './index.ts';
+import { createLogin } from './login.ts';
 
 let directory: string;
 let lines: string[];

@@ -28,7 +28,7 @@ export function redactConfig(text: string): string {
 
 /** Keys whose members are secrets, and keys that are one themselves. */
 const SECRET_MEMBERS = new Set(['env', 'headers', 'presets']);
-const SECRET_KEYS = new Set(['clientSecret', 'token', 'apiKey']);
+const SECRET_KEYS = new Set(['clientSecret', 'privateKey', 'assertion', 'token', 'apiKey']);
 const ADDRESSES = new Set(['url', 'baseUrl']);
 /** Alone, or behind the word that says which kind of key it is. */
 const REFERENCE = /^(?:[A-Za-z]+ )?\$\{(?:(?:env:)?\w+|secret:[\w.-]+)\}$/;

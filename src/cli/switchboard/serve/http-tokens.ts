@@ -3,7 +3,7 @@ import type { AccessTokens } from '../../../app/index.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/log.ts';
 import { sha256 } from '../../../shared/sha256.ts';
-import { readTokens } from '../token/token-file.ts';
+import { OWN_TOKEN, readTokens } from '../token/token-file.ts';
 
 /** How often the file with the named tokens is looked at, in milliseconds. */
 const CHECK_MS = 1000;
@@ -58,8 +58,8 @@ export class HttpTokens implements AccessTokens {
 
   /** A token made again under an old name is another principal. */
   #withNamed(named: ReturnType<typeof readTokens>): AccessTokens['current'] {
-    const hashes = [this.#own, ...named.map((each) => each.sha256)];
-    return hashes.map((hash) => ({ hash: Buffer.from(hash, 'hex'), principal: hash }));
+    const all = [{ name: OWN_TOKEN, sha256: this.#own }, ...named];
+    return all.map(({ name, sha256: hash }) => ({ name, hash: Buffer.from(hash, 'hex'), principal: hash }));
   }
 }
 

@@ -73,9 +73,9 @@ export async function serveHttp(
       'Set http.allowedHosts in the configuration to those names or addresses, or listen on one address.',
     );
   const token = await httpToken(config, env);
-  if (!isLoopback(host) && token.from === 'file')
+  if (!isLoopback(host) && token.from === 'file' && config.settings.http.oauth === undefined)
     throw new SwitchboardError('TOKEN_NEEDED', 'To let other machines connect, you must set a token.', {
-      hint: `Set http.token in the configuration, or ${TOKEN_VARIABLE}.`,
+      hint: `Set http.token in the configuration, or ${TOKEN_VARIABLE}, or set up an identity provider with http.oauth.`,
     });
   const tokens = new HttpTokens(token.token, tokenFile(env), log);
   const stopped = onStop(() => app.killNow(), log, reloader.reload);

@@ -3,7 +3,7 @@ import { SwitchboardError } from '../../../shared/errors.ts';
 import { sha256 } from '../../../shared/sha256.ts';
 import { usage } from '../../kit/arguments.ts';
 import type { CliCommand } from '../command.ts';
-import { changeTokens, tokenFile, type NamedToken } from './token-file.ts';
+import { changeTokens, OWN_TOKEN, tokenFile, type NamedToken } from './token-file.ts';
 
 export const tokenCreateCommand: CliCommand = {
   about: [
@@ -21,10 +21,12 @@ export const tokenCreateCommand: CliCommand = {
     const example = `For example: ${variant.program} token create laptop`;
     if (name === undefined) throw usage('token create needs a name.', example);
     if (more.length > 0) throw usage('token create takes one name.', example);
-    if (!NAME.test(name))
+    if (!NAME.test(name) || name === OWN_TOKEN)
       throw usage(
         `${JSON.stringify(name.slice(0, 80))} cannot be the name of a token.`,
-        'Use up to 64 letters, digits, ".", "_" and "-", and begin with a letter or a digit.',
+        name === OWN_TOKEN
+          ? 'Roles call the token of the gateway so. Choose another name.'
+          : 'Use up to 64 letters, digits, ".", "_" and "-", and begin with a letter or a digit.',
       );
     const file = tokenFile(env);
     const token = randomBytes(32).toString('base64url');

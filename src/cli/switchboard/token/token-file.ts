@@ -16,6 +16,9 @@ export interface NamedToken {
   readonly createdAt: string;
 }
 
+/** What roles call the token of the gateway; no named token is called so. */
+export const OWN_TOKEN = 'http.token';
+
 /** Where the named tokens are kept. */
 export function tokenFile(env: NodeJS.ProcessEnv): string {
   return join(stateDirectory(env), 'http-tokens.json');

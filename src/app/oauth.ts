@@ -1,0 +1,77 @@
+import { interpolate, interpolationProblem, type LoadedConfig, type Settings } from '../config/index.ts';
+import type { ProtectedResource } from '../doors/index.ts';
+import type { BoundedFetch } from '../identity/index.ts';
+import { SwitchboardError } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import { loadAuth } from '../upstream/index.ts';
+
+export interface OAuthContext {
+  readonly config: LoadedConfig;
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Logger;
+  /** What roles look at in the claims of a token, as text; empty: nothing. */
+  readonly roleClaims: (claims: Readonly<Record<string, unknown>>) => string;
+}
+
+/**
+ * Makes this gateway a resource that an identity provider guards, once its address is known. Undefined where it is not
+ * configured; the code is loaded only where it is.
+ */
+export async function openProtectedResource({
+  config,
+  env,
+  log,
+  roleClaims,
+}: OAuthContext): Promise<((url: string) => ProtectedResource) | undefined> {
+  const { oauth } = config.settings.http;
+  if (oauth === undefined) return undefined;
+  const { introspection, ...rest } = oauth;
+  const [{ OAuthResource }, fetch] = await Promise.all([import('../identity/index.ts'), fetchFor(oauth)]);
+  const asked = introspection && {
+    ...introspection,
+    clientSecret: filledIn(introspection.clientSecret, config, env),
+  };
+  return (url) =>
+    new OAuthResource({
+      ...rest,
+      introspection: asked,
+      resource: rest.resource ?? url,
+      ...{ roleClaims, fetch, log },
+    });
+}
+
+function filledIn(text: string, { secrets }: LoadedConfig, env: NodeJS.ProcessEnv): string {
+  const result = interpolate(text, env, secrets);
+  if (result.kind === 'text') return result.text;
+  throw new SwitchboardError(
+    'CONFIG_INVALID',
+    `http.oauth.introspection.clientSecret: ${interpolationProblem(result)}.`,
+    { hint: 'Set it, or remove "introspection".' },
+  );
+}
+
+/** Asks at the addresses that the operator has typed, and at those that are as public as these. */
+async function fetchFor({
+  issuer,
+  jwksUri,
+  introspection,
+}: NonNullable<Settings['http']['oauth']>): Promise<BoundedFetch> {
+  const { createAddressGuard, createGuardedFetch } = await loadAuth();
+  const typed = [issuer, jwksUri, introspection?.endpoint].flatMap((address) => {
+    if (address === undefined) return [];
+    const guard = createAddressGuard(new URL(address));
+    return [
+      { origin: new URL(address).origin, guard, fetch: createGuardedFetch(guard, undefined, TIMEOUT_MS) },
+    ];
+  });
+  return async (url, { method = 'GET', headers = {}, body } = {}) => {
+    const from = typed.find(({ origin }) => origin === url.origin) ?? typed[0];
+    if (from === undefined) throw new Error('The issuer has an address.');
+    // A form has a secret in it.
+    if (body !== undefined) await from.guard.checkEndpoint(url);
+    return from.fetch(url, { method, headers, ...(body === undefined ? {} : { body }) });
+  };
+}
+
+/** How long clients wait for an identity provider, in milliseconds. */
+const TIMEOUT_MS = 5000;

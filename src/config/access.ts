@@ -1,0 +1,48 @@
+import { DEFAULTS } from './defaults.ts';
+import type { ConfigInput, ConfigOutput } from './schema/config.ts';
+import type { Settings } from './settings.ts';
+
+type OAuthOutput = NonNullable<ConfigOutput['http']['oauth']>;
+type RolesOutput = NonNullable<ConfigOutput['roles']>;
+
+/** Roles by name, with every default applied. */
+export type Roles = NonNullable<Settings['roles']>;
+
+/** How much somebody may use. Undefined: any. */
+export type RoleLimits = NonNullable<Roles[string]['limits']>;
+
+/** What `http.oauth` says, with every default applied. The secret of the client is as it was written. */
+export function resolveOAuth(given: NonNullable<NonNullable<ConfigInput['http']>['oauth']>): OAuthOutput {
+  const { introspection, ...rest } = given;
+  return {
+    ...rest,
+    scopes: given.scopes ?? [],
+    principalClaim: given.principalClaim ?? DEFAULTS.oauth.principalClaim,
+    clockToleranceMs: given.clockToleranceMs ?? DEFAULTS.oauth.clockToleranceMs,
+    dpop: given.dpop ?? 'optional',
+    ...(introspection === undefined
+      ? {}
+      : {
+          introspection: {
+            ...introspection,
+            cacheMs: introspection.cacheMs ?? DEFAULTS.oauth.introspectionCacheMs,
+          },
+        }),
+  };
+}
+
+/** The roles of HTTP clients, with every default applied. */
+export function resolveRoles(given: NonNullable<ConfigInput['roles']>): RolesOutput {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, role]) => [
+      name,
+      {
+        ...role,
+        tools: role.tools ?? ['*'],
+        resources: role.resources ?? ['*'],
+        prompts: role.prompts ?? ['*'],
+        management: role.management ?? false,
+      },
+    ]),
+  );
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { calculateJwkThumbprint, EmbeddedJWK, errors, jwtVerify } from 'jose';
+import { TokenRejected, type Claims } from './access-token.ts';
+
+/** A request with a token that is bound to a key of its client. */
+export interface BoundRequest {
+  readonly token: string;
+  /** The DPoP header. */
+  readonly proof: string | undefined;
+  readonly method: string;
+  /** As the client sees it, without the query. */
+  readonly url: string;
+}
+
+/** How old a proof may be, in milliseconds, and how far in the future. */
+const PROOF_MS = 60_000;
+/** So many proofs are remembered. With more at one time, none is accepted until old ones end. */
+const MOST_PROOFS = 100_000;
+/** The longest id of a proof that is accepted, in characters. */
+const MAX_ID_CHARS = 256;
+
+/** A proof of possession is not accepted. The message is the end of a sentence. */
+export class ProofRejected extends TokenRejected {}
+
+/** Checks that who sends a token has the key it is bound to (RFC 9449). A proof is accepted once. */
+export class ProofChecker {
+  readonly #algorithms: readonly string[];
+  readonly #toleranceMs: number;
+  /** The proofs that were seen, with the time they end; the oldest first. */
+  readonly #seen = new Map<string, number>();
+
+  constructor(algorithms: readonly string[], toleranceMs: number) {
+    this.#algorithms = algorithms;
+    this.#toleranceMs = toleranceMs;
+  }
+
+  /** Throws ProofRejected. */
+  async check(request: BoundRequest, { cnf }: Claims): Promise<void> {
+    const bound = (cnf as { readonly jkt?: unknown } | undefined)?.jkt;
+    if (request.proof === undefined) throw new ProofRejected('the request has no DPoP proof');
+    const { thumbprint, claims } = await this.#verify(request.proof);
+    if (thumbprint !== bound) throw new ProofRejected('the DPoP proof is made with another key');
+    const { htm, htu, iat, jti, ath } = claims;
+    if (htm !== request.method) throw new ProofRejected('the DPoP proof is for another method');
+    if (typeof htu !== 'string' || !isSameAddress(htu, request.url))
+      throw new ProofRejected('the DPoP proof is for another address');
+    if (ath !== createHash('sha256').update(request.token).digest('base64url'))
+      throw new ProofRejected('the DPoP proof is for another token');
+    const madeAt = typeof iat === 'number' ? iat * 1000 : NaN;
+    const window = PROOF_MS + this.#toleranceMs;
+    if (!(Math.abs(Date.now() - madeAt) <= window))
+      throw new ProofRejected('the DPoP proof is too old, or from the future');
+    if (typeof jti !== 'string' || jti === '' || jti.length > MAX_ID_CHARS)
+      throw new ProofRejected('the DPoP proof has no usable jti');
+    this.#remember(`${thumbprint} ${jti}`, madeAt + window);
+  }
+
+  async #verify(proof: string): Promise<{ readonly thumbprint: string; readonly claims: Claims }> {
+    try {
+      const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
+        algorithms: [...this.#algorithms],
+        typ: 'dpop+jwt',
+      });
+      const { jwk } = protectedHeader;
+      if (jwk === undefined) throw new ProofRejected('the DPoP proof has no key');
+      return { thumbprint: await calculateJwkThumbprint(jwk, 'sha256'), claims: payload };
+    } catch (error) {
+      if (error instanceof errors.JOSEError) throw new ProofRejected('the DPoP proof is not valid');
+      throw error;
+    }
+  }
+
+  /** No proof lets in twice while it is young enough to. */
+  #remember(id: string, endsAt: number): void {
+    const now = Date.now();
+    // They end about in the order they come.
+    for (const [seen, end] of this.#seen) {
+      if (end > now) break;
+      this.#seen.delete(seen);
+    }
+    if (this.#seen.has(id)) throw new ProofRejected('the DPoP proof was used before');
+    if (this.#seen.size >= MOST_PROOFS) throw new ProofRejected('too many DPoP proofs arrive at once');
+    this.#seen.set(id, endsAt);
+  }
+}
+
+function isSameAddress(one: string, other: string): boolean {
+  if (!URL.canParse(one)) return false;
+  const [a, b] = [new URL(one), new URL(other)];
+  return a.origin === b.origin && a.pathname === b.pathname;
+}

@@ -1,0 +1,92 @@
+import { messageOf } from '../shared/errors.ts';
+import { isObject } from '../shared/is-object.ts';
+import { Refresher } from './refresher.ts';
+
+/** Fetches what the identity provider publishes, with bounds on time and size. */
+export type BoundedFetch = (url: URL, init?: BoundedInit) => Promise<Response>;
+
+export interface BoundedInit {
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: URLSearchParams;
+}
+
+/** What we use of the metadata of an authorization server (RFC 8414, OpenID Connect Discovery). */
+export interface IssuerMetadata {
+  readonly jwksUri: URL | undefined;
+  readonly introspectionEndpoint: URL | undefined;
+}
+
+/** The identity provider cannot be asked at the moment. */
+export class IssuerUnavailable extends Error {}
+
+/** How long metadata is kept, in milliseconds. */
+const FRESH_MS = 60 * 60_000;
+
+/** The metadata of an identity provider, read when it is needed. */
+export class Issuer {
+  readonly url: string;
+  readonly #fetch: BoundedFetch;
+  readonly #metadata: Refresher<IssuerMetadata>;
+
+  constructor(url: string, fetch: BoundedFetch) {
+    this.url = url;
+    this.#fetch = fetch;
+    this.#metadata = new Refresher({ load: () => this.#load(), freshMs: FRESH_MS });
+  }
+
+  /** Throws IssuerUnavailable. */
+  metadata(): Promise<IssuerMetadata> {
+    return this.#metadata.get();
+  }
+
+  async #load(): Promise<IssuerMetadata> {
+    let why = 'it publishes no metadata';
+    for (const address of metadataAddresses(this.url)) {
+      const document = await fetchJson(this.#fetch, address).catch((error: unknown) => {
+        why = messageOf(error);
+        return undefined;
+      });
+      if (document === undefined) continue;
+      // Another issuer's document would let that issuer's keys in (RFC 8414, section 3.3).
+      if (document.issuer === this.url)
+        return {
+          jwksUri: addressIn(document.jwks_uri),
+          introspectionEndpoint: addressIn(document.introspection_endpoint),
+        };
+      why = `the metadata at ${address.href} is that of another issuer`;
+    }
+    throw new IssuerUnavailable(why);
+  }
+}
+
+/** Where an issuer with or without a path publishes its metadata, in the order in which clients look. */
+function metadataAddresses(issuer: string): URL[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  const names = ['oauth-authorization-server', 'openid-configuration'];
+  return [
+    ...names.map((name) => new URL(`${origin}/.well-known/${name}${path}`)),
+    ...(path === '' ? [] : [new URL(`${origin}${path}/.well-known/openid-configuration`)]),
+  ];
+}
+
+function addressIn(value: unknown): URL | undefined {
+  return typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+}
+
+/** A JSON object at an address. Throws IssuerUnavailable. */
+export async function fetchJson(
+  fetch: BoundedFetch,
+  url: URL,
+  init?: BoundedInit,
+): Promise<Readonly<Record<string, unknown>>> {
+  const response = await fetch(url, init).catch((error: unknown) => {
+    throw new IssuerUnavailable(messageOf(error), { cause: error });
+  });
+  if (response.status !== 200)
+    throw new IssuerUnavailable(`${url.origin}${url.pathname} responded with status ${response.status}`);
+  const document = await response.json().catch(() => undefined);
+  if (isObject(document)) return document;
+  throw new IssuerUnavailable(`${url.origin}${url.pathname} did not respond with a JSON object`);
+}

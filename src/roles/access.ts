@@ -1,0 +1,134 @@
+import type { RoleLimits, Roles } from '../config/index.ts';
+import { matchGlob } from '../shared/glob.ts';
+import { sha256 } from '../shared/sha256.ts';
+
+/** What an identity provider says of a caller. */
+type Claims = Readonly<Record<string, unknown>>;
+
+/** Who calls, as roles see it. */
+export interface RoleBearer {
+  /** The name of its access token. */
+  readonly token?: string | undefined;
+  readonly claims?: Claims | undefined;
+}
+
+/** The kinds of components that roles tell apart; templates are resources. */
+export type RoleKind = 'tools' | 'resources' | 'prompts';
+
+/** What one role allows of a server: patterns of names; a leading ! excludes. */
+export type ServerGrant = Readonly<Record<RoleKind, readonly string[]>>;
+
+/** What a caller may see and call, by the roles it has. */
+export interface Access {
+  /** Equal where the same is allowed. */
+  readonly key: string;
+  /** What is allowed of a server: all that one of these grants allows. None: the server does not exist for the caller. */
+  grantsFor(server: string): readonly ServerGrant[];
+  /** Whether the tools that manage servers are allowed. */
+  readonly management: boolean;
+  readonly limits: RoleLimits;
+}
+
+/** What somebody may do who has these roles. Somebody without a role may do nothing. */
+export function accessOf(roles: Roles, bearer: RoleBearer): Access {
+  const names = Object.keys(roles).filter((name) => has(roles[name], bearer));
+  const held = names.flatMap((name) => roles[name] ?? []);
+  const known = new Map<string, readonly ServerGrant[]>();
+  const limitOf = (limit: keyof RoleLimits): number | undefined => {
+    const said = held.flatMap(({ limits }) => limits?.[limit] ?? []);
+    return said.length === 0 ? undefined : Math.max(...said);
+  };
+  return {
+    key: sha256(JSON.stringify(held)),
+    management: held.some(({ management }) => management),
+    limits: {
+      callsPerMinute: limitOf('callsPerMinute'),
+      concurrentCalls: limitOf('concurrentCalls'),
+      resultBytes: limitOf('resultBytes'),
+    },
+    grantsFor(server) {
+      let grants = known.get(server);
+      if (grants === undefined) {
+        grants = held
+          .filter(({ servers }) => matchesAny(servers, server))
+          .map(({ tools, resources, prompts }) => ({ tools, resources, prompts }));
+        known.set(server, grants);
+      }
+      return grants;
+    },
+  };
+}
+
+/** Whether one of the grants allows a component, by the server's own name or URI. */
+export function isGranted(grants: readonly ServerGrant[], kind: RoleKind, name: string): boolean {
+  return grants.some((grant) => matchesAny(grant[kind], name));
+}
+
+/** Whether one of the grants allows everything of a server. */
+export function isWhole(grants: readonly ServerGrant[]): boolean {
+  return grants.some((grant) =>
+    [grant.tools, grant.resources, grant.prompts].every(
+      (patterns) => patterns.includes('*') && !patterns.some((pattern) => pattern.startsWith('!')),
+    ),
+  );
+}
+
+/** What roles look at in the claims of a token, as text: equal where they cannot tell two tokens apart. */
+export function roleClaims(roles: Roles | undefined, claims: Claims): string {
+  const wanted = Object.values(roles ?? {}).flatMap(({ match }) =>
+    typeof match === 'string' ? [] : Object.keys(match.claims ?? {}),
+  );
+  const said = [...new Set([...USUAL, ...wanted])].sort().flatMap((name) => {
+    const value = claimAt(claims, name);
+    return value === undefined
+      ? []
+      : [[name, Array.isArray(value) ? [...(value as unknown[])].sort() : value]];
+  });
+  return said.length === 0 ? '' : JSON.stringify(said);
+}
+
+/** These count from the beginning, so that most roles can be added while clients are connected. */
+const USUAL = ['groups', 'roles'];
+
+function has(role: Roles[string] | undefined, { token, claims = {} }: RoleBearer): boolean {
+  if (role === undefined) return false;
+  const { match } = role;
+  if (match === 'everyone') return true;
+  if (token !== undefined) return match.tokens !== undefined && matchesAny(match.tokens, token);
+  const wanted = Object.entries(match.claims ?? {});
+  return (
+    wanted.length > 0 && wanted.every(([name, patterns]) => claimMatches(claimAt(claims, name), patterns))
+  );
+}
+
+/** The claim of a name; of a name with dots also the member of a claim. */
+function claimAt(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let value: unknown = claims;
+  for (const part of name.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
+    value = (value as Claims)[part];
+  }
+  return value;
+}
+
+/** A list matches where one of its members does, and so does `scope`, whose members have spaces between them. */
+function claimMatches(value: unknown, patterns: string | readonly string[]): boolean {
+  const wanted = typeof patterns === 'string' ? [patterns] : patterns;
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const words = values.flatMap((each) =>
+    typeof each === 'string' ? [each, ...each.split(' ')] : [String(each)],
+  );
+  return value !== undefined && words.some((word) => matchesAny(wanted, word));
+}
+
+/** Whether a name matches one pattern at least, and none that excludes it. */
+function matchesAny(patterns: readonly string[], name: string): boolean {
+  let found = false;
+  for (const pattern of patterns) {
+    if (pattern.startsWith('!')) {
+      if (matchGlob(pattern.slice(1), name)) return false;
+    } else found ||= pattern === '*' || matchGlob(pattern, name);
+  }
+  return found;
+}
