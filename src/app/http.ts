@@ -5,6 +5,7 @@ import {
   type AccessTokens,
   type ClientWorkspace,
   type HttpDoor,
+  type HttpReplicas,
   type PageHandler,
 } from '../doors/index.ts';
 import type { Gateway } from '../gateway/index.ts';
@@ -24,6 +25,8 @@ export interface HttpOptions {
   /** 0: any that is free. */
   readonly port: number;
   readonly tokens: AccessTokens;
+  /** The token that all replicas have, for what they prove to each other. Default: each has one of its own. */
+  readonly sharedToken?: string | undefined;
   /** Takes requests of browsers. Default: there is no page. */
   readonly page?: PageHandler;
   /** Why new clients should go elsewhere, in one word for /readyz, such as a store that is away. Default: they need not. */
@@ -40,6 +43,8 @@ interface HttpContext {
   readonly self: string;
   /** Takes the requests of clients without sessions. */
   readonly principals: Principals;
+  /** The gateways that act as one with this; undefined: there are none. */
+  readonly replicas: HttpReplicas | undefined;
   /** A workspace for one client with a session, and how it ends. */
   readonly openLegacy: (gatewayPath: readonly string[]) => {
     readonly workspace: Workspace;
@@ -52,7 +57,7 @@ export function openHttpFor(
   { host, port, tokens, page, notReady, emptied }: HttpOptions,
   context: HttpContext,
 ): Promise<HttpDoor> {
-  const { program, log, config, self, principals } = context;
+  const { program, log, config, self, principals, replicas } = context;
   const { http, limits } = config().settings;
   return openHttp({
     host,
@@ -77,6 +82,7 @@ export function openHttpFor(
     notReady,
     ...(page === undefined ? {} : { page }),
     ...(emptied === undefined ? {} : { emptied }),
+    replicas,
   });
 }
 

@@ -39,6 +39,7 @@ export const DEFAULTS = {
   instructions: { maxChars: 2000 },
   isolation: 'session',
   http: { maxSessions: 1000, sessionIdleMs: 1_800_000, maxProcesses: 256 },
+  replica: { group: 'default' },
   management: { enabled: false, approval: 'ask', persist: false },
   /** In milliseconds. */
   timeouts: {

@@ -42,5 +42,6 @@ export { resultSettings, type ResultSettings } from './result-settings.ts';
 export { ownSchema } from './schema-copy.ts';
 export { searchReport } from './search-report.ts';
 export type { Settings } from './settings.ts';
+export { storeUrlOf } from './store-url.ts';
 export { redactUrl } from './redact-url.ts';
 export type { Origin, Pattern, ToolSettings } from './tool-settings.ts';

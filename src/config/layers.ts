@@ -215,6 +215,7 @@ const MERGED = [
   'suite',
   'tools',
   'http',
+  'replica',
   'instructions',
   'timeouts',
   'introspection',

@@ -18,6 +18,7 @@ export type Settings = DeepReadonly<
     | 'logDirectory'
     | 'management'
     | 'http'
+    | 'store'
     | 'audit'
     | 'metrics'
     | 'telemetry'
@@ -52,7 +53,7 @@ export type ServerTimeouts = Omit<Settings['timeouts'], 'firstListMs' | 'hookMs'
  * type comes from the schema, so a setting that is added there and forgotten here does not compile.
  */
 export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWITCHBOARD): Settings {
-  const { introspection = {}, code = {}, limits = {}, http = {} } = config;
+  const { introspection = {}, code = {}, limits = {}, http = {}, replica = {} } = config;
   return {
     discoverGlobs: globsOf(config, variant),
     exposure: config.exposure ?? variant.defaults.exposure,
@@ -68,6 +69,7 @@ export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWI
       console: http.console ?? 'on',
       maxProcesses: http.maxProcesses ?? DEFAULTS.http.maxProcesses,
     },
+    replica: { ...replica, group: replica.group ?? DEFAULTS.replica.group },
     // Without a prototype: a server may be called "constructor".
     suites: Object.assign(Object.create(null) as Record<string, never>, config.suites),
     management: resolveManagement(config.management, variant.defaults.management),

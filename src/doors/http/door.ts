@@ -14,6 +14,7 @@ import { Guard, type GuardOptions, type LoopGuardOptions } from './guard.ts';
 import { handlersFor, ROUTES } from './handlers.ts';
 import type { RepeatedParam } from './modern-headers.ts';
 import { ModernPosts, type ModernPrincipals } from './modern-posts.ts';
+import { PassedRequests, type HttpReplicas } from './pass-on.ts';
 import { answerProbe, PROBES } from './probes.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { HTTP_REFUSALS } from './refusals.ts';
@@ -49,6 +50,8 @@ export interface HttpDoorOptions {
   readonly page?: PageHandler;
   /** Detects that this gateway is its own client. Default: no detection. */
   readonly loopGuard?: LoopGuardOptions;
+  /** The gateways that act as one with this. Default: there are none. */
+  readonly replicas?: HttpReplicas | undefined;
   /** Default: `DEFAULT_TIMEOUTS`. */
   readonly timeouts?: Partial<HttpTimeouts>;
 }
@@ -86,7 +89,7 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** The door for any number of HTTP clients. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
-  const { limits, log, open, status, page, notReady } = options;
+  const { limits, log, open, status, page, notReady, replicas } = options;
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const guard = new Guard(options.guard);
   const { tokens } = options.guard;
@@ -101,6 +104,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     else replyError(response, HTTP_REFUSALS.failed);
   };
   const posts = new PostReader(limits.bodyBytes, failed);
+  const passed = replicas && new PassedRequests(replicas, log);
   const ticking = setInterval(() => posts.giveUpStalled(timeouts), timeouts.tickMs).unref();
   const handlers = handlersFor({
     sessions,
@@ -110,6 +114,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       log,
       timeouts,
       events: new EventStore(),
+      ...(replicas && { ownedId: (random) => replicas.ownedId(random) }),
       left: (session: HttpSession) => sessions.remove(session),
     },
     posts,
@@ -117,6 +122,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     status,
     isRevoked: (principal) => !tokens.current.some((token) => token.principal === principal),
     loopGuard: options.loopGuard,
+    passed,
   });
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
@@ -130,7 +136,13 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     const route = ROUTES.get(path);
     const admit = (): void => connections.admit(request.socket);
     if (route === undefined && page?.(request, response, admit) === true) return;
-    const checked = guard.check(request);
+    const fromReplica = passed?.principalOf(request);
+    if (typeof fromReplica === 'object') {
+      refusals.add(fromReplica.status, 'no valid proof of a replica', undefined);
+      replyErrorUnread(request, response, fromReplica);
+      return;
+    }
+    const checked = fromReplica ?? guard.check(request);
     if (typeof checked !== 'string') {
       // Any other path is untrusted, and may contain a token.
       refusals.add(checked.status, checked.why, route === undefined ? undefined : path);
@@ -192,7 +204,10 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     async drain(ms) {
       draining = true;
       const all = sessions.all();
-      await waitAtMost(ms, Promise.all([options.modern.idle(), ...all.map(({ client }) => client.idle())]));
+      await waitAtMost(
+        ms,
+        Promise.all([options.modern.idle(), passed?.idle(), ...all.map(({ client }) => client.idle())]),
+      );
       for (const { client } of all) client.failAll();
       options.modern.failAll();
       await flush(all);
@@ -208,6 +223,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       options.modern.failAll();
       await sessions.close();
       await flush(all);
+      passed?.close();
       server.closeAllConnections();
       modern.close();
       await closed;
