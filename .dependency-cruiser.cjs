@@ -17,6 +17,8 @@ const folders = {
   results: ['gateway', 'protocol', 'wire', 'process'],
   management: ['gateway', 'protocol', 'wire', 'config'],
   doors: ['gateway', 'protocol', 'wire'],
+  store: [],
+  replicas: ['store'],
   // In layers; see below. Its features/mcp/ alone knows the core.
   switchyard: ['process', 'gateway', 'protocol', 'wire'],
   hooks: ['gateway', 'protocol', 'wire'],
@@ -206,6 +208,12 @@ const rules = [
     to: { path: 'node_modules/(quickjs-emscripten-core|@jitl|sucrase)/' },
   },
   {
+    name: 'the-client-of-redis-lives-in-store',
+    severity: 'error',
+    from: { path: '^src', pathNot: ['^src/store/', '\\.test\\.ts$'] },
+    to: { path: '(^|/)node_modules/@redis/' },
+  },
+  {
     name: 'model-libraries-live-in-language-models',
     severity: 'error',
     from: { path: '^src', pathNot: ['^src/language/models/', '\\.test\\.ts$'] },
@@ -266,7 +274,7 @@ const rules = [
     to: {
       path: '^src/[^/]+/',
       pathNot:
-        '^src/(shared|app|cli|config|console|switchyard|hosts|language|exposure|gateway|process|search|secrets|audit)/',
+        '^src/(shared|app|cli|config|console|switchyard|hosts|language|exposure|gateway|process|search|secrets|audit|store)/',
     },
   },
 ];

@@ -13,6 +13,7 @@ import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { stateDirectory } from '../shared/paths.ts';
 import { withTimeout } from '../shared/with-timeout.ts';
+import { Sequence, type Store } from '../store/index.ts';
 import { Decisions, Pins } from '../trust/index.ts';
 import { loadAuth, loadConnection } from '../upstream/index.ts';
 import { directAccess, type DirectAccess } from './direct-access.ts';
@@ -62,6 +63,8 @@ export interface AppOptions {
   readonly callerMs?: number;
   /** Variables that are meant for this program and would mislead a server. Default none. */
   readonly ownVariables?: readonly string[];
+  /** What this gateway shares with others that act as one with it. Default: it is the only one. */
+  readonly store?: Store | undefined;
 }
 
 /** The gateway with everything it needs, wired together. The only place that knows every part. */
@@ -125,6 +128,7 @@ export function createApp(options: AppOptions): App {
     stateDirectory: stateDirectory(env),
     hiddenArguments: (server) => redactedFields(workspaces.main.manager, server),
     log,
+    sequence: options.store && new Sequence(options.store, 'audit'),
   });
   const hooks = new Hooks({ config: () => current.config, print: options.stderr, log });
   const called: Auditor['called'] = (call, tool, server) => auditor.called(call, tool, server);
@@ -158,6 +162,7 @@ export function createApp(options: AppOptions): App {
     },
     decisions,
     pins,
+    store: options.store,
     mostProcesses: () => http.mostProcesses,
     called,
     hooks: () => hooks.current(),
@@ -176,7 +181,7 @@ export function createApp(options: AppOptions): App {
     allowProject,
     called,
   });
-  const http = new HttpDoors({ program, log, env, sources, workspaces });
+  const http = new HttpDoors({ program, log, env, sources, workspaces, store: options.store });
   const operations = new Operations({
     watchers: watched,
     sessions: () => [...workspaces.all].reduce((sum, each) => sum + each.gateway.sessions.size, 0),

@@ -3,6 +3,7 @@ import { MANAGEMENT_TOOLS, type Settings } from '../config/index.ts';
 import type { Call } from '../gateway/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { sha256 } from '../shared/sha256.ts';
+import type { Sequence } from '../store/index.ts';
 
 export interface AuditorOptions {
   readonly settings: () => Settings['audit'];
@@ -10,6 +11,8 @@ export interface AuditorOptions {
   /** The arguments of a server's tools that the configuration hides; of all servers where none is given. */
   readonly hiddenArguments: (server: string | undefined) => readonly string[];
   readonly log: Logger;
+  /** Numbers for the lines of several gateways that act as one. Default: lines have none. */
+  readonly sequence?: Pick<Sequence, 'next'> | undefined;
 }
 
 /** Records calls where the configuration wants it. What writes them is loaded with the first. */
@@ -17,6 +20,8 @@ export class Auditor {
   readonly #options: AuditorOptions;
   /** A call passes several places that tell of it. */
   readonly #known = new WeakSet<Call>();
+  /** Lines that wait for their number or for the file to be opened. */
+  readonly #writing = new Set<Promise<void>>();
   #log: { readonly settings: Settings['audit']; readonly opened: Promise<OpenLog> } | undefined;
 
   constructor(options: AuditorOptions) {
@@ -54,13 +59,17 @@ export class Auditor {
       const isManagement = owner === undefined && MANAGEMENT_TOOLS.some((each) => each === name);
       const shows = settings.arguments && written !== undefined && !isManagement;
       const hidden = shows ? [...settings.redact, ...this.#options.hiddenArguments(owner)] : [];
-      void opened.then(({ log, redact }) =>
-        log.write(shows ? { ...record, arguments: redact(written, new Set(hidden)) } : record),
+      const numbered = this.#options.sequence?.next().then((seq) => ({ ...record, seq }));
+      const writing = Promise.all([opened, numbered ?? record]).then(([{ log, redact }, line]) =>
+        log.write(shows ? { ...line, arguments: redact(written, new Set(hidden)) } : line),
       );
+      this.#writing.add(writing);
+      void writing.finally(() => this.#writing.delete(writing));
     };
   }
 
   async close(): Promise<void> {
+    await Promise.all(this.#writing);
     await (await this.#log?.opened)?.log.close();
   }
 

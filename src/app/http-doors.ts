@@ -1,5 +1,7 @@
 import { loadModernEndpoint, type HttpDoor } from '../doors/index.ts';
+import type { Replicas } from '../replicas/index.ts';
 import type { Logger } from '../shared/log.ts';
+import type { Store } from '../store/index.ts';
 import type { HttpOptions, Principals, SharedServers } from './http.ts';
 import type { Sources } from './sources.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -10,6 +12,8 @@ export interface HttpDoorsOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly sources: Sources;
   readonly workspaces: Workspaces;
+  /** What the gateways that act as one with this share. Default: there are none. */
+  readonly store: Store | undefined;
 }
 
 /** Lets clients connect over HTTP. Their code is loaded with the first door. */
@@ -29,11 +33,14 @@ export class HttpDoors {
     const { program, log, env, sources, workspaces } = this.#options;
     const http = await import('./http.ts');
     const openEndpoint = await loadModernEndpoint();
+    const replicas = await this.#replicas(options);
+    const suspended = replicas && { ownedId: (random: string) => replicas.ownedId(random) };
     workspaces.shared ??= this.#sharedServers(http.SharedServers);
     const principals = new http.Principals({
       log,
       openWorkspace: (caller) => workspaces.openFor({ era: 'modern', caller }),
-      openEndpoint: ({ gateway, identity }, principal) => openEndpoint({ gateway, identity, log, principal }),
+      openEndpoint: ({ gateway, identity }, principal) =>
+        openEndpoint({ gateway, identity, log, principal, ...(suspended && { suspended }) }),
     });
     this.#principals.add(principals);
     this.mostProcesses = workspaces.current.config.settings.http.maxProcesses;
@@ -44,10 +51,40 @@ export class HttpDoors {
       config: () => workspaces.current.config,
       self: sources.self,
       principals,
+      replicas,
       openLegacy: (session) => workspaces.openFor({ era: 'legacy', ...session }),
     });
     this.url = door.url;
-    return door;
+    return replicas === undefined ? door : this.#joined(door, replicas, options);
+  }
+
+  /** The gateways that act as one with this, found through the store. */
+  async #replicas({ sharedToken }: HttpOptions): Promise<Replicas | undefined> {
+    const { store, log } = this.#options;
+    if (store === undefined) return undefined;
+    const { Replicas: Found } = await import('../replicas/index.ts');
+    return new Found({ store, token: sharedToken, log });
+  }
+
+  /** A door that the others pass requests on to while it is open. */
+  async #joined(door: HttpDoor, replicas: Replicas, { host }: HttpOptions): Promise<HttpDoor> {
+    const { log, workspaces } = this.#options;
+    const { replicaAddress } = await import('../replicas/index.ts');
+    const { address = replicaAddress(host, door.port), group } = workspaces.current.config.settings.replica;
+    await replicas.join(address);
+    log.info('joined the replicas', { replica: replicas.self, address, group });
+    return {
+      url: door.url,
+      port: door.port,
+      get sessions() {
+        return door.sessions;
+      },
+      drain: (ms) => door.drain(ms),
+      close: async () => {
+        await door.close();
+        await replicas.leave();
+      },
+    };
   }
 
   /** Ends what waits for a client to come back. */

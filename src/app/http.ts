@@ -6,6 +6,7 @@ import {
   type Caller,
   type ClientWorkspace,
   type HttpDoor,
+  type HttpReplicas,
   type PageHandler,
 } from '../doors/index.ts';
 import type { Gateway } from '../gateway/index.ts';
@@ -27,6 +28,8 @@ export interface HttpOptions {
   /** 0: any that is free. */
   readonly port: number;
   readonly tokens: AccessTokens;
+  /** The token that all replicas have, for what they prove to each other. Default: each has one of its own. */
+  readonly sharedToken?: string | undefined;
   /** Takes requests of browsers. Default: there is no page. */
   readonly page?: PageHandler;
   /** Why new clients should go elsewhere, in one word for /readyz, such as a store that is away. Default: they need not. */
@@ -51,6 +54,8 @@ interface HttpContext {
   readonly self: string;
   /** Takes the requests of clients without sessions. */
   readonly principals: Principals;
+  /** The gateways that act as one with this; undefined: there are none. */
+  readonly replicas: HttpReplicas | undefined;
   /** A workspace for one client with a session, and how it ends. */
   readonly openLegacy: (client: SessionClient) => {
     readonly workspace: Workspace;
@@ -63,7 +68,7 @@ export async function openHttpFor(
   { host, port, tokens, page, notReady, emptied }: HttpOptions,
   context: HttpContext,
 ): Promise<HttpDoor> {
-  const { program, log, config, env, self, principals } = context;
+  const { program, log, config, env, self, principals, replicas } = context;
   const roleClaimsIn = (claims: NonNullable<Caller['claims']>): string =>
     roleClaims(config().settings.roles, claims);
   const resource = await openProtectedResource({ config: config(), env, log, roleClaims: roleClaimsIn });
@@ -92,6 +97,7 @@ export async function openHttpFor(
     notReady,
     ...(page === undefined ? {} : { page }),
     ...(emptied === undefined ? {} : { emptied }),
+    replicas,
   });
 }
 

@@ -9,3 +9,4 @@ export type { ServerState } from './workspace.ts';
 export { everythingToAllow } from './services-to-allow.ts';
 export { isNotable, type AllowedTool, type ServerReview, type ToolReview } from '../trust/index.ts';
 export { loadAuth } from '../upstream/index.ts';
+export { recallLists } from './shared-lists.ts';

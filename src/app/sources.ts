@@ -1,7 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import {
-  connectionSettings,
   isRuntimeServer,
   type ConfiguredServer,
   type LoadedConfig,
@@ -30,11 +28,13 @@ import { shellWord } from '../shared/shell-word.ts';
 import { VERSION } from '../shared/version.ts';
 import type { FileApproval } from '../switchyard/features/mcp/index.ts';
 import type { Decisions, Pins } from '../trust/index.ts';
-import { createServerCache, ServerSource, serverCacheKey, type UpstreamContext } from '../upstream/index.ts';
+import type { Store } from '../store/index.ts';
+import { createServerCache, ServerSource, type UpstreamContext } from '../upstream/index.ts';
 import { builtinSource, upstreamServer, withLanguageModel } from './entry.ts';
 import type { Auditor } from './auditor.ts';
 import { interceptCalls } from './intercept-calls.ts';
 import { ServerProcesses } from './server-processes.ts';
+import { listsDirectory, listsKey, shareLists } from './shared-lists.ts';
 import { serverSecrets } from './server-secrets.ts';
 import { pinnedServer, withTrust, type TrustContext } from './trust.ts';
 
@@ -61,6 +61,8 @@ export interface SourcesOptions {
   /** What users decided about tools, and what tools said when they were first used. */
   readonly decisions: Decisions;
   readonly pins: Pins;
+  /** What gateways that act as one share. Default: this is the only one. */
+  readonly store: Store | undefined;
   /** How many processes may run at one time. */
   readonly mostProcesses: () => number;
 }
@@ -101,13 +103,18 @@ export function createSources(options: SourcesOptions): Sources {
   const inheritable = Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
   const directory = stateDirectory(env);
   const keychain = new SystemKeychain(env);
-  const memory = createServerCache(join(directory, 'servers'), log);
+  const { store } = options;
+  const memory = createServerCache(
+    listsDirectory(env),
+    log,
+    store && ((key, record) => shareLists(store, key, record, log)),
+  );
   const deadlines = new Deadlines();
   // With about one CPU for each, all of them are up sooner than if they started together.
   const startLimiter = new StartLimiter({ concurrency: Math.max(2, availableParallelism()) });
   const cacheOf = (server: ServerDefinition): UpstreamContext['cache'] =>
     memory.of({
-      key: () => serverCacheKey(server.kind, connectionSettings(server)),
+      key: () => listsKey(server),
       secrets: () => serverSecrets(server, inheritable),
     });
   const processes = new ServerProcesses();

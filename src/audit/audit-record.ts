@@ -2,6 +2,8 @@
 export interface AuditRecord {
   /** When the call came, as an ISO date. */
   readonly time: string;
+  /** With a store: a number that no other line of any replica has. Missing while the store is away. */
+  readonly seq?: number | undefined;
   /** What the client calls itself. */
   readonly client?: string | undefined;
   /** Over HTTP: the beginning of the SHA-256 of the client's token. */

@@ -48,6 +48,7 @@ export const DEFAULTS = {
   http: { maxSessions: 1000, sessionIdleMs: 1_800_000, maxProcesses: 256 },
   /** Of `http.oauth`. */
   oauth: { principalClaim: 'sub', clockToleranceMs: 30_000, introspectionCacheMs: 30_000 },
+  replica: { group: 'default' },
   management: { enabled: false, approval: 'ask', persist: false },
   /** In milliseconds. */
   timeouts: {

@@ -221,6 +221,7 @@ const MERGED = [
   'suite',
   'tools',
   'http',
+  'replica',
   'instructions',
   'timeouts',
   'introspection',

@@ -46,6 +46,7 @@ describe('settings', () => {
           console: 'on',
           maxProcesses: 256,
         },
+        replica: { group: 'default' },
         management: { enabled: false, approval: 'ask', persist: false },
         suites: {},
         timeouts: {
@@ -138,6 +139,7 @@ describe('settings', () => {
         console: 'on',
         maxProcesses: 256,
       },
+      replica: { group: 'default' },
       management: { enabled: true, approval: 'ask', persist: false },
       suites: {},
       timeouts: {

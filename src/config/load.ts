@@ -48,6 +48,8 @@ export interface LoadedConfig extends ResolvedServers {
   readonly logDirectory: string | undefined;
   /** `http.token` as it was written, and where; httpTokenOf fills it in. Never to be shown. */
   readonly writtenHttpToken: { readonly text: string; readonly file: string } | undefined;
+  /** `store` as it was written, and where; storeUrlOf fills it in. Never to be shown. Default: there is none. */
+  readonly writtenStore?: { readonly text: string; readonly file: string } | undefined;
   /** Those that the configuration refers to. Default: it refers to none. */
   readonly secrets?: Secrets;
   /** What of the project is not allowed yet; undefined where nothing is left to allow. */
@@ -146,7 +148,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     ...hooksIn(layers),
     ...(secrets === NO_SECRETS ? {} : { secrets }),
     logDirectory: logDirectoryOf(layers, env, secrets, warn),
-    writtenHttpToken: httpTokenIn(layers),
+    writtenHttpToken: writtenIn(layers, ({ http }) => http?.token),
+    writtenStore: writtenIn(layers, ({ store }) => store),
     ...{ servers, disabled, disabledAt, unusable, order, notAllowed, openApproval, compounds, warnings },
   };
 }
@@ -212,9 +215,13 @@ function filesOf(layers: readonly Layer[], key: 'suites' | 'tools'): ReadonlyMap
   return files;
 }
 
-function httpTokenIn(layers: readonly Layer[]): LoadedConfig['writtenHttpToken'] {
+/** A text of the configuration, from the file with the most say. */
+function writtenIn(
+  layers: readonly Layer[],
+  read: (config: Layer['config']) => string | undefined,
+): LoadedConfig['writtenHttpToken'] {
   for (const { config, file = '' } of layers) {
-    const text = config.http?.token;
+    const text = read(config);
     if (text !== undefined) return { text, file };
   }
   return undefined;

@@ -19,6 +19,7 @@ export type Settings = DeepReadonly<
     | 'logDirectory'
     | 'management'
     | 'http'
+    | 'store'
     | 'audit'
     | 'metrics'
     | 'telemetry'
@@ -53,7 +54,7 @@ export type ServerTimeouts = Omit<Settings['timeouts'], 'firstListMs' | 'hookMs'
  * type comes from the schema, so a setting that is added there and forgotten here does not compile.
  */
 export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWITCHBOARD): Settings {
-  const { introspection = {}, code = {}, limits = {}, http = {} } = config;
+  const { introspection = {}, code = {}, limits = {}, http = {}, replica = {} } = config;
   return {
     discoverGlobs: globsOf(config, variant),
     exposure: config.exposure ?? variant.defaults.exposure,
@@ -71,6 +72,7 @@ export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWI
       oauth: http.oauth && resolveOAuth(http.oauth),
     },
     roles: config.roles && resolveRoles(config.roles),
+    replica: { ...replica, group: replica.group ?? DEFAULTS.replica.group },
     // Without a prototype: a server may be called "constructor".
     suites: Object.assign(Object.create(null) as Record<string, never>, config.suites),
     management: resolveManagement(config.management, variant.defaults.management),

@@ -3,6 +3,7 @@ export type { Caller, ProtectedResource } from './http/caller.ts';
 export type { HttpDoor, PageHandler } from './http/door.ts';
 export type { AccessTokens } from './http/guard.ts';
 export { loadModernEndpoint, openHttp } from './lazy.ts';
+export type { HttpReplicas } from './http/pass-on.ts';
 export type { ModernPrincipals } from './http/modern-posts.ts';
 export type { ClientWorkspace } from './http/session.ts';
 export type { ModernEndpoint } from './modern/endpoint.ts';

@@ -621,6 +621,19 @@ export const ERROR_CODES = {
    */
   TOKEN_STORE: FAILED,
 
+  // ## Replicas
+
+  /**
+   * The address of the store is invalid, or a variable or secret in it is not set.
+   * @fix Write `"store": "redis://host:6379"`, with the password as `${secret:NAME}` or `${NAME}`.
+   */
+  STORE_INVALID: CONFIG,
+  /**
+   * Redis or Valkey cannot be reached, or does not answer in time.
+   * @fix Check that it runs at the address of `store`, and try again.
+   */
+  STORE_AWAY: FAILED,
+
   // ## Hooks
 
   /**

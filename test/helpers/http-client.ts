@@ -155,6 +155,13 @@ export class HttpSession {
     return session;
   }
 
+  /** The same session at another address, with ids of its own. */
+  through(target: Target): HttpSession {
+    const other = new HttpSession(target, this.id);
+    other.#lastId = this.#lastId += 1000;
+    return other;
+  }
+
   /** Any text as the body of a POST. */
   post(body: string, signal?: AbortSignal): Promise<Response> {
     return fetch(this.target.url, {

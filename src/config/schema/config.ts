@@ -186,6 +186,25 @@ const telemetry = z.strictObject({
     .describe('Part of the traces that begin here to record. Default: OTEL_TRACES_SAMPLER, otherwise all.'),
 });
 
+const replica = z
+  .strictObject({
+    address: z
+      .string({ error: 'must be a string' })
+      .regex(/^http:\/\/[^\s/?#@]+\/?$/u, {
+        error: 'must be an address such as "http://10.0.0.7:3006", without a path',
+      })
+      .optional()
+      .describe(
+        'Where the other replicas reach this one. Default: the address it listens on or, for 0.0.0.0, that of the machine.',
+      ),
+    group: z
+      .string({ error: 'must be a string' })
+      .regex(/^[\w.-]{1,64}$/u, { error: 'must be 1 to 64 of the characters A-Z a-z 0-9 _ . -' })
+      .default(DEFAULTS.replica.group)
+      .describe('Gateways with the same store and the same group act as one.'),
+  })
+  .describe('This gateway among those that use the same store.');
+
 export const config = z
   .strictObject({
     $schema: z
@@ -257,6 +276,13 @@ export const config = z
       ),
     http: http.prefault({}),
     roles: roles.optional(),
+    store: nonEmptyText()
+      .optional()
+      .describe(
+        'Redis or Valkey that several gateways behind a load balancer share, such as "redis://host:6379"; the password ' +
+          'better as ${secret:NAME}. Default: this gateway is the only one.',
+      ),
+    replica: replica.prefault({}),
     management: management.default(DEFAULTS.management.enabled),
     timeouts: z
       .strictObject({

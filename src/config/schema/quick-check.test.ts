@@ -230,7 +230,7 @@ describe('the quick check and the schema agree', () => {
     if (!JSON.stringify(value).includes('__proto__')) expect(config.safeParse(value).success).toBe(valid);
     if (!quick.isConfig(value)) return;
     if (JSON.stringify(value).includes('__proto__')) return;
-    const { $schema, extends: extended, allowProjects, mcpServers, tools, logDirectory } = value;
+    const { $schema, extends: extended, allowProjects, mcpServers, tools, logDirectory, store } = value;
     const { flatIdleMs, remoteStartMs, ...settings } = applyDefaults(value);
     expect(settings.http).not.toHaveProperty('token');
     expect(flatIdleMs).toBe(value.timeouts?.idleMs ?? 'never');
@@ -246,6 +246,7 @@ describe('the quick check and the schema agree', () => {
       mcpServers,
       tools,
       logDirectory,
+      ...(store === undefined ? {} : { store }),
     }).toEqual({
       ...parsed,
       management: resolveManagement(parsed.management),

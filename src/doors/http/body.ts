@@ -43,15 +43,10 @@ export class PostReader {
   }
 
   /**
-   * Calls `take` with what was posted, unless the client leaves or gets an error instead. With `whole`, the rare members
-   * are found in the same scan.
+   * Calls `take` with what was posted, also as the pieces that arrived, unless the client leaves or gets an error instead.
+   * With `whole`, the rare members are found in the same scan.
    */
-  read(
-    request: IncomingMessage,
-    response: ServerResponse,
-    whole: boolean,
-    take: (posted: PostedMessage) => void,
-  ): void {
+  read(request: IncomingMessage, response: ServerResponse, whole: boolean, take: PostTarget['take']): void {
     const { headers } = request;
     const encoding = headers['content-encoding'];
     if (!isJson(headers['content-type'])) replyErrorUnread(request, response, HTTP_REFUSALS.notJson);
@@ -125,7 +120,7 @@ export class PostReader {
     try {
       const posted = readPosted(pieces, whole);
       if (typeof posted === 'string') replyError(response, { status: 400, ...faultError(posted) });
-      else take(posted);
+      else take(posted, pieces);
     } catch (error) {
       this.#failed(response, error);
     }
@@ -139,7 +134,7 @@ const LARGE_BYTES = 64 * 1024;
 interface PostTarget {
   readonly response: ServerResponse;
   readonly whole: boolean;
-  readonly take: (posted: PostedMessage) => void;
+  readonly take: (posted: PostedMessage, pieces: readonly Buffer[]) => void;
 }
 
 /** The same with what has arrived of its body. */

@@ -15,6 +15,7 @@ import { Guard, type GuardOptions, type LoopGuardOptions, type AccessRefusal } f
 import { handlersFor, ROUTES } from './handlers.ts';
 import type { RepeatedParam } from './modern-headers.ts';
 import { ModernPosts, type ModernPrincipals } from './modern-posts.ts';
+import { PassedRequests, type HttpReplicas } from './pass-on.ts';
 import { answerProbe, PROBES } from './probes.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { HTTP_REFUSALS } from './refusals.ts';
@@ -56,6 +57,8 @@ export interface HttpDoorOptions {
   readonly page?: PageHandler;
   /** Detects that this gateway is its own client. Default: no detection. */
   readonly loopGuard?: LoopGuardOptions;
+  /** The gateways that act as one with this. Default: there are none. */
+  readonly replicas?: HttpReplicas | undefined;
   /** Default: `DEFAULT_TIMEOUTS`. */
   readonly timeouts?: Partial<HttpTimeouts>;
 }
@@ -93,7 +96,7 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** The door for any number of HTTP clients. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> {
-  const { limits, log, open, status, page, notReady } = options;
+  const { limits, log, open, status, page, notReady, replicas } = options;
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const guard = new Guard(options.guard);
   const { tokens } = options.guard;
@@ -108,6 +111,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     else replyError(response, HTTP_REFUSALS.failed);
   };
   const posts = new PostReader(limits.bodyBytes, failed);
+  const passed = replicas && new PassedRequests(replicas, log);
   const ticking = setInterval(() => posts.giveUpStalled(timeouts), timeouts.tickMs).unref();
   const handlers = handlersFor({
     sessions,
@@ -117,6 +121,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       log,
       timeouts,
       events: new EventStore(),
+      ...(replicas && { ownedId: (random) => replicas.ownedId(random) }),
       left: (session: HttpSession) => sessions.remove(session),
     },
     posts,
@@ -124,6 +129,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     status,
     isRevoked: (caller) => guard.isRevoked(caller),
     loopGuard: options.loopGuard,
+    passed,
   });
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
@@ -140,6 +146,15 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       refusals.add(status, why, route === undefined ? undefined : path);
       replyErrorUnread(request, response, { status, message, ...(headers && { headers }) });
     };
+    const fromReplica = passed?.callerOf(request);
+    if (fromReplica !== undefined) {
+      if ('principal' in fromReplica) serve(request, response, fromReplica);
+      else {
+        refusals.add(fromReplica.status, 'no valid proof of a replica', undefined);
+        replyErrorUnread(request, response, fromReplica);
+      }
+      return;
+    }
     const refusal = guard.refusal(request);
     if (refusal !== undefined) {
       refuse(refusal);
@@ -221,7 +236,10 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     async drain(ms) {
       draining = true;
       const all = sessions.all();
-      await waitAtMost(ms, Promise.all([options.modern.idle(), ...all.map(({ client }) => client.idle())]));
+      await waitAtMost(
+        ms,
+        Promise.all([options.modern.idle(), passed?.idle(), ...all.map(({ client }) => client.idle())]),
+      );
       for (const { client } of all) client.failAll();
       options.modern.failAll();
       await flush(all);
@@ -237,6 +255,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       options.modern.failAll();
       await sessions.close();
       await flush(all);
+      passed?.close();
       server.closeAllConnections();
       modern.close();
       await closed;

@@ -14,9 +14,11 @@ import type { Caller } from './caller.ts';
 import { isBatch, type PostedMessage, type PostReader } from './body.ts';
 import { readGatewayPath, type LoopGuardOptions } from './guard.ts';
 import { accepts, EVENTS_TYPE, JSON_TYPE } from './media.ts';
+import { SuspendedRequests } from '../modern/suspended-requests.ts';
 import type { ModernPosts } from './modern-posts.ts';
+import type { PassedRequests } from './pass-on.ts';
 import { HTTP_REFUSALS } from './refusals.ts';
-import { replyEmpty, replyError, replyErrorUnread } from './reply.ts';
+import { replyEmpty, replyError, replyErrorUnread, type ErrorReply } from './reply.ts';
 import type { HttpSession, HttpSessionHost } from './session.ts';
 import type { HttpSessions } from './sessions.ts';
 import { SseSession } from './sse-session.ts';
@@ -49,6 +51,8 @@ export interface HandlersOptions {
   readonly isRevoked: (caller: Caller) => boolean;
   /** Detects clients that are this gateway itself. */
   readonly loopGuard: LoopGuardOptions | undefined;
+  /** What belongs to other replicas; undefined: there are none. */
+  readonly passed: PassedRequests | undefined;
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse, caller: Caller) => void;
@@ -63,6 +67,7 @@ export function handlersFor({
   status,
   isRevoked,
   loopGuard,
+  passed,
 }: HandlersOptions): Readonly<Record<RouteName, Handler>> {
   /** The gateway path of a new client; undefined if it was refused, with the error sent. */
   const admit = (response: ServerResponse, caller: Caller, id?: string): readonly string[] | undefined => {
@@ -81,8 +86,9 @@ export function handlersFor({
     if (isBatch(posted) && session.version === BATCHING_VERSION)
       return posted.some((each) => refuses(each, session, response));
     if (isBatch(posted)) replyError(response, HTTP_REFUSALS.noBatch);
-    // Running requests may still need responses and cancellations.
-    else if (draining() && id !== undefined) replyError(response, { ...HTTP_REFUSALS.stopping, id });
+    // Running requests may still need responses and cancellations. With replicas, the client starts a session on another.
+    else if (draining() && id !== undefined)
+      replyError(response, { ...(passed ? HTTP_REFUSALS.noSession : HTTP_REFUSALS.stopping), id });
     else if (session.full) replyError(response, { ...HTTP_REFUSALS.tooBusy, id });
     else return false;
     return true;
@@ -94,7 +100,7 @@ export function handlersFor({
     session: StreamableSession,
     response: ServerResponse,
   ): boolean => {
-    const ids = (isBatch(posted) ? posted : [posted]).flatMap((each) => requestIdOf(each) ?? []);
+    const ids = idsOf(posted);
     const keys = new Set<string>();
     const isRepeated = (id: string): boolean => keys.size === keys.add(idKey(id)).size;
     const inUse = ids.find((id) => session.isRunning(id) || isRepeated(id));
@@ -113,6 +119,14 @@ export function handlersFor({
     if (session === undefined)
       replyErrorUnread(request, response, id === undefined ? HTTP_REFUSALS.noId : HTTP_REFUSALS.noSession);
     return session;
+  };
+
+  /** Passes a request without a body on to the owner of its session. Returns whether there is another owner. */
+  const passesOn = (request: IncomingMessage, response: ServerResponse, caller: Caller): boolean => {
+    const owner = passed?.ownerOf(request, sessionIdOf(request));
+    if (owner === undefined) return false;
+    passed?.pass({ owner, request, response, caller, gone: HTTP_REFUSALS.noSession });
+    return true;
   };
 
   const begin = (message: PostedMessage, response: ServerResponse, caller: Caller): void => {
@@ -159,13 +173,20 @@ export function handlersFor({
       }
       const claimsModern = namesModernVersion(request);
       const id = claimsModern ? undefined : sessionIdOf(request);
-      if (id !== undefined && sessionOf(request, response, caller, id) === undefined) return;
-      posts.read(request, response, claimsModern, (posted) => {
+      const owner = passed?.ownerOf(request, id);
+      if (id !== undefined && owner === undefined && sessionOf(request, response, caller, id) === undefined)
+        return;
+      posts.read(request, response, claimsModern, (posted, body) => {
         noteTrace(request, posted);
         // The session may have ended while the body was read.
         const session = id === undefined ? undefined : sessions.find(id, StreamableSession, caller);
-        if (!isBatch(posted) && (claimsModern || carriesVersion(posted)))
-          takeModern(posted, request, response, caller);
+        const pass = (to: string, gone: ErrorReply): void =>
+          passed?.pass({ owner: to, request, response, caller, body, ids: idsOf(posted), gone });
+        if (!isBatch(posted) && (claimsModern || carriesVersion(posted))) {
+          const ownerOfState = passed?.ownerOf(request, SuspendedRequests.idIn(posted));
+          if (ownerOfState === undefined) takeModern(posted, request, response, caller);
+          else pass(ownerOfState, HTTP_REFUSALS.stateGone);
+        } else if (owner !== undefined) pass(owner, HTTP_REFUSALS.noSession);
         else if (id !== undefined && session === undefined) replyError(response, HTTP_REFUSALS.noSession);
         else if (session === undefined) begin(posted, response, caller);
         else if (!refuses(posted, session, response) && !refusesId(posted, session, response))
@@ -179,6 +200,7 @@ export function handlersFor({
         return;
       }
       if (refuseVersion(request, response)) return;
+      if (passesOn(request, response, caller)) return;
       const last = request.headers['last-event-id'];
       sessionOf(request, response, caller, sessionIdOf(request))?.listen(
         response,
@@ -188,6 +210,7 @@ export function handlersFor({
 
     leave(request, response, caller) {
       if (refuseVersion(request, response)) return;
+      if (passesOn(request, response, caller)) return;
       const session = sessionOf(request, response, caller, sessionIdOf(request));
       if (session === undefined) return;
       // The client does not wait for its servers to end.
@@ -209,14 +232,20 @@ export function handlersFor({
 
     sendMessage(request, response, caller) {
       const id = new URLSearchParams(request.url?.split('?')[1]).get('sessionId');
-      if (id === null || sessions.find(id, SseSession, caller) === undefined) {
+      const owner = id === null ? undefined : passed?.ownerOf(request, id);
+      if (id === null || (owner === undefined && sessions.find(id, SseSession, caller) === undefined)) {
         replyErrorUnread(request, response, id === null ? HTTP_REFUSALS.noSseId : HTTP_REFUSALS.noSseSession);
         return;
       }
-      posts.read(request, response, false, (posted) => {
+      posts.read(request, response, false, (posted, body) => {
         noteTrace(request, posted);
         const session = sessions.find(id, SseSession, caller);
-        if (session === undefined) replyError(response, HTTP_REFUSALS.noSseSession);
+        if (owner !== undefined)
+          passed?.pass({
+            ...{ owner, request, response, caller, body, ids: idsOf(posted) },
+            gone: HTTP_REFUSALS.noSseSession,
+          });
+        else if (session === undefined) replyError(response, HTTP_REFUSALS.noSseSession);
         else if (!refuses(posted, session, response)) {
           replyEmpty(response, 202);
           for (const each of isBatch(posted) ? posted : [posted]) {
@@ -250,6 +279,11 @@ function noteTrace({ headers }: IncomingMessage, posted: PostedMessage): void {
 /** The id of a request, as JSON text; undefined for any other message. */
 function requestIdOf(message: Message): string | undefined {
   return message.has(Client.method) ? message.text(Client.id) : undefined;
+}
+
+/** The ids of the requests in a body. */
+function idsOf(posted: PostedMessage): string[] {
+  return (isBatch(posted) ? posted : [posted]).flatMap((each) => requestIdOf(each) ?? []);
 }
 
 /** Whether the header of a request names a version without a handshake. */

@@ -1,4 +1,5 @@
 import { faultError, RpcCode } from '../../wire/index.ts';
+import { UNKNOWN_STATE } from '../modern/suspended-requests.ts';
 import type { ErrorReply } from './reply.ts';
 
 const RETRY = { 'Retry-After': '5' };
@@ -100,6 +101,42 @@ export const HTTP_REFUSALS = {
   sessionEnded: {
     status: 404,
     message: 'Not found: the session has ended. Start a new one with initialize.',
+  },
+  badProof: {
+    status: 403,
+    message:
+      'Forbidden: the Switchboard-Replica header is not valid. Replicas need the same store, group and token, and clocks ' +
+      'that differ by less than 30 seconds. Clients must not send it.',
+  },
+  replicaLost: {
+    status: 502,
+    code: RpcCode.internalError,
+    message:
+      'The gateway that handled this request was lost, and nobody knows whether it was carried out. ' +
+      'Start a new session with initialize, and send the request again if it is safe to run twice.',
+  },
+  replicaUnreachable: {
+    status: 503,
+    message:
+      'Service unavailable: the request belongs to another gateway, which does not take connections. Try again later.',
+    headers: { 'Retry-After': '1' },
+  },
+  storeAway: {
+    status: 503,
+    message:
+      'Service unavailable: the request belongs to another gateway, which cannot be found because the store is away. ' +
+      'Try again later.',
+    headers: { 'Retry-After': '1' },
+  },
+  tooManyPassed: {
+    status: 503,
+    message: 'Service unavailable: too many requests are passed on to other gateways. Try again later.',
+    headers: { 'Retry-After': '1' },
+  },
+  stateGone: {
+    status: 200,
+    code: RpcCode.invalidParams,
+    message: UNKNOWN_STATE,
   },
   failed: {
     status: 500,

@@ -37,6 +37,8 @@ export interface HttpSessionHost {
   readonly timeouts: HttpTimeouts;
   /** Holds events for a replay. */
   readonly events: EventStore;
+  /** Makes an unguessable text into an id that says which replica owns the session. Default: there are no replicas. */
+  readonly ownedId?: (random: string) => string;
   /** The session has ended. */
   readonly left: (session: HttpSession) => void;
 }
@@ -48,7 +50,7 @@ const UNREAD_BYTES = 8 * 1024 * 1024;
 
 /** One HTTP client with a session: the transport between its exchanges and the core. */
 export abstract class HttpSession implements MessageTransport {
-  readonly id = randomBytes(ID_BYTES).toString('base64url');
+  readonly id: string;
   /** Who has opened it. */
   readonly caller: Caller;
   /** Whether initialize has succeeded; before that it does not count as a client. */
@@ -66,6 +68,8 @@ export abstract class HttpSession implements MessageTransport {
   /** `gatewayPath` lists the gateways that its messages come through. */
   constructor(host: HttpSessionHost, caller: Caller, gatewayPath: readonly string[]) {
     this.host = host;
+    const random = randomBytes(ID_BYTES).toString('base64url');
+    this.id = host.ownedId?.(random) ?? random;
     this.caller = caller;
     // The core is silent until the first request, so nothing is delivered during construction.
     this.#workspace = host.open(this, gatewayPath, caller);

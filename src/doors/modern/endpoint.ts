@@ -19,7 +19,7 @@ import { DiscoverRequest } from './discover.ts';
 import { ListenRequest } from './listen-request.ts';
 import { PendingInputs, type InputCarrier } from './pending-inputs.ts';
 import { ModernRequest } from './request.ts';
-import { SuspendedRequests, type SuspendedRequestsOptions } from './suspended-requests.ts';
+import { SuspendedRequests, UNKNOWN_STATE, type SuspendedRequestsOptions } from './suspended-requests.ts';
 
 /** Requests of the older era that this one has removed. */
 const REMOVED_METHODS = new Set([
@@ -199,11 +199,7 @@ export class ModernEndpoint {
     }
     // A state is valid once, and for the same request; trying it on another one ends the call.
     suspended?.expire();
-    attempt.channel.fail(
-      attempt.id,
-      RpcCode.invalidParams,
-      'Invalid params: requestState is unknown, has been used or is too old. Send the request again without it.',
-    );
+    attempt.channel.fail(attempt.id, RpcCode.invalidParams, UNKNOWN_STATE);
     return true;
   }
 

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { Client } from '../../protocol/index.ts';
+import type { Message } from '../../wire/index.ts';
 
 /** A request that waits for a retry of its client. */
 export interface Suspendable {
@@ -15,6 +17,8 @@ export interface SuspendedRequestsOptions {
   readonly maxRequests?: number;
   /** How much they may hold together, in bytes. Default 64 MiB. */
   readonly maxBytes?: number;
+  /** Makes an unguessable text into one that says which gateway has made it. Default: there is only one. */
+  readonly ownedId?: (random: string) => string;
 }
 
 interface Entry<W> {
@@ -28,6 +32,10 @@ interface Entry<W> {
 const STATE_PREFIX = 'switchboard.';
 const ID_BYTES = 32;
 
+/** The error for a state that stands for no request. */
+export const UNKNOWN_STATE =
+  'Invalid params: requestState is unknown, has been used or is too old. Send the request again without it.';
+
 /**
  * Calls that were answered with `input_required`, until their client retries with the input. The `requestState` is an
  * unguessable key and valid once.
@@ -39,7 +47,13 @@ export class SuspendedRequests<W extends Suspendable> {
   #bytes = 0;
 
   constructor(options: SuspendedRequestsOptions = {}) {
-    this.#options = { ageMs: 600_000, maxRequests: 1000, maxBytes: 64 * 1024 * 1024, ...options };
+    this.#options = {
+      ageMs: 600_000,
+      maxRequests: 1000,
+      maxBytes: 64 * 1024 * 1024,
+      ownedId: (random) => random,
+      ...options,
+    };
   }
 
   get size(): number {
@@ -56,12 +70,20 @@ export class SuspendedRequests<W extends Suspendable> {
     return state.startsWith(STATE_PREFIX);
   }
 
+  /** The id that the state of a request of ours consists of; undefined for one without such a state. */
+  static idIn(request: Message): string | undefined {
+    const state = request.has(Client.requestState) ? request.string(Client.requestState) : undefined;
+    return state !== undefined && SuspendedRequests.isOurs(state)
+      ? state.slice(STATE_PREFIX.length)
+      : undefined;
+  }
+
   /** Returns the state for the retry; undefined if there is no room. */
   add(request: W): string | undefined {
     const { bytes } = request;
-    const { ageMs, maxRequests, maxBytes } = this.#options;
+    const { ageMs, maxRequests, maxBytes, ownedId } = this.#options;
     if (this.#byState.size >= maxRequests || this.#bytes + bytes > maxBytes) return undefined;
-    const state = STATE_PREFIX + randomBytes(ID_BYTES).toString('base64url');
+    const state = STATE_PREFIX + ownedId(randomBytes(ID_BYTES).toString('base64url'));
     const timer = setTimeout(() => this.take(state)?.expire(), ageMs).unref();
     this.#byState.set(state, { request, bytes, timer });
     this.#bytes += bytes;

@@ -8,6 +8,7 @@ import type { Framing } from '../../wire/index.ts';
 import { ServerCacheFiles } from './server-cache-files.ts';
 import {
   fits,
+  MAX_RECORD_BYTES,
   parseList,
   parseRecord,
   printList,
@@ -59,7 +60,12 @@ const SAVE_AFTER = 500;
  * started at all; but both times we have to say what they offer. So what each said last is kept in a file. Nothing is
  * read before somebody asks, and whatever is wrong with a file counts as knowing nothing.
  */
-export function createServerCache(directory: string, log: Logger): ServerCache {
+export function createServerCache(
+  directory: string,
+  log: Logger,
+  /** Told of each record that is written, or is still true. Default: nobody. */
+  saved: (key: string, record: string) => void = () => undefined,
+): ServerCache {
   const files = new ServerCacheFiles(directory);
   const known = new Map<string, Known>();
   let onDisk: ReadonlySet<string> | undefined;
@@ -101,6 +107,7 @@ export function createServerCache(directory: string, log: Logger): ServerCache {
     });
     if (text === before) files.confirm(key);
     else files.write(key, text);
+    saved(key, text);
   };
   const attempt = (work: () => void): void => {
     try {
@@ -153,6 +160,17 @@ export function createServerCache(directory: string, log: Logger): ServerCache {
     of: (server) => new CacheEntry(server, access),
     save,
   };
+}
+
+/** Remembers what another gateway has learned of a server, where nothing is known of it here. */
+export function addServerRecord(directory: string, key: string, record: string): void {
+  const files = new ServerCacheFiles(directory);
+  if (
+    Buffer.byteLength(record) <= MAX_RECORD_BYTES &&
+    !files.keys().has(key) &&
+    parseRecord(record) !== undefined
+  )
+    files.write(key, record);
 }
 
 /** Tells configurations apart without keeping what they say: arguments and variables may hold secrets. */

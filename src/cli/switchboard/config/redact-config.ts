@@ -12,6 +12,7 @@ export function redactConfig(text: string): string {
   const secrets = members.flatMap(({ key, node }) => {
     if (key === 'mcpServers' || key === 'suites')
       return (node.members ?? []).flatMap(({ node: server }) => secretsIn(server));
+    if (key === 'store') return isAddress(node.value) ? [node] : [];
     return key === 'http' ? secretsIn(node) : [];
   });
   let shown = '';

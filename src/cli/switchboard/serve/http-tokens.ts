@@ -3,7 +3,7 @@ import type { AccessTokens } from '../../../app/index.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/log.ts';
 import { sha256 } from '../../../shared/sha256.ts';
-import { OWN_TOKEN, readTokens } from '../token/token-file.ts';
+import { OWN_TOKEN, readTokens, type NamedToken } from '../token/token-file.ts';
 
 /** How often the file with the named tokens is looked at, in milliseconds. */
 const CHECK_MS = 1000;
@@ -47,7 +47,7 @@ export class HttpTokens implements AccessTokens {
   }
 
   /** What cannot be trusted lets nobody in. */
-  #read(): ReturnType<typeof readTokens> {
+  #read(): readonly NamedToken[] {
     try {
       return readTokens(this.#file);
     } catch (error) {
@@ -56,11 +56,15 @@ export class HttpTokens implements AccessTokens {
     }
   }
 
-  /** A token made again under an old name is another principal. */
-  #withNamed(named: ReturnType<typeof readTokens>): AccessTokens['current'] {
-    const all = [{ name: OWN_TOKEN, sha256: this.#own }, ...named];
-    return all.map(({ name, sha256: hash }) => ({ name, hash: Buffer.from(hash, 'hex'), principal: hash }));
+  #withNamed(named: readonly NamedToken[]): AccessTokens['current'] {
+    return accessTokens(this.#own, named);
   }
+}
+
+/** The token of the gateway, by its hash, and the named ones. A token made again under an old name is another principal. */
+export function accessTokens(own: string, named: readonly NamedToken[]): AccessTokens['current'] {
+  const all = [{ name: OWN_TOKEN, sha256: own }, ...named];
+  return all.map(({ name, sha256: hash }) => ({ name, hash: Buffer.from(hash, 'hex'), principal: hash }));
 }
 
 /** Tells one state of the file from the next: every write makes a new file. */

@@ -78,6 +78,7 @@ function problemsIn(error: unknown): string[] {
 /** What is read of a configuration at the start and never again. */
 const FIXED = {
   http: ({ settings, writtenHttpToken }: LoadedConfig) => [settings.http, writtenHttpToken],
+  store: ({ settings, writtenStore }: LoadedConfig) => [settings.replica, writtenStore],
   logLevel: ({ settings }: LoadedConfig) => settings.logLevel,
   logDirectory: ({ logDirectory }: LoadedConfig) => logDirectory,
   logFormat: ({ settings }: LoadedConfig) => settings.logFormat,

@@ -12,6 +12,8 @@ import { httpBanner } from './http-banner.ts';
 import type { CliVariant, ListenSettings } from '../variants.ts';
 import { httpToken, TOKEN_VARIABLE } from './http-token.ts';
 import { HttpTokens } from './http-tokens.ts';
+import { SharedTokens } from './shared-tokens.ts';
+import type { Store } from '../../../store/index.ts';
 import { tokenFile } from '../token/token-file.ts';
 import { writeOutcome } from '../../kit/output.ts';
 import type { Reloader } from './reloader.ts';
@@ -43,6 +45,7 @@ export async function serveHttp(
     config,
     variant,
     reloader,
+    store,
     opened,
   }: {
     readonly app: App;
@@ -50,6 +53,7 @@ export async function serveHttp(
     readonly config: LoadedConfig;
     readonly variant: CliVariant;
     readonly reloader: Reloader;
+    readonly store: Store | undefined;
     /** Called with the address when clients can connect. Default: not called. */
     readonly opened: ((url: string, consoleLink: (() => string) | undefined) => void) | undefined;
   },
@@ -77,7 +81,10 @@ export async function serveHttp(
     throw new SwitchboardError('TOKEN_NEEDED', 'To let other machines connect, you must set a token.', {
       hint: `Set http.token in the configuration, or ${TOKEN_VARIABLE}, or set up an identity provider with http.oauth.`,
     });
-  const tokens = new HttpTokens(token.token, tokenFile(env), log);
+  const tokens =
+    store === undefined
+      ? new HttpTokens(token.token, tokenFile(env), log)
+      : await SharedTokens.open(token.token, store, log);
   const stopped = onStop(() => app.killNow(), log, reloader.reload);
   let emptied = (): void => undefined;
   const empty = new Promise<'empty'>((resolve) => {
@@ -92,7 +99,7 @@ export async function serveHttp(
       : createHttpConsole({ env, variant, log, readOnly: mode === 'read-only', port: () => door.port });
   const door: Awaited<ReturnType<App['openHttp']>> = await app
     .openHttp({
-      ...{ host, port, tokens },
+      ...{ host, port, tokens, sharedToken: token.from === 'file' ? undefined : token.token },
       ...(page === undefined ? {} : { page: page.handle }),
       ...(goesWithLast ? { emptied } : {}),
     })

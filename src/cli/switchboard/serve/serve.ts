@@ -1,8 +1,16 @@
-import { createApp, hasNothingToShow, LogTap, nestingDepth, type App } from '../../../app/index.ts';
+import {
+  createApp,
+  hasNothingToShow,
+  LogTap,
+  nestingDepth,
+  recallLists,
+  type App,
+} from '../../../app/index.ts';
 import { messageOf, SwitchboardError } from '../../../shared/errors.ts';
 import { allowFiles, describeWarning, searchReport } from '../../../config/index.ts';
 import { createLogger, jsonLine, type LogEntry, type Logger } from '../../../shared/log.ts';
 import { chosenLogFormat, chosenLogLevel, logDirectoryOf, readConfiguration } from '../configuration.ts';
+import { openConfiguredStore } from '../configured-store.ts';
 import { requiresConfigFlag, type CliVariant } from '../variants.ts';
 import type { LogFile } from './log-file.ts';
 import { createStateWriter } from './state-writer.ts';
@@ -73,9 +81,12 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
           reload: () => reloader.reload(),
           watch: (link) => app.watch(link, () => reloader.reloadNow()),
         });
+  const store = http === undefined ? undefined : await openConfiguredStore(config, env, log);
+  if (store !== undefined) await recallLists(store, config, env, log);
   const app = createApp({
     config,
     log,
+    store,
     stderr,
     program,
     configPath,
@@ -101,6 +112,7 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
     tooLate: (read) => {
       const decidedElsewhere = {
         http: http === undefined,
+        store: http === undefined,
         logLevel: chosen !== undefined,
         logFormat: format !== undefined,
         metrics: false,
@@ -126,8 +138,9 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
       return await serveStdio(app, log, config.settings.timeouts.drainMs, reloader);
     }
     const { serveHttp } = await import('./serve-http.ts');
-    return await serveHttp(http, { app, log, config, variant, reloader, opened: stateWriter?.open });
+    return await serveHttp(http, { app, log, config, variant, reloader, store, opened: stateWriter?.open });
   } finally {
+    store?.close();
     await stateWriter?.close();
     file?.close();
   }

@@ -3,12 +3,13 @@ import { SwitchboardError } from '../../../shared/errors.ts';
 import { sha256 } from '../../../shared/sha256.ts';
 import { usage } from '../../kit/arguments.ts';
 import type { CliCommand } from '../command.ts';
-import { changeTokens, OWN_TOKEN, tokenFile, type NamedToken } from './token-file.ts';
+import { OWN_TOKEN, type NamedToken } from './token-file.ts';
+import { withTokenStorage } from './token-storage.ts';
 
 export const tokenCreateCommand: CliCommand = {
   about: [
     'Prints a new random token that lets a client in over HTTP. It is shown only now: Switchboard keeps a hash. ' +
-      'Running gateways accept it at once.',
+      'Running gateways accept it at once; gateways that share a store all do, within a second.',
     'Names consist of letters, digits, ".", "_" and "-", and begin with a letter or a digit.',
   ],
   flags: [],
@@ -16,7 +17,8 @@ export const tokenCreateCommand: CliCommand = {
     ['$0 token create laptop', 'create a token and show it once'],
     ["$0 token create ci --json | jq -r '.token'", 'only the token, for a script'],
   ],
-  async run({ words }, { env, variant, stop }) {
+  async run({ words }, context) {
+    const { variant } = context;
     const [name, ...more] = words;
     const example = `For example: ${variant.program} token create laptop`;
     if (name === undefined) throw usage('token create needs a name.', example);
@@ -28,24 +30,22 @@ export const tokenCreateCommand: CliCommand = {
           ? 'Roles call the token of the gateway so. Choose another name.'
           : 'Use up to 64 letters, digits, ".", "_" and "-", and begin with a letter or a digit.',
       );
-    const file = tokenFile(env);
     const token = randomBytes(32).toString('base64url');
     const created: NamedToken = {
       name,
       sha256: sha256(token),
       createdAt: new Date().toISOString(),
     };
-    await changeTokens(
-      file,
-      (tokens) => {
+    const file = await withTokenStorage(context, async (storage) => {
+      await storage.change((tokens) => {
         if (tokens.some((each) => each.name === name))
           throw new SwitchboardError('TOKEN_EXISTS', `There is a token named '${name}' already.`, {
             hint: `Choose another name, or revoke it first: ${variant.program} token revoke ${name}`,
           });
         return [...tokens, created];
-      },
-      stop,
-    );
+      });
+      return storage.file;
+    });
     return {
       data: { name, token, createdAt: created.createdAt, file },
       text: () =>

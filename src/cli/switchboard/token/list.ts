@@ -2,7 +2,7 @@ import { printableLine } from '../../../shared/printable.ts';
 import { usage } from '../../kit/arguments.ts';
 import { table } from '../../kit/table.ts';
 import type { CliCommand } from '../command.ts';
-import { readTokens, tokenFile } from './token-file.ts';
+import { withTokenStorage } from './token-storage.ts';
 
 export const tokenListCommand: CliCommand = {
   about: ['Lists the names of the tokens and when they were created. The tokens themselves are not stored.'],
@@ -11,12 +11,16 @@ export const tokenListCommand: CliCommand = {
     ['$0 token list', 'names and dates'],
     ["$0 token list --json | jq -r '.tokens[].name'", 'only the names'],
   ],
-  run({ words }, { env, variant }) {
+  async run({ words }, context) {
+    const { variant } = context;
     if (words.length > 0)
       throw usage('token list takes no names.', `For example: ${variant.program} token list`);
-    const file = tokenFile(env);
-    const tokens = readTokens(file).map(({ name, createdAt }) => ({ name, createdAt }));
-    return Promise.resolve({
+    const { file, named } = await withTokenStorage(context, async (storage) => ({
+      file: storage.file,
+      named: await storage.read(),
+    }));
+    const tokens = named.map(({ name, createdAt }) => ({ name, createdAt }));
+    return {
       data: { file, tokens },
       text: (style) => {
         if (tokens.length === 0)
@@ -24,6 +28,6 @@ export const tokenListCommand: CliCommand = {
         const rows = tokens.map((token) => [printableLine(token.name), printableLine(token.createdAt)]);
         return table(['NAME', 'CREATED'], rows, style.bold, style.columns);
       },
-    });
+    };
   },
 };

@@ -30,7 +30,7 @@ export function readTokens(file: string): readonly NamedToken[] {
     new SwitchboardError('TOKEN_UNUSABLE', `Invalid token file ${file}: ${why}.`, { hint });
   const text = readPrivateFile(file, problem);
   if (text === undefined) return [];
-  const tokens = parse(text);
+  const tokens = tokensIn(text);
   if (tokens === undefined) throw problem('it is damaged');
   return tokens;
 }
@@ -46,11 +46,14 @@ export async function changeTokens(
     file,
     () => {
       const tokens = change(readTokens(file));
-      const text = `${JSON.stringify({ version: VERSION, tokens }, null, 2)}\n`;
-      attempt(file, () => writeFileAtomic(file, text, { flush: 'name' }));
+      attempt(file, () => writeFileAtomic(file, printTokens(tokens), { flush: 'name' }));
     },
     { signal },
   );
+}
+
+export function printTokens(tokens: readonly NamedToken[]): string {
+  return `${JSON.stringify({ version: VERSION, tokens }, null, 2)}\n`;
 }
 
 const VERSION = 1;
@@ -68,7 +71,7 @@ function attempt<T>(file: string, write: () => T): T {
 }
 
 /** Undefined for anything that we have not written. */
-function parse(text: string): readonly NamedToken[] | undefined {
+export function tokensIn(text: string): readonly NamedToken[] | undefined {
   try {
     const { version, tokens } = JSON.parse(text) as { version?: unknown; tokens?: unknown };
     return version === VERSION && Array.isArray(tokens) && tokens.every(isNamedToken) ? tokens : undefined;

@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { AccessTokens } from '../../../app/index.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/log.ts';
+import { sha256 } from '../../../shared/sha256.ts';
+import type { Store } from '../../../store/index.ts';
+import type { NamedToken } from '../token/token-file.ts';
+import { readSharedTokens, restoreSharedTokens } from '../token/token-storage.ts';
+import { accessTokens } from './http-tokens.ts';
+
+/** How often the store is asked, in milliseconds. */
+const CHECK_MS = 1000;
+
+/**
+ * The token of the gateway and the named tokens in the store, which are valid on every replica. While the store is away,
+ * those that were read last stay valid: nobody can revoke one meanwhile.
+ */
+export class SharedTokens implements AccessTokens {
+  current: AccessTokens['current'];
+  readonly #own: string;
+  readonly #store: Store;
+  readonly #log: Logger;
+  readonly #listeners = new Set<() => void>();
+  #timer: NodeJS.Timeout | undefined;
+  #named: readonly NamedToken[] = [];
+  #reading = false;
+  #failing = false;
+
+  private constructor(own: string, store: Store, log: Logger) {
+    this.#own = sha256(own);
+    this.#store = store;
+    this.#log = log;
+    this.current = accessTokens(this.#own, []);
+  }
+
+  static async open(own: string, store: Store, log: Logger): Promise<SharedTokens> {
+    const tokens = new SharedTokens(own, store, log);
+    await tokens.#read();
+    return tokens;
+  }
+
+  /** A request with a token that was created a moment ago is refused until the store has answered. */
+  refresh(): void {
+    if (this.#reading) return;
+    this.#reading = true;
+    void this.#read().finally(() => (this.#reading = false));
+  }
+
+  watch(changed: () => void): () => void {
+    this.#listeners.add(changed);
+    this.#timer ??= setInterval(() => this.refresh(), CHECK_MS).unref();
+    return () => {
+      this.#listeners.delete(changed);
+      if (this.#listeners.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    };
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const named = await readSharedTokens(this.#store);
+      this.#failing = false;
+      if (named === undefined) {
+        // No command removes the list: the store has forgotten it.
+        if (this.#named.length > 0) await restoreSharedTokens(this.#store, this.#named);
+        return;
+      }
+      if (isDeepStrictEqual(named, this.#named)) return;
+      this.#named = named;
+      this.current = accessTokens(this.#own, named);
+      for (const listener of this.#listeners) listener();
+    } catch (error) {
+      if (!this.#failing) this.#log.warn('the named tokens stay as they were', { reason: messageOf(error) });
+      this.#failing = true;
+    }
+  }
+}

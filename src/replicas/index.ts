@@ -1,0 +1,2 @@
+export { replicaAddress } from './address.ts';
+export { Replicas } from './replicas.ts';

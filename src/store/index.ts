@@ -1,0 +1,10 @@
+import type { Store as StoreClass, StoreOptions } from './store.ts';
+
+export type Store = StoreClass;
+
+/** Connects to the store; its client is loaded with the first one. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { Store: Opened } = await import('./store.ts');
+  return Opened.open(options);
+}
+export { Sequence } from './sequence.ts';

@@ -1,0 +1,41 @@
+import type { Store } from './store.ts';
+
+/** So many numbers are taken from the store at one time. */
+const BLOCK = 100;
+/** How long the last number is remembered, in milliseconds. */
+const KEPT_MS = 365 * 24 * 60 * 60 * 1000;
+/** Numbers for each millisecond since 1970: a store that has forgotten the last one does not begin with old ones. */
+const PER_MS = 100;
+
+/** Numbers that no other gateway with the same store and group gives. Those of one gateway count up, with gaps. */
+export class Sequence {
+  readonly #store: Store;
+  readonly #key: string;
+  #next = 0;
+  #end = 0;
+  #taking: Promise<void> | undefined;
+
+  constructor(store: Store, name: string) {
+    this.#store = store;
+    this.#key = `sequence:${name}`;
+  }
+
+  /** Undefined while the store is away and no numbers are left. */
+  async next(): Promise<number | undefined> {
+    while (this.#next === this.#end) {
+      this.#taking ??= this.#take().finally(() => (this.#taking = undefined));
+      try {
+        await this.#taking;
+      } catch {
+        return undefined;
+      }
+    }
+    return this.#next++;
+  }
+
+  async #take(): Promise<void> {
+    const end = await this.#store.add(this.#key, BLOCK, KEPT_MS, Date.now() * PER_MS);
+    this.#end = end;
+    this.#next = end - BLOCK;
+  }
+}

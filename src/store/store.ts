@@ -1,0 +1,168 @@
+import { createClient, type RedisClientType } from '@redis/client';
+import { messageOf, SwitchboardError } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import { withTimeout } from '../shared/with-timeout.ts';
+
+export interface StoreOptions {
+  /** Where it is, such as `redis://:password@10.0.0.5:6379/0`. Never to be logged. */
+  readonly url: string;
+  /** Gateways with the same store and group act as one: the keys of each group begin with its name. */
+  readonly group: string;
+  readonly log: Logger;
+}
+
+/** How long a command may take, in milliseconds; after that it counts as failed, whether it was carried out or not. */
+const COMMAND_MS = 1000;
+const CONNECT_MS = 2000;
+/** How long the start of the program waits for the first connection, in milliseconds. */
+const FIRST_CONNECT_MS = 3000;
+/** A connection over which nothing has come for so long is given up, in milliseconds. Pings see to it that something comes. */
+const SILENCE_MS = 5000;
+const PING_MS = 2000;
+const FIRST_WAIT_MS = 100;
+/** Short, so that the gateways find each other soon after the store is back. */
+const LONGEST_WAIT_MS = 1000;
+const MOST_WAITING = 10_000;
+
+/** Sets a key to the second value if it has the first one; an empty text stands for a key that does not exist. */
+const REPLACE = `
+local found = redis.call('GET', KEYS[1]) or ''
+if found ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+return 1`;
+
+/** Adds to a number that begins with the third value; its time begins then, too. */
+const ADD = `
+if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[2]) end
+return redis.call('INCRBY', KEYS[1], ARGV[1])`;
+
+/**
+ * What several gateways share: texts and numbers by key in Redis or Valkey, each for a limited time. Commands fail with
+ * STORE_AWAY while it cannot be reached, and never wait for long; it is connected to again by itself.
+ */
+export class Store {
+  readonly #client: RedisClientType;
+  readonly #log: Logger;
+  /** When it was reached last, on the performance clock; undefined while it is away. */
+  #reachableSince: number | undefined;
+  #told: 'reachable' | 'away' | undefined;
+  #closed = false;
+
+  private constructor(client: RedisClientType, log: Logger) {
+    this.#client = client;
+    this.#log = log;
+    client.on('ready', () => this.#reached());
+    client.on('error', (error) => this.#lost(error));
+    client.on('reconnecting', () => this.#lost(undefined));
+  }
+
+  /** Connects, and goes on without the store if that takes long. Throws STORE_INVALID for an unusable address. */
+  static async open({ url, group, log }: StoreOptions): Promise<Store> {
+    const client = createClient({
+      url,
+      keyPrefix: `switchboard:${group}:`,
+      name: 'switchboard',
+      disableOfflineQueue: true,
+      commandsQueueMaxLength: MOST_WAITING,
+      pingInterval: PING_MS,
+      socket: {
+        connectTimeout: CONNECT_MS,
+        socketTimeout: SILENCE_MS,
+        reconnectStrategy: (retries) =>
+          Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(retries, 10)) * (1 + Math.random() * 0.2),
+      },
+    }) as RedisClientType;
+    const store = new Store(client, log);
+    const connecting = client.connect().catch((error: unknown) => store.#lost(error));
+    await withTimeout(connecting, FIRST_CONNECT_MS, () => store.#lost(undefined));
+    return store;
+  }
+
+  /** For how many milliseconds it has been reachable; undefined while it is away. */
+  get reachableFor(): number | undefined {
+    return this.#reachableSince === undefined ? undefined : performance.now() - this.#reachableSince;
+  }
+
+  get(key: string): Promise<string | undefined> {
+    return this.#run(async (client) => (await client.get(key)) ?? undefined);
+  }
+
+  /** Undefined for each key that does not exist. */
+  getMany(keys: readonly string[]): Promise<(string | undefined)[]> {
+    if (keys.length === 0) return Promise.resolve([]);
+    return this.#run(async (client) => (await client.mGet([...keys])).map((value) => value ?? undefined));
+  }
+
+  set(key: string, value: string, ms: number): Promise<void> {
+    return this.#run(async (client) => {
+      await client.set(key, value, { expiration: { type: 'PX', value: ms } });
+    });
+  }
+
+  /** Gives an existing key more time. */
+  keep(key: string, ms: number): Promise<void> {
+    return this.#run(async (client) => {
+      await client.pExpire(key, ms);
+    });
+  }
+
+  /** Sets a key if its value is still `before` (undefined: it does not exist). Returns whether it was. */
+  replace(key: string, before: string | undefined, value: string, ms: number): Promise<boolean> {
+    const args = { keys: [key], arguments: [before ?? '', value, String(ms)] };
+    return this.#run(async (client) => (await client.eval(REPLACE, args)) === 1);
+  }
+
+  /** Adds to a number that is forgotten so many milliseconds after its beginning, by default with 0. Returns the sum. */
+  add(key: string, count: number, ms: number, first = 0): Promise<number> {
+    const args = { keys: [key], arguments: [String(count), String(ms), String(first)] };
+    return this.#run(async (client) => Number(await client.eval(ADD, args)));
+  }
+
+  delete(key: string): Promise<void> {
+    return this.#run(async (client) => {
+      await client.del(key);
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#reachableSince = undefined;
+    if (this.#client.isOpen) this.#client.destroy();
+  }
+
+  async #run<T>(command: (client: RedisClientType) => Promise<T>): Promise<T> {
+    if (this.#reachableSince === undefined) throw away();
+    const late = (): never => {
+      throw away(new Error(`it did not answer within ${COMMAND_MS} ms`));
+    };
+    try {
+      return await withTimeout(command(this.#client), COMMAND_MS, late, { ref: false });
+    } catch (error) {
+      throw error instanceof SwitchboardError ? error : away(error);
+    }
+  }
+
+  #reached(): void {
+    this.#reachableSince = performance.now();
+    if (this.#told === 'away') this.#log.info('the store is reachable again');
+    else if (this.#told === undefined) this.#log.info('connected to the store');
+    this.#told = 'reachable';
+  }
+
+  #lost(error: unknown): void {
+    this.#reachableSince = undefined;
+    if (this.#closed || this.#told === 'away') return;
+    this.#told = 'away';
+    this.#log.warn('the store is away: other replicas may not be found, and what they share may be old', {
+      reason: error === undefined ? 'the connection is lost' : messageOf(error),
+    });
+  }
+}
+
+function away(cause?: unknown): SwitchboardError {
+  const why = cause === undefined ? '' : `: ${messageOf(cause)}`;
+  return new SwitchboardError('STORE_AWAY', `The store cannot be reached${why}.`, {
+    hint: 'Check that Redis or Valkey runs at the address of "store", and try again.',
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
