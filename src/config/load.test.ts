@@ -30,6 +30,7 @@ describe('settings', () => {
       directory,
       search: { cwd: directory, userDirectory: userConfigDirectory() },
       suiteFiles: new Map(),
+      disabledAt: new Map(),
       settings: {
         discoverGlobs: ['.switchboard/mcps/*/.mcp.json', 'mcps/*/.mcp.json'],
         exposure: 'suite',

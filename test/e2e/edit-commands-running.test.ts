@@ -280,7 +280,8 @@ describe('disable and enable', () => {
     });
     const { code, stderr } = await runEditCommand(project, ['enable', 'shared']);
     expect(code).toBe(2);
-    expect(stderr).toContain('Remove "disabled" from the file that defines it');
+    expect(stderr).toContain(`"shared" is disabled in ${project.path('.mcp.json')}`);
+    expect(stderr).toContain('Remove "disabled" from its entry there');
     for (const flags of [[], ['--project']])
       expect((await runEditCommand(project, ['disable', 'sharde', ...flags])).stderr).toContain(
         'Did you mean "shared"?',
