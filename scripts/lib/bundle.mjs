@@ -161,13 +161,16 @@ async function licences(metafiles) {
   const texts = await Promise.all(
     [...new Set(folders)].sort().map(async (folder) => {
       const path = join(ROOT, folder);
-      const { name, version, license, author } = JSON.parse(
+      const { name, version, license, author, repository } = JSON.parse(
         await readFile(join(path, 'package.json'), 'utf8'),
       );
       const files = (await readdir(path)).filter((file) => /^(?:licen[cs]e|notice|copying)/i.test(file));
       const said = await Promise.all(files.sort().map((file) => readFile(join(path, file), 'utf8')));
       if (said.length === 0)
-        said.push(`The package names these terms and brings no text of them. By ${author?.name ?? author}.`);
+        said.push(
+          `The package names these terms and brings no text of them. ` +
+            `Its authors: ${author?.name ?? author ?? repository.url}.`,
+        );
       return [`${name} ${version} (${license})`, ...said.map((text) => text.trim())].join('\n\n');
     }),
   );

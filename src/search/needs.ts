@@ -47,7 +47,7 @@ function saysEnough(text: string): boolean {
 }
 
 const POLITE =
-  /^\s*(?:(?:please|also|(?:can|could|would) you|i (?:want|need|have|would like|d like) to|help me|let['’]?s)\s+)+/i;
+  /^\s*(?:(?:please|also|(?:can|could|would) you|i (?:want|need|have|would like|d like) to|help me|let['\u2019]?s)\s+)+/i;
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 

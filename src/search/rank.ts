@@ -30,8 +30,8 @@ const WEIGHTS: Readonly<Record<Sign, number>> = {
   serverNamed: 0.5,
   deprecated: -0.16,
 };
-/** How much it counts that a tool was used for such words before. */
-const LEARNED = 1.2;
+/** How much it counts that a tool was used for such words before: more than most signs together, once that is certain. */
+const LEARNED = 3;
 const EXACT = 1000;
 const NEAR = 500;
 

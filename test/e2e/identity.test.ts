@@ -149,8 +149,7 @@ test('the metadata is public, at both places, and a 401 leads to it', async () =
   expect((await fetch(at(gateway.url, well), { headers: { origin: 'https://evil.example' } })).status).toBe(
     403,
   );
-  const health = await fetch(at(gateway.url, '/healthz'));
-  expect(health.status).toBe(401);
+  expect((await fetch(at(gateway.url, '/status'))).status).toBe(401);
 });
 
 test('where no provider is configured, there is no metadata and no word of it', async () => {

@@ -131,7 +131,7 @@ test('what was listed once is found without starting a server, and one bad serve
 test('a tool that was used after some words comes first for them, until that is cleared', async () => {
   const { client, project } = await startGateway({ memory: npmServer('memory') }, { config: SEARCH });
   const first = async (): Promise<string> =>
-    textOf(await client.call('find_tool', { query: 'jot crumbs' })).split('(')[0]!;
+    textOf(await client.call('find_tool', { query: 'zigzag crumbs' })).split('(')[0]!;
   const before = await first();
   expect(before).not.toBe('memory.read_graph');
   await client.call('find_tool', { query: 'read graph' });
@@ -142,7 +142,7 @@ test('a tool that was used after some words comes first for them, until that is 
   const file = project.path('.state/search/learned.json');
   await until(() => existsSync(file), { what: 'what was learned' });
   expect(JSON.parse(readFileSync(file, 'utf8')).tools['memory.read_graph']).toMatchObject({
-    jot: 1,
+    zigzag: 1,
     crumb: 1,
   });
   const { json } = await runCli(project, ['search', '--clear-learned', '--json']);
