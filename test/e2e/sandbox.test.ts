@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { onTestFinished, describe, expect, test } from 'vitest';
 import { startGateway } from '../helpers/gateway.ts';
 import { runCli } from '../helpers/run-cli.ts';
-import { createProject, nodeServer } from '../helpers/temp-project.ts';
+import { createProject, nodeServer, ROOT } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
 /** Why no sandbox can be made here; undefined where one can. */
@@ -21,6 +21,9 @@ const MISSING =
       : tried.status === 0
         ? undefined
         : tried.stderr.trim();
+
+/** The servers of these tests, which a sandbox would not show if the checkout is in /tmp. */
+const READABLE = { read: [ROOT] };
 
 /** The pids of processes with this in their command line. */
 const carrying = (mark: string): string[] =>
@@ -41,8 +44,11 @@ describe.skipIf(MISSING !== undefined)(`in bwrap${MISSING ? ` (${MISSING})` : ''
     const explorer = { ...nodeServer('explorer'), exposure: 'flat' };
     const { client, project } = await startGateway(
       {
-        closed: { ...explorer, sandbox: true },
-        open: { ...explorer, sandbox: { write: ['data'], hide: ['private.txt'], network: true } },
+        closed: { ...explorer, sandbox: READABLE },
+        open: {
+          ...explorer,
+          sandbox: { ...READABLE, write: ['data'], hide: ['private.txt'], network: true },
+        },
         free: explorer,
       },
       { raw: true },
@@ -73,7 +79,7 @@ describe.skipIf(MISSING !== undefined)(`in bwrap${MISSING ? ` (${MISSING})` : ''
 
   test.each(['SIGKILL', 'SIGTERM'] as const)('%s of the gateway leaves nothing of it', async (signal) => {
     const { client } = await startGateway({
-      one: { ...nodeServer('explorer'), exposure: 'flat', sandbox: true },
+      one: { ...nodeServer('explorer'), exposure: 'flat', sandbox: READABLE },
     });
     const mark = `sandbox-mark-${process.pid}-${Math.random()}`;
     expect((await client.call('one__leave', { mark })).result.content[0].text).toBe('left');
@@ -86,7 +92,7 @@ describe.skipIf(MISSING !== undefined)(`in bwrap${MISSING ? ` (${MISSING})` : ''
     const project = createProject({
       'switchboard.config.json': {
         mcpServers: {
-          fine: { ...nodeServer('echo'), sandbox: { write: ['.'] } },
+          fine: { ...nodeServer('echo'), sandbox: { ...READABLE, write: ['.'] } },
           broken: { ...nodeServer('echo'), sandbox: { write: ['no/such/folder'] } },
         },
       },
