@@ -1,9 +1,20 @@
 import type { HookModule } from '../config/index.ts';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
+import { inLaterTurn } from '../shared/turns.ts';
 import type { Call, Source } from '../gateway/index.ts';
 import { Client, CLIENT_SHAPE, Server, SERVER_SHAPE } from '../protocol/index.ts';
-import { addEdit, editedText, Message, readObject, type Edit } from '../wire/index.ts';
+import {
+  addEdit,
+  fromChunks,
+  MAX_PARSED,
+  Message,
+  readObject,
+  serialize,
+  viewsOf,
+  type Bytes,
+  type Edit,
+} from '../wire/index.ts';
 import { HookThread, type HookName } from './hook-thread.ts';
 
 interface CallHooksOptions {
@@ -40,59 +51,66 @@ export class CallHooks {
   }
 
   async #handle(edits: Edit[], call: Call, server: string, pass: Source['request']): Promise<void> {
+    // It was just checked, and is once more with its edits: in another turn where it is long.
+    if (call.request.length > MAX_PARSED) await new Promise<void>(inLaterTurn);
     const sent =
-      edits.length === 0 ? call.request : Message.fromText(editedText(call.request, edits), CLIENT_SHAPE);
+      edits.length === 0
+        ? call.request
+        : Message.fromPieces(serialize(call.request, edits).pieces, CLIENT_SHAPE);
     const isCall = call.method === 'tools/call';
     const event: HookEvent = {
       server,
       tool: isCall ? sent.string(Client.name) : undefined,
       client: call.session.client.describe?.(call.request).name,
     };
-    const given = sent.text(Client.arguments);
-    const before = given === undefined || given === 'null' ? '{}' : given;
-    const args = isCall ? await this.#before(event, before, call) : before;
+    const isNull = sent.spells(Client.arguments, NULL);
+    const given = (isNull ? undefined : sent.pieces(Client.arguments)) ?? NO_ARGUMENTS;
+    const wanted = isCall ? await this.#before(event, given, call) : undefined;
     if (!call.open) return;
+    const args = wanted === undefined ? given : viewsOf(wanted, wanted.from, wanted.to);
     if (this.#threads.some(({ module }) => module.hooks.includes('afterCall')))
       call.reviewBy((answer) => this.#after(answer, event, args, call));
-    pass(args === before ? edits : withArguments(call, edits, args), call);
+    pass(wanted === undefined ? edits : withArguments(call, edits, wanted), call);
   }
 
-  /** The arguments as the hooks want them, as JSON text. */
-  async #before(event: HookEvent, given: string, call: Call): Promise<string> {
-    let args = given;
+  /** The arguments as the hooks want them; undefined: as they are. */
+  async #before(event: HookEvent, given: readonly Buffer[], call: Call): Promise<Bytes | undefined> {
+    let wanted: Buffer | undefined;
     for (const { file, thread } of this.#having('beforeCall')) {
-      const answer = await thread.run('beforeCall', eventText(event, { arguments: args }));
+      const args = wanted === undefined ? given : [wanted];
+      const answer = await thread.run('beforeCall', JSON.stringify(event), { arguments: args });
       if (answer === undefined) continue;
       if ('refuse' in answer)
         throw refused(`${call.subject()} was not run: ${file} refused it`, answer.refuse);
-      args = answer.json;
+      wanted = answer.json;
     }
+    if (wanted === undefined) return undefined;
     // A module could reach what checks it in its thread.
-    if (args !== given && readObject(args) === undefined) throw new Error('they returned no JSON');
-    return args;
+    const read = readObject(wanted);
+    if (read === undefined) throw new Error('they returned no JSON');
+    return read;
   }
 
   /** Never rejects. */
   async #after(
     answer: Message,
     event: HookEvent,
-    args: string,
+    args: readonly Buffer[],
     call: Call,
   ): Promise<Message | SwitchboardError> {
     // What a server refused has no result.
-    if (answer.has(Server.error) || !answer.has(Server.result)) return answer;
+    const given = answer.pieces(Server.result);
+    if (answer.has(Server.error) || given === undefined) return answer;
     try {
-      const before = answer.requiredText(Server.result);
-      let result = before;
+      let result = given;
       for (const { file, thread } of this.#having('afterCall')) {
-        const wanted = await thread.run('afterCall', eventText(event, { arguments: args, result }));
+        const wanted = await thread.run('afterCall', JSON.stringify(event), { arguments: args, result });
         if (wanted === undefined) continue;
         if ('refuse' in wanted)
           throw refused(`${call.subject()} was run, and ${file} withheld its result`, wanted.refuse);
-        result = wanted.json;
+        result = [wanted.json];
       }
-      if (result === before) return answer;
-      return Message.fromText(`{"jsonrpc":"2.0","id":0,"result":${result}}`, SERVER_SHAPE);
+      return result === given ? answer : Message.fromPieces([BEFORE_RESULT, ...result, END], SERVER_SHAPE);
     } catch (error) {
       return asFailure(error, call);
     }
@@ -106,21 +124,23 @@ export class CallHooks {
   }
 }
 
-/** An event with values that are JSON text already. */
-function eventText(event: HookEvent, values: Readonly<Record<string, string>>): string {
-  const more = Object.entries(values).map(([member, text]) => `,"${member}":${text}`);
-  return `${JSON.stringify(event).slice(0, -1)}${more.join('')}}`;
-}
-
 /** The edits with other arguments. */
-function withArguments({ request }: Call, edits: readonly Edit[], text: string): Edit[] {
+function withArguments({ request }: Call, edits: readonly Edit[], bytes: Bytes): Edit[] {
   const given = request.has(Client.arguments);
   const start = given ? request.start(Client.arguments) : request.end(Client.name);
   const end = given ? request.end(Client.arguments) : start;
   const changed = edits.filter((edit) => !(edit.start === start && edit.end === end));
-  addEdit(changed, { start, end, with: given ? text : `,"arguments":${text}` });
+  const views = viewsOf(bytes, bytes.from, bytes.to);
+  const of = fromChunks(given ? views : [BEFORE_ARGUMENTS, ...views]);
+  addEdit(changed, { start, end, with: { of, start: of.from, end: of.to } });
   return changed;
 }
+
+const NULL = Buffer.from('null');
+const NO_ARGUMENTS = [Buffer.from('{}')];
+const BEFORE_ARGUMENTS = Buffer.from(',"arguments":');
+const BEFORE_RESULT = Buffer.from('{"jsonrpc":"2.0","id":0,"result":');
+const END = Buffer.from('}');
 
 const LONGEST_REASON = 1000;
 

@@ -17,13 +17,16 @@ export interface HookThreadOptions {
 
 /** A thread that does not answer at all is in an endless loop. In milliseconds. */
 const BLOCKED_MS = 1000;
-/** What a hook may return, as JSON, in UTF-16 units. */
+/** What a hook may return, as JSON, in bytes. */
 const MOST_RETURNED = 16 * 1024 * 1024;
 /** A hook that takes more memory ends its thread, in megabytes. */
 const MEMORY_MB = 512;
 
 /** What a hook wants: to refuse, with its reason, or something else in the place of the arguments or the result. */
-type HookAnswer = { readonly refuse: string } | { readonly json: string };
+type HookAnswer = { readonly refuse: string } | { readonly json: Buffer };
+
+/** JSON texts as bytes, each in pieces: the arguments of a call, and its result. */
+export type HookValues = Readonly<Record<string, readonly Buffer[]>>;
 
 interface Waiting {
   readonly resolve: (answer: HookAnswer | undefined) => void;
@@ -32,8 +35,8 @@ interface Waiting {
 
 /**
  * Runs the hooks of one module in a thread of its own: one that never returns, takes all memory or ends its process is
- * stopped there, while the gateway goes on. It starts with the first call, and again after it was stopped. Values are
- * parsed and checked there only, for they may have megabytes.
+ * stopped there, while the gateway goes on. It starts with the first call, and again after it was stopped. Values go
+ * there and come back as bytes, for they may have megabytes: only the thread makes text and objects of them.
  */
 export class HookThread {
   readonly #options: HookThreadOptions;
@@ -47,8 +50,11 @@ export class HookThread {
     this.#options = options;
   }
 
-  /** What a hook wants, given an event as JSON text; undefined: nothing. Throws HOOK_FAILED in every other case. */
-  run(name: HookName, event: string): Promise<HookAnswer | undefined> {
+  /**
+   * What a hook wants, given an event as JSON text and what belongs to it as bytes; undefined: nothing. Throws HOOK_FAILED in
+   * every other case.
+   */
+  run(name: HookName, event: string, values: HookValues): Promise<HookAnswer | undefined> {
     const { timeoutMs, file } = this.#options;
     const worker = (this.#worker ??= this.#start());
     const id = ++this.#lastId;
@@ -73,7 +79,11 @@ export class HookThread {
           reject(failed(name, file, why));
         },
       });
-      worker.postMessage({ id, name, event });
+      const copies = Object.entries(values).map(([member, pieces]) => [member, copyOf(pieces)] as const);
+      worker.postMessage(
+        { id, name, event, values: copies },
+        copies.map(([, copy]) => copy.buffer),
+      );
     });
   }
 
@@ -125,9 +135,9 @@ export class HookThread {
     if (typeof error === 'string') waiting?.reject(reasonOf(error));
     else if (typeof refuse === 'string') waiting?.resolve({ refuse });
     else if (json === undefined) waiting?.resolve(undefined);
-    else if (typeof json !== 'string') waiting?.reject('it returned something that is not JSON');
+    else if (!(json instanceof Uint8Array)) waiting?.reject('it returned something that is not JSON');
     else if (json.length > MOST_RETURNED) waiting?.reject('it returned more than 16 MB');
-    else waiting?.resolve({ json });
+    else waiting?.resolve({ json: Buffer.from(json.buffer, json.byteOffset, json.length) });
   }
 
   /** A hook that waits for something does not keep the others from running; one that loops does. */
@@ -145,6 +155,17 @@ export class HookThread {
     for (const { reject } of [...this.#waiting.values()]) reject(why);
     void worker?.terminate();
   }
+}
+
+/** In memory of its own, which can be handed over to a thread. */
+function copyOf(pieces: readonly Buffer[]): Uint8Array<ArrayBuffer> {
+  const copy = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let filled = 0;
+  for (const piece of pieces) {
+    copy.set(piece, filled);
+    filled += piece.length;
+  }
+  return copy;
 }
 
 function failed(name: HookName, file: string, why: string): SwitchboardError {
@@ -165,6 +186,8 @@ const PROGRAM = `
   const { parentPort, workerData } = require('node:worker_threads');
   const post = parentPort.postMessage.bind(parentPort);
   const { parse, stringify } = JSON;
+  const decode = TextDecoder.prototype.decode.bind(new TextDecoder());
+  const encode = TextEncoder.prototype.encode.bind(new TextEncoder());
   const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
   const KINDS = {
     beforeCall: { member: 'arguments', expected: '{"arguments": {…}}', isRight: isObject },
@@ -174,7 +197,7 @@ const PROGRAM = `
       isRight: (result) => isObject(result) && (result.content === undefined || Array.isArray(result.content)),
     },
   };
-  const answerTo = (name, returned) => {
+  const answerTo = (name, returned, texts) => {
     if (returned === undefined || returned === null) return {};
     const text = stringify(returned);
     if (text === undefined) throw new Error('it returned a ' + typeof returned);
@@ -183,7 +206,8 @@ const PROGRAM = `
     if (typeof refuse === 'string') return { refuse };
     if (refuse !== undefined || !isRight(given) || Object.keys(others).length > 0)
       throw new Error('it must return nothing, ' + expected + ' or {"refuse": "reason"}');
-    return { json: stringify(given) };
+    const json = stringify(given);
+    return json === texts[member] ? {} : { json: encode(json) };
   };
   let loading;
   const load = async () => {
@@ -191,11 +215,15 @@ const PROGRAM = `
     const inner = module.default;
     return typeof inner === 'object' && inner !== null && '__esModule' in inner ? inner : module;
   };
-  parentPort.on('message', async ({ id, name, event, ping }) => {
+  parentPort.on('message', async ({ id, name, event, values, ping }) => {
     if (ping) return post({ pong: true });
     try {
-      const returned = await (await (loading ??= load()))[name](parse(event));
-      post({ id, ...answerTo(name, returned) });
+      const texts = {};
+      const given = parse(event);
+      for (const [member, bytes] of values) given[member] = parse((texts[member] = decode(bytes)));
+      const returned = await (await (loading ??= load()))[name](given);
+      const answer = answerTo(name, returned, texts);
+      post({ id, ...answer }, answer.json === undefined ? [] : [answer.json.buffer]);
     } catch (error) {
       let message = 'it threw something that has no message';
       try {

@@ -1,5 +1,5 @@
 export { readBatch } from './batch.ts';
-export { byteAt, fromChunks, viewsOf } from './bytes.ts';
+export { byteAt, fromChunks, viewsOf, type Bytes } from './bytes.ts';
 export {
   addEdit,
   editedMember,

@@ -42,7 +42,12 @@ export class Message {
 
   /** The same from JSON text on one line. */
   static fromText(text: string, shape: Shape): Message {
-    const read = readMessage(fromChunks([Buffer.from(text)]), shape, 'newline');
+    return Message.fromPieces([Buffer.from(text)], shape);
+  }
+
+  /** The same from bytes, in pieces. */
+  static fromPieces(pieces: readonly Buffer[], shape: Shape): Message {
+    const read = readMessage(fromChunks(pieces), shape, 'newline');
     if (!(read instanceof Message)) throw new Error('A message of our own did not pass the scan');
     return read;
   }
@@ -94,7 +99,13 @@ export class Message {
     return start < 0 ? undefined : textOf(this.bytes, start, Math.min(this.end(slot), start + most));
   }
 
-  /** The same for a member that every message of this kind has, such as the id of a request. */
+  /** A member's JSON text as bytes, in pieces; undefined where it is absent. */
+  pieces(slot: number): readonly Buffer[] | undefined {
+    const start = this.start(slot);
+    return start < 0 ? undefined : viewsOf(this.bytes, start, this.end(slot));
+  }
+
+  /** The JSON text of a member that every message of this kind has, such as the id of a request. */
   requiredText(slot: number): string {
     return this.text(slot) ?? missing(slot);
   }
@@ -208,9 +219,10 @@ export function readMessage(
   return new Message(flattened(bytes), shifted(offsets, from), shape.rare);
 }
 
-/** The bytes of a text that is a JSON object, on one line; undefined for any other text. */
-export function readObject(text: string): Bytes | undefined {
-  const read = readMessage(fromChunks([Buffer.from(text)]), ANYTHING, 'content-length');
+/** The bytes of a JSON object, on one line; undefined for anything else. */
+export function readObject(json: string | Buffer): Bytes | undefined {
+  const bytes = typeof json === 'string' ? Buffer.from(json) : json;
+  const read = readMessage(fromChunks([bytes]), ANYTHING, 'content-length');
   return read instanceof Message ? read.bytes : undefined;
 }
 
