@@ -2,7 +2,7 @@ import type { AuditLog, AuditRecord } from '../audit/index.ts';
 import { MANAGEMENT_TOOLS, type Settings } from '../config/index.ts';
 import type { Call } from '../gateway/index.ts';
 import type { Logger } from '../shared/log.ts';
-import { sha256 } from '../shared/sha256.ts';
+import { sha256InTurns } from '../shared/sha256.ts';
 import type { Sequence } from '../store/index.ts';
 
 export interface AuditorOptions {
@@ -20,7 +20,7 @@ export class Auditor {
   readonly #options: AuditorOptions;
   /** A call passes several places that tell of it. */
   readonly #known = new WeakSet<Call>();
-  /** Lines that wait for their number or for the file to be opened. */
+  /** Lines that wait for their number, their hash or for the file to be opened. */
   readonly #writing = new Set<Promise<void>>();
   #log: { readonly settings: Settings['audit']; readonly opened: Promise<OpenLog> } | undefined;
 
@@ -42,8 +42,8 @@ export class Auditor {
       onEnd?.(outcome, bytes, answer);
       const { name: client, principal, via } = call.session.client.describe?.(call.request) ?? {};
       const owner = server ?? call.source?.name;
-      const written = call.argumentsText();
-      const record: AuditRecord = {
+      const written = call.argumentsPieces();
+      const record = {
         time,
         client: short(client),
         principal: principal && shownPrincipal(principal),
@@ -53,16 +53,16 @@ export class Auditor {
         outcome,
         ms: Math.round((performance.now() - since) * 10) / 10,
         bytes,
-        sha256: sha256(written ?? ''),
-      };
+      } satisfies AuditRecord;
       // They may hold the environment of a program.
       const isManagement = owner === undefined && MANAGEMENT_TOOLS.some((each) => each === name);
-      const shows = settings.arguments && written !== undefined && !isManagement;
+      const shows = settings.arguments && written.length > 0 && !isManagement;
       const hidden = shows ? [...settings.redact, ...this.#options.hiddenArguments(owner)] : [];
-      const numbered = this.#options.sequence?.next().then((seq) => ({ ...record, seq }));
-      const writing = Promise.all([opened, numbered ?? record]).then(([{ log, redact }, line]) =>
-        log.write(shows ? { ...line, arguments: redact(written, new Set(hidden)) } : line),
-      );
+      const ready = Promise.all([opened, sha256InTurns(written), this.#options.sequence?.next()]);
+      const writing = ready.then(([{ log, redact }, sha256, seq]) => {
+        const args = shows ? redact(written, new Set(hidden)) : undefined;
+        log.write({ ...record, sha256, seq, arguments: args });
+      });
       this.#writing.add(writing);
       void writing.finally(() => this.#writing.delete(writing));
     };
@@ -82,8 +82,8 @@ export class Auditor {
 
 interface OpenLog {
   readonly log: AuditLog;
-  /** Arguments as they may be recorded, from their JSON text. */
-  readonly redact: (written: string, hidden: ReadonlySet<string>) => unknown;
+  /** Arguments as they may be recorded, from the bytes of their JSON. */
+  readonly redact: (written: readonly Buffer[], hidden: ReadonlySet<string>) => unknown;
 }
 
 async function openLog(

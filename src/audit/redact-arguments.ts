@@ -5,13 +5,17 @@ import { isSecretName } from '../shared/secrets.ts';
 const MAX_CHARS = 8192;
 const HIDDEN = '[redacted]';
 
-/** What is longer is not looked at, in UTF-16 units: hiding what is secret in megabytes would hold up everything else. */
+/** What is longer is not looked at, in bytes: hiding what is secret in megabytes would hold up everything else. */
 const MAX_WRITTEN = 64 * 1024;
 
-/** Arguments as they may be recorded, from their JSON text: without what is secret by its name, or named to be hidden, at any depth. */
-export function redactArguments(written: string, hidden: ReadonlySet<string>): unknown {
-  const args = written.length > MAX_WRITTEN ? undefined : parseJson(written);
-  if (args === undefined) return `[${written.length} characters]`;
+/**
+ * Arguments as they may be recorded, from the bytes of their JSON: without what is secret by its name, or named to be hidden, at
+ * any depth.
+ */
+export function redactArguments(written: readonly Buffer[], hidden: ReadonlySet<string>): unknown {
+  const bytes = written.reduce((sum, { length }) => sum + length, 0);
+  const args = bytes > MAX_WRITTEN ? undefined : parseJson(Buffer.concat(written).toString());
+  if (args === undefined) return `[${bytes} bytes]`;
   const shown: unknown = JSON.parse(
     JSON.stringify(args, (key, value: unknown) =>
       key !== '' && (hidden.has(key) || isSecretName(key.replaceAll('-', '_'))) ? HIDDEN : value,

@@ -128,11 +128,14 @@ export class Call {
     return this.#subtool;
   }
 
-  /** The arguments of the tool as the client wrote them, as JSON text; undefined where there are none. */
-  argumentsText(): string | undefined {
+  /** The arguments of the tool as the client wrote them: their JSON as bytes, in pieces. None where there are none. */
+  argumentsPieces(): readonly Buffer[] {
     const { request } = this;
-    // Models often write them as JSON inside a string.
-    return request.string(this.#argsSlot) ?? request.text(this.#argsSlot);
+    const slot = this.#argsSlot;
+    // Models often write them as JSON inside a string; no tool takes a longer one.
+    const isShort = request.end(slot) - request.start(slot) <= MAX_PARSED;
+    const inner = isShort ? request.string(slot) : undefined;
+    return inner === undefined ? (request.pieces(slot) ?? []) : [Buffer.from(inner)];
   }
 
   /** False once it is answered or cancelled; what comes after that is dropped. */
