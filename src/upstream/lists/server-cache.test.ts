@@ -211,6 +211,14 @@ test('items are checked like those of a server that runs', () => {
   ]);
 });
 
+test('a list with more lines than a server may list is not used, and the facts are', () => {
+  const lines = (count: number): string[] => Array.from({ length: count }, () => '{}');
+  expect(found(withTools('{"name":"a"}', ...lines(9_999))).list('tools')?.components).toHaveLength(1);
+  const server = found(withTools('{"name":"a"}', ...lines(10_000)));
+  expect(server.list('tools')).toBeUndefined();
+  expect(server.about).toBeDefined();
+});
+
 test('a file that is too large, too old, a directory or a link is not read', () => {
   expect(found(`${HEAD}\n${' '.repeat(1024 * 1024)}`).about).toBeUndefined();
   expect(found(HEAD).about).toBeDefined();
