@@ -2,9 +2,10 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
 import type { Logger } from '../shared/log.ts';
 import { didYouMean } from '../shared/nearest.ts';
+import { inLaterTurn } from '../shared/turns.ts';
 import { withTimeout } from '../shared/with-timeout.ts';
 import { Client, kindListedBy, Server, LOG_MESSAGE_LEVELS, type CatalogKind } from '../protocol/index.ts';
-import { jsonItems, memberText, withMembers, type Edit, type Message } from '../wire/index.ts';
+import { jsonItems, MAX_PARSED, memberText, withMembers, type Edit, type Message } from '../wire/index.ts';
 import type { ListWait, PendingList } from './list-wait.ts';
 import type { Call } from './call.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
@@ -268,7 +269,9 @@ export class Router {
         session.seen.set(kind, text);
         this.#context.reserveNames(kind);
       }
-      call.succeedWith(text);
+      // A long one was just put together; making bytes of it is for another turn.
+      if (text.length > MAX_PARSED) inLaterTurn(() => call.succeedWith(text));
+      else call.succeedWith(text);
     };
     const pending: PendingList[] = [];
     for (const cache of this.#context.caches.values()) {

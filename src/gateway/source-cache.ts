@@ -1,11 +1,15 @@
 import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
+import { Turns } from '../shared/turns.ts';
 import { CATALOG_KINDS, LIST_KINDS, type JsonObject, type CatalogKind } from '../protocol/index.ts';
+import { MAX_PARSED } from '../wire/index.ts';
 import type { PendingList } from './list-wait.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { EMPTY_LISTING, type Listing } from './component.ts';
 import type { Source, SourceState } from './source.ts';
 import { Subscriptions } from './subscriptions.ts';
+import { filterTools } from './tool-filter.ts';
+import { validToolName } from './valid-tool-name.ts';
 
 export interface SourceCacheOwner {
   readonly log: Logger;
@@ -227,6 +231,7 @@ export class SourceCache {
       const unstarted = kind === 'tools' && source.listsToolsUnstarted === true;
       if (!unstarted && source.state.kind !== 'running') await source.start();
       const listing = await source.list(kind);
+      if (kind === 'tools') await presentInTurns(this.#entry, listing);
       this.#set(kind, listing);
       if (first) this.#owner.attempted(kind, true);
     } catch (error) {
@@ -252,6 +257,21 @@ export class SourceCache {
       if (this.source.state.kind === 'running') this.refresh(kind);
     }, RETRY_DELAYS[1]);
     this.#refetching.set(kind, timer.unref());
+  }
+}
+
+/**
+ * Has the definitions of many megabytes of tools made under the names that they probably get, everything else going first now
+ * and then: those of several servers would be made in one go otherwise, with the list of all.
+ */
+async function presentInTurns(entry: CatalogEntry, listing: Listing): Promise<void> {
+  const length = listing.components.reduce((sum, { text }) => sum + text.length, 0);
+  if (!entry.exposure.needsTools || length < MAX_PARSED) return;
+  const turns = new Turns();
+  for (const tool of entry.exposure.present(entry, filterTools(listing, entry.rules))) {
+    tool.definition(validToolName(tool.names[0] ?? ''));
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
   }
 }
 
