@@ -11,6 +11,19 @@ export interface Abuse {
   readonly name: string;
   readonly server: AbusedServer | (() => Promise<AbusedServer>);
   readonly run: (abuser: Abuser) => Promise<unknown>;
+  /** Further servers, by name. */
+  readonly others?: Readonly<Record<string, AbusedServer>>;
+  /** Further keys of the configuration. */
+  readonly config?: object;
+  /** Its hooks, in JavaScript. */
+  readonly hooks?: string;
+  /** Whether a request of it is longer than what is read over HTTP. Default false. */
+  readonly needsStdio?: boolean;
+  /**
+   * Whether calls to other servers may wait for it for longer: in the thread of the hooks, or for several turns one after the
+   * other. Default false.
+   */
+  readonly delaysCalls?: boolean;
   /** Whether the client itself gets megabytes of it, which its other answers wait behind. Default false. */
   readonly fillsClient?: boolean;
 }
@@ -40,6 +53,7 @@ const introspect =
     abuser.call('bad_suite', { action: 'introspect', ...more }, LONG);
 
 const LISTS = ['schemas', 'item', 'items', 'members', 'names', 'collisions', 'hidden'];
+const FLAT_SCHEMAS = { ...hostile('--list=schemas'), exposure: 'flat' };
 const ANSWERS = ['links', 'structured', 'bare', 'error', 'batch', 'members', 'numbers'];
 
 /** A remote server that is asked for its tools, and answers a call of `bad` with whatever this writes. */
@@ -79,6 +93,39 @@ function pour(response: ServerResponse, text: string, bytes: number, end = ''): 
 const answerText = (id: string): string => `{"jsonrpc":"2.0","id":${id},"result":{"content":[]}}`;
 const LOG_EVENT =
   'data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}\n\n';
+
+const NOT_ASCII = 'é'.repeat(6 * MB);
+const SMALL_OBJECTS = Array.from({ length: (12 * MB) / 9 }, () => ({ a: [] }));
+const CHANGING_HOOKS = `
+  export const beforeCall = ({ arguments: args }) => ({ arguments: { ...args, seen: true } });
+  export const afterCall = ({ result }) => ({ result: { ...result, seen: true } });`;
+
+/** Calls whose arguments or results have megabytes, with what looks at them on their way. */
+const LONG_CALLS: readonly Abuse[] = [
+  ...Object.entries({ text: NOT_ASCII, objects: SMALL_OBJECTS }).map(([kind, value]): Abuse => ({
+    name: `12 MB of ${kind} in arguments that a hook changes`,
+    server: nodeServer('echo'),
+    hooks: CHANGING_HOOKS,
+    delaysCalls: true,
+    run: call('canary', { n: 1, value }),
+    needsStdio: true,
+  })),
+  ...['foreign', 'bare'].map((kind): Abuse => ({
+    name: `an answer of ${kind} that a hook changes`,
+    server: hostile(),
+    hooks: CHANGING_HOOKS,
+    delaysCalls: true,
+    run: call('answer', { kind }),
+    fillsClient: true,
+  })),
+  {
+    name: '12 MB of text in arguments of which the audit log keeps the hash',
+    server: nodeServer('echo'),
+    config: { audit: { arguments: true } },
+    run: call('canary', { n: 1, value: NOT_ASCII }),
+    needsStdio: true,
+  },
+];
 
 const REMOTE_ABUSES: readonly Abuse[] = [
   ...['huge', 'huge_chunked', 'huge_events'].map((tool): Abuse => ({
@@ -149,6 +196,14 @@ export const ABUSES: readonly Abuse[] = [
       fillsClient: true,
     },
   ]),
+  {
+    name: 'lists of 24 MB of six servers together, exposed flat',
+    server: FLAT_SCHEMAS,
+    others: Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`bad${n}`, FLAT_SCHEMAS])),
+    run: (abuser) => abuser.request('tools/list', {}, LONG),
+    fillsClient: true,
+    delaysCalls: true,
+  },
   {
     name: 'a list of schemas that is asked for in full',
     server: hostile('--list=schemas'),
@@ -262,5 +317,6 @@ export const ABUSES: readonly Abuse[] = [
       return abuser.call('bad_suite', { action: 'call', subtool: 'echo', args }, LONG);
     },
   },
+  ...LONG_CALLS,
   ...REMOTE_ABUSES,
 ];

@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { atTestEnd } from './cleanup.ts';
-import { startGateway, type TestGateway } from './gateway.ts';
-import { HttpGateway, startHttpGateway, TOKEN } from './http-gateway.ts';
+import { configFile, startGateway, type TestGateway } from './gateway.ts';
+import { HttpGateway, TOKEN } from './http-gateway.ts';
 import { textOf } from './raw-client.ts';
 import { createProject, nodeServer, ROOT, type Project, type ServerCommand } from './temp-project.ts';
 import { until } from './until.ts';
@@ -26,6 +26,13 @@ interface Watched {
 
 export type WatchedServers = Readonly<Record<string, object>>;
 
+export interface WatchedConfig {
+  /** Further keys of the configuration. */
+  readonly config?: object | undefined;
+  /** Its hooks, in JavaScript. */
+  readonly hooks?: string | undefined;
+}
+
 /** After these it is started, and the code for calls is compiled. */
 const WARM_UP_CALLS = 50;
 /** What an abuse has left behind is part of it. */
@@ -37,10 +44,13 @@ const CALLS_AFTER = 20;
  * long the gateway, the server and this process wait for a processor: that depends on what else the machine does, such as
  * sending and reading what the abuse consists of.
  */
-export async function startWatchedGateway(servers: WatchedServers): Promise<TestGateway & Watched> {
+export async function startWatchedGateway(
+  servers: WatchedServers,
+  { config = {}, hooks }: WatchedConfig = {},
+): Promise<TestGateway & Watched> {
   const loop = watchLoop();
   const all = { ...servers, canary: nodeServer('canary') } as Record<string, ServerCommand>;
-  const gateway = await startGateway(all, { env: loop.env });
+  const gateway = await startGateway(all, { config, hooks, env: loop.env });
   let server: number | undefined;
   const callCanary = async (): Promise<number> => {
     const began = performance.now();
@@ -79,7 +89,7 @@ export async function startWatchedGateway(servers: WatchedServers): Promise<Test
   };
 }
 
-export interface WatchedHttpOptions {
+export interface WatchedHttpOptions extends WatchedConfig {
   /** Where it runs. Default a new folder. */
   readonly project?: Project;
   readonly env?: Readonly<Record<string, string>>;
@@ -88,16 +98,14 @@ export interface WatchedHttpOptions {
 /** The same over HTTP, where `canary` is called by a client of its own, in a process of its own. */
 export async function startWatchedHttpGateway(
   servers: WatchedServers,
-  { project, env = {} }: WatchedHttpOptions = {},
+  { project = createProject(), env = {}, config, hooks }: WatchedHttpOptions = {},
 ): Promise<Watched & { readonly gateway: HttpGateway }> {
   const loop = watchLoop();
   const all = { ...servers, canary: nodeServer('canary') } as Record<string, ServerCommand>;
-  const options = { env: { ...env, ...loop.env } };
-  project?.write('switchboard.config.json', { mcpServers: all, http: { token: TOKEN } });
-  const gateway =
-    project === undefined
-      ? await startHttpGateway(all, options)
-      : await new HttpGateway(project, { args: ['--http', '0', '--json'], ...options }).ready();
+  const files = configFile({ mcpServers: all, http: { token: TOKEN }, ...config }, hooks);
+  for (const [file, content] of Object.entries(files)) project.write(file, content);
+  const options = { args: ['--http', '0', '--json'], env: { ...env, ...loop.env } };
+  const gateway = await new HttpGateway(project, options).ready();
   const calls = callInProcess(gateway);
   await calls.reach(WARM_UP_CALLS);
   return {

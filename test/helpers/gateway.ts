@@ -10,6 +10,8 @@ import { createProject, type Project, type ServerCommand } from './temp-project.
 export interface GatewayOptions extends RawClientOptions {
   /** Further keys of switchboard.config.json. */
   readonly config?: object;
+  /** Hooks, as a JavaScript configuration exports them. Default none. */
+  readonly hooks?: string | undefined;
   /** Do not send initialize. Default false. */
   readonly raw?: boolean;
   readonly version?: string;
@@ -40,16 +42,20 @@ export function ownState(project: Project): Readonly<Record<string, string>> {
   return { SWITCHBOARD_STATE_DIR: project.path('.state'), XDG_CONFIG_HOME: project.path('.config') };
 }
 
+/** A configuration as a file of a project: with hooks, in JavaScript. */
+export function configFile(config: object, hooks?: string): Readonly<Record<string, string | object>> {
+  return hooks === undefined
+    ? { 'switchboard.config.json': config }
+    : { 'switchboard.config.mjs': `${hooks}\nexport default ${JSON.stringify(config)};\n` };
+}
+
 /** Starts the built `switchboard` over these servers, with a raw client that has said hello. */
 export async function startGateway(
   servers: Readonly<Record<string, ServerCommand | Entry>>,
   options: GatewayOptions = {},
 ): Promise<TestGateway> {
-  const { config, raw, version, capabilities, ...clientOptions } = options;
-  const project = createProject(
-    { 'switchboard.config.json': { mcpServers: servers, ...config } },
-    options.scope,
-  );
+  const { config, hooks, raw, version, capabilities, ...clientOptions } = options;
+  const project = createProject(configFile({ mcpServers: servers, ...config }, hooks), options.scope);
   const client = startClient({
     cwd: project.dir,
     ...clientOptions,

@@ -10,7 +10,7 @@
  * in their names, too). `--info`: so many megabytes about itself in
  * initialize, too.
  * Tools: fine; answer {kind} (an answer of so many megabytes: links, structured, bare, error, batch, members, numbers,
- * texts, mixed, text, copies);
+ * texts, mixed, text, foreign, copies);
  * lines {bytes, line} (writes that line again and again, then answers).
  */
 import { NO_ANSWER, flag, numberSetting, serve, setting, takes } from './lib/server.mjs';
@@ -55,6 +55,7 @@ const ANSWERS = {
     `{"content":[${several(size / 90, (n) => `{"type":"text","text":"text ${n}"},{"type":"audio"}`).join(',')}]}`,
   text: () =>
     `{"content":[{"type":"text","text":${JSON.stringify(JSON.stringify(JSON.parse(objects(size / 3)), null, 1))}}]}`,
+  foreign: () => `{"content":[{"type":"text","text":"${'é'.repeat(size / 2)}"}]}`,
   copies: () =>
     `{"content":[{"type":"text","text":"${'x'.repeat(100_000)}"}],"structuredContent":{${members(size)}}}`,
 };
