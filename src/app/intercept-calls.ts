@@ -8,7 +8,7 @@ export type Intercept = (edits: Edit[], call: Call, pass: Source['request']) => 
 const CALLS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result', 'tasks/get']);
 
 /**
- * Has every call of a tool go through `intercept`, whoever makes it, and every request for the result of a task. The
+ * Has every call of a tool go through `intercept`, whichever component makes it, and every request for the result of a task. The
  * source stays the same object.
  */
 export function interceptCalls(source: Source, intercept: Intercept): Source {

@@ -35,7 +35,7 @@ test('a client runs four scripts at one time, and others do not wait for it', as
   expect(entered.length).toBe(6);
 });
 
-test('sixteen run at one time, whoever they are of; one that is cancelled waits no longer', async () => {
+test('sixteen scripts run at one time, over all clients; one that is cancelled waits no longer', async () => {
   const { entered, enter, leave } = queue();
   for (let n = 1; n <= 16; n++) void enter({}, `${n}`);
   const stop = new AbortController();

@@ -16,7 +16,7 @@ export class Threads {
   #spare: { readonly worker: Worker; readonly memoryMb: number } | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  /** A thread of its own for a script; whoever takes it ends it. */
+  /** A thread of its own for a script; the caller ends it. */
   take(memoryMb: number): Worker {
     const spare = this.#spare;
     this.#spare = undefined;

@@ -54,7 +54,7 @@ export function openMetricsServer({ host, port, text }: MetricsServerOptions): P
     );
     server.listen(port, host, () => {
       server.removeAllListeners('error').on('error', () => undefined);
-      // The program ends when its clients are served, whoever scrapes it.
+      // The program ends when its clients are served, even while somebody scrapes it.
       server.unref();
       const { port: bound } = server.address() as AddressInfo;
       resolve({

@@ -150,7 +150,7 @@ export class Replicas {
     } else await store.keep(SECRET, SECRET_MS);
     if (secret === undefined || secret === this.#secrets[0]) return;
     this.#secrets = [secret, ...this.#secrets].slice(0, 2);
-    // Whoever can only read the store cannot send requests with it where the replicas have a token.
+    // A reader of the store cannot send requests with it where the replicas have a token.
     this.#keys = this.#secrets.map((each) => Buffer.from(hkdfSync('sha256', each, token, 'replica', 32)));
   }
 }

@@ -76,7 +76,7 @@ export class Lookalikes {
 
   /**
    * The name, among those of other tools, that this one could be mistaken for. Only a name with unusual characters is
-   * one that imitates: whoever comes first, the plain name is the real one.
+   * one that imitates: whichever comes first, the plain name is the real one.
    */
   imitatedBy(name: string): string | undefined {
     const drawn = skeleton(name);

@@ -4,7 +4,7 @@ import { Interpreter } from './interpreter.ts';
 import { Sandbox } from './sandbox.ts';
 import { stripTypes } from './strip-types.ts';
 
-/** The thread of one script: what it is told first is the script. Whoever started it ends it. */
+/** The thread of one script: its first message is the script. The code that started it ends it. */
 const { memoryMb } = workerData as { readonly memoryMb: number };
 const interpreter = Interpreter.open(memoryMb);
 // The first use of a library takes ten times as long as the next, and a thread is often started ahead.
@@ -23,5 +23,5 @@ async function run(data: ThreadData): Promise<void> {
   sandbox.run();
 }
 
-// What is thrown in it ends the thread, and whoever started it hears of that.
+// What is thrown in it ends the thread, and the code that started it is notified.
 parentPort?.once('message', (data: ThreadData) => void run(data));

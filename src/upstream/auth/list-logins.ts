@@ -29,7 +29,7 @@ export function listLogins(directory: string): readonly StoredLogin[] {
       const { key, server, resource } = summary;
       found.set(key, { server: server ?? resource, store, changedAt: statSync(file).mtime.toISOString() });
     } catch {
-      // Whoever uses it says why it cannot be read.
+      // The code that uses it says why it cannot be read.
     }
   }
   return [...found.values()].sort((a, b) => (a.server < b.server ? -1 : 1));

@@ -1,4 +1,4 @@
-/** What in a value does not fit its schema, to help whoever fills in a form. The server checks for itself. */
+/** What in a value does not fit its schema, to help the person who fills in a form. The server checks for itself. */
 import { isSchema, resolveSchema, type JsonSchema } from './resolve.ts';
 
 export interface ValueProblem {
