@@ -127,7 +127,7 @@ test('of many servers and calls, only those in view are drawn', async () => {
   expect(await drawn()).toBeLessThan(60);
 
   await show('#/calls');
-  const CALLS = 3_000;
+  const CALLS = 10_000;
   for (let done = 0; done < CALLS; done += 100)
     await Promise.all(Array.from({ length: 100 }, () => gateway.call('echo', 'echo', { text: 'x' })));
   // What is left out because too much came at once is said: "2,950 calls, 50 left out".
