@@ -44,7 +44,7 @@ describe.runIf(canMount).each(['full', 'read-only'] as const)('a state disk that
       ...[process.execPath, join(ROOT, 'dist', `${program}.js`), ...args],
     ]);
     expect([status, stderr]).toEqual([1, expect.stringMatching(cause)]);
-    expect(stderr).not.toContain('bug');
+    expect(stderr).not.toMatch(/\bbug\b/);
     expect(project.read(CONFIG)).toBe(before);
   });
 });
@@ -71,7 +71,7 @@ test('a file in the place of the state directory is no bug', async () => {
     const { code, stderr } = await runEditCommand(project, args, { env });
     expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining('.state')]);
     expect([1, 78]).toContain(code);
-    expect(stderr).not.toContain('bug');
+    expect(stderr).not.toMatch(/\bbug\b/);
   }
 });
 
