@@ -156,7 +156,7 @@ async function takeOver(page) {
 }
 
 async function chooseShop(page) {
-  const gateways = page.getByLabel('Gateway whose lists are shown');
+  const gateways = page.getByLabel('Gateway to show');
   const options = await gateways.locator('option').allTextContents();
   await gateways.selectOption({ label: options.find((text) => text.includes('shop')) });
 }

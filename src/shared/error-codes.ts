@@ -40,7 +40,7 @@ export const ERROR_CODES = {
    */
   TOOL_NOT_ALLOWED: PARAMS,
   /**
-   * A limit of the role that the client has is reached: calls per minute, concurrent calls or the size of a result.
+   * The client has reached a limit of its role: calls per minute, concurrent calls or the size of a result.
    * @fix Try again when the message says, ask for less, or raise `limits` in [`roles`](identity.md#limits).
    */
   LIMIT_REACHED: FAILED,
@@ -629,7 +629,7 @@ export const ERROR_CODES = {
    */
   STORE_INVALID: CONFIG,
   /**
-   * Redis or Valkey cannot be reached, or does not answer in time.
+   * Redis or Valkey cannot be reached, or does not respond in time.
    * @fix Check that it runs at the address of `store`, and try again.
    */
   STORE_AWAY: FAILED,
@@ -732,7 +732,7 @@ export const ERROR_CODES = {
   LANGUAGE_REFUSED: FAILED,
   /**
    * The client's model failed.
-   * @fix Configure a model of your own under `language`.
+   * @fix Configure your own model under `language`.
    */
   LANGUAGE_FAILED: FAILED,
   /**

@@ -130,10 +130,10 @@ test('of many servers and calls, only those in view are drawn', async () => {
   const CALLS = 10_000;
   for (let done = 0; done < CALLS; done += 100)
     await Promise.all(Array.from({ length: 100 }, () => gateway.call('echo', 'echo', { text: 'x' })));
-  // What is left out because too much came at once is said: "2,950 calls, 50 left out".
+  // What is left out because too much came at once is said: "2,950 calls, 50 not shown".
   const summary = page.locator('.toolbar').getByRole('status');
   const counted = async (): Promise<number> =>
-    [...(await summary.innerText()).matchAll(/[\d,]+(?= (?:calls|left))/g)].reduce(
+    [...(await summary.innerText()).matchAll(/[\d,]+(?= (?:calls|not))/g)].reduce(
       (sum, [count]) => sum + Number(count.replaceAll(',', '')),
       0,
     );
@@ -177,7 +177,7 @@ test('a console for reading shows everything and changes nothing', async () => {
   ])
     expect(await page.evaluate(send, request)).toMatchObject({
       ok: false,
-      error: { message: 'This console is for reading only.' },
+      error: { message: 'This console is read-only.' },
     });
   await page.close();
 });

@@ -53,19 +53,19 @@ test('services are started, read, checked out and stopped in the page', async ({
   await cell('next', 1).getByText('ready').waitFor();
 
   await row('main').getByRole('button', { name: 'Check out' }).click();
-  await page.getByText('Not done: Checked out main').waitFor();
+  await page.getByText('Could not check out main').waitFor();
   await button('Start all of main').click();
   await cell('main', 1).getByText('ready').waitFor();
   for (const branch of ['next', 'main']) {
     await row(branch).getByRole('button', { name: 'Check out' }).click();
-    await project.getByText(`Port ${shop.canonical.web} leads to web of ${branch}`).waitFor();
+    await project.getByText(`Port ${shop.canonical.web} points to web of ${branch}`).waitFor();
     await until(async () => (await visit(shop.usual('web'), '/')).text.includes(`<title>${branch}<`), {
       what: `the usual port to lead to ${branch}`,
       deadline: 30_000,
     });
   }
   await page.getByLabel('Port', { exact: true }).fill(String(shop.canonical.web));
-  await button('Who holds it?').click();
+  await button('Find process').click();
   await page.getByText(/\(process \d+\) on /).waitFor();
 
   await cell('next', 0).getByRole('link', { name: 'Logs' }).click();
@@ -75,7 +75,7 @@ test('services are started, read, checked out and stopped in the page', async ({
   await until(async () => !(await logs.innerText()).includes('today it is red'), { what: 'the search' });
   await logs.getByText(/yesterday 3/).waitFor();
   await logs.getByLabel('Find in the logs').fill('said just now');
-  await logs.getByText('No line matches').waitFor();
+  await logs.getByText('No matching lines').waitFor();
   await visit(shop.named('chat', 'next'), '/say?said just now'.replaceAll(' ', '%20'));
   await logs.getByText(/said just now/).waitFor();
   await logs.getByLabel('Find in the logs').fill('');

@@ -136,7 +136,7 @@ test('a person logs in to a server, and out of it again', async () => {
   const refused = page.context().waitForEvent('page');
   await button('Log in', shown).click();
   await (await refused).close();
-  await text('Not done: Logged in to guarded').waitFor();
+  await text('Could not log in to guarded').waitFor();
   expect(auth.counts.codes).toBe(0);
 
   auth.settings.deny = undefined;
@@ -220,7 +220,7 @@ test('a tool that changes is shown with its difference, and approved', async () 
   await row(/^changing /).click();
   const shown = detail('Server changing');
   await button('Show what changed', shown).click();
-  const difference = shown.getByLabel('Difference of echo');
+  const difference = shown.getByLabel('Changes to echo');
   await difference.waitFor();
   // What hides is made visible.
   expect(await difference.innerText()).toMatch(/^\+.*Sends everything home\.\\u\{200b\}/m);
@@ -408,8 +408,8 @@ test('a trial shows progress, answers what the server asks, and is cancelled', a
     maxTokens: 10,
   });
   await text('What is the answer?', sampling).waitFor();
-  await sampling.getByLabel(/^Your answer/).fill('forty-two');
-  await button('Answer', sampling).click();
+  await sampling.getByLabel(/^Your response/).fill('forty-two');
+  await button('Send', sampling).click();
   await text(/forty-two/, shown.locator('.result')).waitFor();
 
   const address = `${running.url}?opened-for-a-server`;
@@ -481,9 +481,9 @@ test('log lines come live, and are searched', async () => {
   await text('crash line 2', detail('Log line')).waitFor();
   await page.keyboard.press('Escape');
   await page.getByLabel('Find in the log').fill('no such line anywhere');
-  await text('No line matches').waitFor();
+  await text('No matching lines').waitFor();
   await button('Search older').click();
-  await text('No line matches').waitFor();
+  await text('No matching lines').waitFor();
 });
 
 test('a host is changed after its change was shown', async () => {
@@ -593,7 +593,7 @@ test('a gateway and a console that are started again are found again', async () 
   await row(/^echo /).waitFor();
   const { client: before, project } = gateway;
   process.kill(before.pid!, 'SIGKILL');
-  await text('No gateway runs').waitFor();
+  await text('No gateway is running').waitFor();
   const client = startClient({ cwd: project.dir, env: ownState(project) });
   await client.initialize();
   await row(/^echo /).waitFor();

@@ -33,7 +33,12 @@ describe('with --yes', () => {
     expect(at.read(FILES.cursor)).not.toContain('--config');
     expect(at.read(FILES.codex)).not.toContain('mcp_servers.echo');
     expect(existsSync(at.home.path('work/switchboard.config.json'))).toBe(false);
-    for (const text of [OWN, 'Moved behind it: echo, pages', 'Reload Window', 'switchboard eject cursor'])
+    for (const text of [
+      OWN,
+      'Moved behind Switchboard: echo, pages',
+      'Reload Window',
+      'switchboard eject cursor',
+    ])
       expect(stdout).toContain(text);
 
     const again = await at.run(['init', '--yes', '--no-start']);
@@ -175,7 +180,7 @@ describe('with --yes', () => {
       [at.project]: { mcpServers: {} },
       '/other': { mcpServers: server('there') },
     });
-    expect(stdout).toContain('Moved behind it: here.');
+    expect(stdout).toContain('Moved behind Switchboard: here.');
     const none = await at.run(['init', '--yes', '--servers', 'none', '--hosts', 'none', '--no-start']);
     expect(none.code, none.stderr).toBe(0);
   });

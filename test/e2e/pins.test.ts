@@ -69,7 +69,7 @@ test("by default a change is told and shown, and is in nobody's way", async () =
   expect(shown.stdout).toMatch(/extra: new/);
   expect(shown.stdout).not.toMatch(/look:/);
   const doctor = await runCli(project, ['doctor'], { env: ownState(project) });
-  expect(doctor.stdout).toContain('tools are not as they were first used (changed: wipe; new: extra)');
+  expect(doctor.stdout).toContain('tools have changed since their first use (changed: wipe; new: extra)');
 
   // Back to what it was: that it had changed is still told.
   offer(project, 'box', [LOOK, WIPE]);

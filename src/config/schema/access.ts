@@ -38,17 +38,19 @@ export const httpOAuth = z
       .describe('The claim that tells users apart.'),
     clockToleranceMs: wholeNumber(' of milliseconds', 0, 600_000)
       .default(DEFAULTS.oauth.clockToleranceMs)
-      .describe('How much clocks may differ, in milliseconds.'),
+      .describe('By how much clocks may differ, in milliseconds.'),
     introspection: z
       .strictObject({
-        clientId: nonEmptyText().describe('The client that this gateway is for the issuer.'),
+        clientId: nonEmptyText().describe('The client ID of this gateway at the issuer.'),
         clientSecret: nonEmptyText().describe('Its secret; better as ${NAME} or ${secret:NAME}.'),
         endpoint: webAddress('must be an address')
           .optional()
           .describe("Address of the introspection endpoint. Default: as the issuer's metadata says."),
         cacheMs: milliseconds()
           .default(DEFAULTS.oauth.introspectionCacheMs)
-          .describe('How long an answer is used, in milliseconds: a revoked token may work that long.'),
+          .describe(
+            'How long a response is cached, in milliseconds; a revoked token works no longer than that.',
+          ),
       })
       .optional()
       .describe(
@@ -65,11 +67,15 @@ const pattern = (what: string) => z.array(nonEmptyText(), { error: `must be a li
 
 const limits = z
   .strictObject({
-    callsPerMinute: wholeNumber('', 1, 1_000_000).optional().describe('Tool calls per minute. Default: any.'),
-    concurrentCalls: wholeNumber('', 1, 100_000).optional().describe('Tool calls at one time. Default: any.'),
+    callsPerMinute: wholeNumber('', 1, 1_000_000)
+      .optional()
+      .describe('Tool calls per minute. Default: no limit.'),
+    concurrentCalls: wholeNumber('', 1, 100_000)
+      .optional()
+      .describe('Concurrent tool calls. Default: no limit.'),
     resultBytes: wholeNumber(' of bytes', 1024, 268_435_456)
       .optional()
-      .describe('Maximum size of a result, in bytes; a longer one is an error. Default: any.'),
+      .describe('Maximum size of a result, in bytes; a longer one is an error. Default: no limit.'),
   })
   .describe('Limits for each principal. With several roles, the highest of each limit applies.');
 

@@ -89,7 +89,7 @@ const management = z
           .describe('"ask": ask the user before a server is added; "auto": do not ask.'),
         persist: yesOrNo
           .default(DEFAULTS.management.persist)
-          .describe('Save added and removed servers to this file.'),
+          .describe('true also adds and removes these servers in this file. Default false.'),
       }),
     ],
     { error: 'must be true, false or {"enabled", "approval", "persist"}' },
@@ -103,10 +103,10 @@ const audit = z.strictObject({
   arguments: yesOrNo
     .default(DEFAULTS.audit.arguments)
     .describe('Also record the arguments, except those named like secrets, and redacted ones.'),
-  redact: textList.default([]).describe('Names of further arguments to leave out, at any depth.'),
+  redact: textList.default([]).describe('Names of other arguments to leave out, at any depth.'),
   maxBytes: wholeNumber(' of bytes', 65_536, 1_073_741_824)
     .default(DEFAULTS.audit.maxBytes)
-    .describe('Size from which a new file is begun, in bytes.'),
+    .describe('Size at which a new file is started, in bytes.'),
   files: wholeNumber(' of files', 2, 100)
     .default(DEFAULTS.audit.files)
     .describe('How many files are kept, including the current one.'),
@@ -154,7 +154,7 @@ const http = z
       .enum(['on', 'read-only', 'off'], { error: 'must be "on", "read-only" or "off"' })
       .default('on')
       .describe(
-        'The page at /console, for browsers on this machine: with or without actions that change something.',
+        'The page at /console, for browsers on this machine: "on", "read-only" (allows no changes) or "off".',
       ),
     maxProcesses: wholeNumber('', 1, 100_000)
       .default(DEFAULTS.http.maxProcesses)
@@ -183,7 +183,9 @@ const telemetry = z.strictObject({
     .min(0, { error: 'must be a number from 0 to 1' })
     .max(1, { error: 'must be a number from 0 to 1' })
     .optional()
-    .describe('Part of the traces that begin here to record. Default: OTEL_TRACES_SAMPLER, otherwise all.'),
+    .describe(
+      'Fraction to record of the traces that begin in this gateway, from 0 to 1. Default: OTEL_TRACES_SAMPLER, otherwise all.',
+    ),
 });
 
 const replica = z
@@ -195,7 +197,7 @@ const replica = z
       })
       .optional()
       .describe(
-        'Where the other replicas reach this one. Default: the address it listens on or, for 0.0.0.0, that of the machine.',
+        "URL at which other replicas reach this one. Default: the address it listens on or, for 0.0.0.0, the machine's.",
       ),
     group: z
       .string({ error: 'must be a string' })
@@ -203,7 +205,7 @@ const replica = z
       .default(DEFAULTS.replica.group)
       .describe('Gateways with the same store and the same group act as one.'),
   })
-  .describe('This gateway among those that use the same store.');
+  .describe('This gateway as one of several that share a store.');
 
 export const config = z
   .strictObject({
@@ -271,16 +273,16 @@ export const config = z
     isolation: isolation
       .default(DEFAULTS.isolation)
       .describe(
-        'What shares the process of a server: "session" (the calls of one client), "shared" (the calls of all ' +
-          'clients) or "call" (nothing: each tool call starts its own).',
+        'Who shares a process of a server: "session" (one process per client), "shared" (one for all clients) or ' +
+          '"call" (one for each tool call).',
       ),
     http: http.prefault({}),
     roles: roles.optional(),
     store: nonEmptyText()
       .optional()
       .describe(
-        'Redis or Valkey that several gateways behind a load balancer share, such as "redis://host:6379"; the password ' +
-          'better as ${secret:NAME}. Default: this gateway is the only one.',
+        'The Redis or Valkey server that several gateways share, such as "redis://host:6379"; the password better as ' +
+          '${secret:NAME}. Default: none.',
       ),
     replica: replica.prefault({}),
     management: management.default(DEFAULTS.management.enabled),
@@ -316,7 +318,7 @@ export const config = z
         timeoutMs: milliseconds()
           .default(DEFAULTS.code.timeoutMs)
           .describe(
-            'Maximum duration of a script, in milliseconds, without the time a user takes to answer.',
+            'Maximum duration of a script, in milliseconds, not counting the time a user takes to answer.',
           ),
         cpuMs: milliseconds()
           .default(DEFAULTS.code.cpuMs)
@@ -360,7 +362,7 @@ export const config = z
     metrics: z
       .union([z.boolean(), metrics], { error: 'must be true, false or {"host", "port"}' })
       .default(false)
-      .describe('Serve metrics for Prometheus at /metrics, at an address of their own.'),
+      .describe('Serve metrics for Prometheus at /metrics, at a separate address.'),
     telemetry: z
       .union([z.boolean(), telemetry], { error: 'must be true, false or {"endpoint", "sampleRatio"}' })
       .default(false)
@@ -369,7 +371,7 @@ export const config = z
       .strictObject({
         messageBytes: wholeNumber(' of bytes', 1024, 268_435_456)
           .default(DEFAULTS.limits.messageBytes)
-          .describe('Maximum size of a message from a server or a host, in bytes.'),
+          .describe('Maximum size of a message from a server or a client, in bytes.'),
         callsInFlight: wholeNumber('', 1, 100_000)
           .default(DEFAULTS.limits.callsInFlight)
           .describe('Concurrent calls per server.'),

@@ -69,7 +69,7 @@ const results = z.union(
         ),
       minify: yesOrNo
         .optional()
-        .describe('true removes the white space between the tokens of JSON texts. Default false.'),
+        .describe('true removes whitespace from JSON, except inside strings. Default false.'),
     }),
   ],
   { error: 'must be false or {"maxTokens", "minify"}' },
@@ -94,7 +94,7 @@ export const toolShapes = z
         .record(z.string(), z.unknown(), { error: 'must be an object of values by argument name' })
         .optional()
         .describe(
-          'Arguments with a fixed value, which the model neither sees nor sets. ${NAME} is replaced from our environment.',
+          "Fixed arguments, which the model neither sees nor sets. ${NAME} is replaced from Switchboard's environment.",
         ),
       redact: z
         .array(nonEmptyText(), { error: 'must be a list of argument names' })
@@ -102,14 +102,14 @@ export const toolShapes = z
         .describe('Arguments that are never logged.'),
       approve: yesOrNo
         .optional()
-        .describe("Whether to ask the user before it runs. Default: as the server's approve says."),
+        .describe("Whether to ask the user before it runs. Default: the server's approve."),
       results: results
         .optional()
         .describe("How long the tool's results may be; false: no limit. Default: the server's values."),
     }),
     { error: TOOL_SHAPES_ERROR },
   )
-  .describe("Settings of single tools, by the tool's own name.");
+  .describe("Settings for individual tools, by the tool's own name.");
 
 export const exposure = z.enum(EXPOSURES);
 
@@ -128,7 +128,9 @@ export const timeouts = {
   ),
   rpcMs: milliseconds().describe('Time for a request without a response or progress, in milliseconds.'),
   idleMs,
-  drainMs: milliseconds().describe('Time for running calls to finish when we stop, in milliseconds.'),
+  drainMs: milliseconds().describe(
+    'Time for running calls to finish when Switchboard stops, in milliseconds.',
+  ),
   callMaxMs: milliseconds().describe('Total time for a call, even with progress, in milliseconds.'),
 };
 
@@ -138,7 +140,7 @@ export const firstListMs = wholeNumber(' of milliseconds', 0, LONGEST_MS).descri
 );
 
 export const hookMs = milliseconds().describe(
-  'Time for a hook of a JavaScript configuration to decide about a call, in milliseconds.',
+  'Time limit for a hook of a JavaScript configuration, in milliseconds.',
 );
 
 const serverTimeouts = z
@@ -163,7 +165,9 @@ export const env = z
     z.union([z.string(), z.number(), z.boolean()], { error: 'must be a string, a number, true or false' }),
     { error: 'must be an object of values by variable name' },
   )
-  .describe('Environment variables of the server. ${NAME} and ${NAME:-default} are replaced from ours.');
+  .describe(
+    "Environment variables of the server. ${NAME} and ${NAME:-default} are replaced from Switchboard's environment.",
+  );
 
 export const args = textList.describe('Arguments of the command.');
 
@@ -196,7 +200,7 @@ export const approve = z
     error: 'must be "destructive", "all", a list of tool patterns, or false',
   })
   .describe(
-    'Ask the user before a tool runs: "destructive" (tools that do not say they are harmless), "all", a list of tool ' +
+    'Ask the user before a tool runs: "destructive" (tools not annotated as read-only or not destructive), "all", a list of tool ' +
       'patterns, or false. Default false.',
   );
 
@@ -217,7 +221,7 @@ export const suiteForm = z
           'asking. Default: one tool.',
       ),
   })
-  .describe('The form of suites.');
+  .describe('Settings for suites.');
 
 /** What an entry and `suites` may both say about how a server is shown. */
 export const presentation = {
@@ -274,7 +278,7 @@ const language = z
         instructionsFile: nonEmptyText()
           .optional()
           .describe(
-            "A file with the instructions, relative to this file's directory; read for every request. Wins over instructions.",
+            "A file with the instructions, relative to this file's directory; read for every request. Overrides instructions.",
           ),
         allowDestructive: yesOrNo
           .optional()
@@ -299,12 +303,12 @@ export const serverSettings = {
   isolation: isolation
     .optional()
     .describe(
-      'What shares a process of this server: "session" (the calls of one client), "shared" (the calls of all ' +
-        'clients) or "call" (nothing: each tool call starts its own). Default: the top-level value.',
+      'Who shares a process of this server: "session" (one process per client), "shared" (one for all clients) or ' +
+        '"call" (one for each tool call). Default: the top-level value.',
     ),
   maxProcesses: wholeNumber('', 1, 100_000)
     .optional()
-    .describe('Maximum number of processes of this server, for all clients together. Default: any number.'),
+    .describe('Maximum number of processes of this server, for all clients together. Default: no limit.'),
   language: language.optional(),
   pin: pin.optional(),
   ...presentation,
@@ -318,7 +322,7 @@ export const launchSettings = {
   envFile: nonEmptyText()
     .optional()
     .describe(
-      "A dotenv file with more variables for the server, relative to this file's directory; env wins.",
+      "A dotenv file with more variables for the server, relative to this file's directory; env overrides it.",
     ),
   cwd: nonEmptyText()
     .optional()
@@ -340,21 +344,21 @@ export const launchSettings = {
           read: pathList
             .optional()
             .describe(
-              'Those it may read in /tmp and /run, of which it has its own. Default its working directory.',
+              'Files and directories in /tmp and /run that it may read, besides its working directory. Default none.',
             ),
           hide: pathList
             .optional()
             .describe(
               "Files and directories that it cannot read. It never reads Switchboard's tokens, logins and secrets.",
             ),
-          network: yesOrNo.optional().describe('Whether it has the network. Default false.'),
+          network: yesOrNo.optional().describe('true gives it full network access. Default false.'),
         }),
       ],
       { error: 'must be true, false or {"write", "read", "hide", "network"}' },
     )
     .optional()
     .describe(
-      'Linux: start the server with bwrap, on a read-only file system, without a network and with processes of its own.',
+      'Linux: start the server with bwrap, with a read-only file system, no network and only its own processes.',
     ),
   inheritEnv: inheritEnv.optional(),
   stopFirst: yesOrNo
@@ -387,7 +391,7 @@ export const headers = z
     { error: 'must be an object of strings by header name' },
   )
   .describe(
-    'HTTP headers sent with every request. ${NAME} and ${NAME:-default} are replaced from our environment.',
+    "HTTP headers sent with every request. ${NAME} and ${NAME:-default} are replaced from Switchboard's environment.",
   );
 
 export const oauthSettings = {
@@ -438,7 +442,7 @@ export const builtinServer = z.strictObject({
     .optional()
     .describe(
       "The project it controls: a path, relative to this file's directory, or the name of a project registered " +
-        "with `switchyard mcp install`. Default: this file's directory. ${NAME} is replaced from our environment.",
+        "with `switchyard mcp install`. Default: this file's directory. ${NAME} is replaced from Switchboard's environment.",
     ),
   ...descriptive,
   ...presentation,
@@ -453,7 +457,7 @@ export const remoteServer = z.strictObject({
       'Transport: "http" (also "streamable-http"), the older "sse", or "auto" (default), ' +
         'which tries both.',
     ),
-  url: address.describe('Address of the server. ${NAME} is replaced from our environment.'),
+  url: address.describe("URL of the server. ${NAME} is replaced from Switchboard's environment."),
   headers: headers.optional(),
   oauth: oauth(z.strictObject(oauthSettings)).optional(),
   ...descriptive,

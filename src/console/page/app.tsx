@@ -92,8 +92,8 @@ const LoggedOut = (): ComponentChildren => (
       code: 'E_CONSOLE_LOGGED_OUT',
       message: 'This page is not logged in',
       nextStep:
-        'A link to the console works once, and what it unlocks ends with the console. ' +
-        'Run `switchboard console`, or press Enter where it runs, and open its new link in this browser.',
+        'Each link to the console works once, and the login ends when the console exits. ' +
+        'Run `switchboard console`, or press Enter in its terminal, and open the new link in this browser.',
     }}
   >
     <Button icon="reload" onClick={retryNow}>
@@ -103,7 +103,7 @@ const LoggedOut = (): ComponentChildren => (
 );
 
 const NoGateway = (): ComponentChildren => (
-  <EmptyState title="No gateway runs">
+  <EmptyState title="No gateway is running">
     <p>Your gateways appear here as soon as they start.</p>
     <p>
       Start your host, if it loads Switchboard (see <a href="#/hosts">Hosts</a>), or run{' '}

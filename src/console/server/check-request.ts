@@ -21,7 +21,7 @@ export function checkRequest(request: IncomingMessage): PageRefusal | undefined 
   const [, name = ''] = /^(.*?)(?::\d{1,5})?$/.exec(host.toLowerCase()) ?? [];
   if (!isLoopbackName(name)) return { status: 421, why: 'The Host is not a name of this machine.' };
   if (origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`)
-    return { status: 403, why: 'The Origin is another one.' };
+    return { status: 403, why: 'The Origin does not match.' };
   return undefined;
 }
 

@@ -76,7 +76,7 @@ export class Console {
       // A bug, or a file of the page that is gone: it costs this request only.
       this.#options.failed(error);
       if (response.headersSent) response.destroy();
-      else refuse(response, 500, 'The console could not answer. Its log says why.');
+      else refuse(response, 500, 'The console failed to respond. See its log.');
     });
   }
 
@@ -93,7 +93,7 @@ export class Console {
     if (path === '/actions') await this.#action(request, response);
     else if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
-      refuse(response, 405, 'This address can only be read.');
+      refuse(response, 405, 'Only GET and HEAD are allowed.');
     } else if (path === '/events') await this.#events(request, response);
     else if (path === '' && searchParams.has('link'))
       this.#enter(searchParams.get('link') ?? '', request, response);
@@ -126,7 +126,7 @@ export class Console {
         `${this.#cookieName}=${cookie}; Path=/console; HttpOnly; SameSite=Strict`,
       );
     } else if (!this.#admits(request)) {
-      sendPage(response, 401, { title: 'This link was used already', html: NEW_LINK });
+      sendPage(response, 401, { title: 'This link has expired or was already used', html: NEW_LINK });
       return;
     }
     // Not a redirect: after one from another page or program, a browser would not send the cookie.
@@ -138,8 +138,8 @@ export class Console {
     const file = this.#admits(request) || path !== '' ? this.#options.files().get(path) : undefined;
     // What the page is made of is no secret; without the cookie, the document says how to get in.
     if (path === '' && !this.#admits(request))
-      sendPage(response, 401, { title: 'This is the console of Switchboard', html: NEW_LINK });
-    else if (file === undefined) refuse(response, 404, 'There is no such page.');
+      sendPage(response, 401, { title: 'Switchboard console', html: NEW_LINK });
+    else if (file === undefined) refuse(response, 404, 'Page not found.');
     else {
       response.writeHead(200, {
         'Content-Type': file.type,
@@ -151,8 +151,8 @@ export class Console {
   }
 
   async #events(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (!this.#admits(request)) refuse(response, 401, 'The cookie is missing or not valid.');
-    else if (isFromElsewhere(request)) refuse(response, 403, 'Another page asks for it.');
+    if (!this.#admits(request)) refuse(response, 401, 'The cookie is missing or invalid.');
+    else if (isFromElsewhere(request)) refuse(response, 403, 'The request comes from another page.');
     else if (this.#pages.size >= MOST_PAGES) refuse(response, 503, 'Too many pages are open.');
     else {
       clearTimeout(this.#closing);
@@ -188,11 +188,11 @@ export class Console {
     const { method, headers } = request;
     if (method !== 'POST') {
       response.setHeader('Allow', 'POST');
-      refuse(response, 405, 'Actions are sent with POST.');
+      refuse(response, 405, 'Use POST to send an action.');
     } else if (headers['switchboard-console'] !== '1')
       refuse(response, 403, 'The header switchboard-console is missing.');
-    else if (isFromElsewhere(request)) refuse(response, 403, 'Another page asks for it.');
-    else if (!this.#admits(request)) refuse(response, 401, 'The cookie is missing or not valid.');
+    else if (isFromElsewhere(request)) refuse(response, 403, 'The request comes from another page.');
+    else if (!this.#admits(request)) refuse(response, 401, 'The cookie is missing or invalid.');
     else {
       const body = await readBody(request, MOST_BODY);
       if (response.destroyed) return;
@@ -266,7 +266,7 @@ const HEADERS = {
 } as const;
 
 const NEW_LINK =
-  'Each browser needs a link of its own, which works once. Run <code>switchboard console</code> in a terminal, ' +
+  'Each browser needs its own link, which works once. Run <code>switchboard console</code> in a terminal, ' +
   'or press Enter where it runs, and open the link that it prints.';
 
 function refuse(response: ServerResponse, status: number, why: string): void {

@@ -172,7 +172,7 @@ function unknownTool(name: string, entry: CatalogEntry, listing: Listing): Switc
   return new SwitchboardError(
     'SUBTOOL_UNKNOWN',
     `Unknown tool: server '${entry.source.name}' has no '${name.slice(0, 200)}'.`,
-    { hint: hint ?? 'find_tool finds the tools there are.' },
+    { hint: hint ?? 'find_tool finds the available tools.' },
   );
 }
 
@@ -194,7 +194,7 @@ function nearestHint(path: string, entries: readonly CatalogEntry[]): string {
     const hint = signaturesNear(own, entry, knownTools(entry)?.tools ?? []);
     if (hint !== undefined) return hint;
   }
-  return 'find_tool finds the tools there are.';
+  return 'find_tool finds the available tools.';
 }
 
 function notAllowed(tool: string, entry: CatalogEntry): SwitchboardError {

@@ -121,7 +121,7 @@ export class ConsoleActions {
   async run(method: ActionName, params: Record<string, unknown>, page: string): Promise<unknown> {
     checkParams(method, params);
     if (this.#options.readOnly && !READS.has(method))
-      throw new SwitchboardError('CONSOLE_READ_ONLY', 'This console is for reading only.', {
+      throw new SwitchboardError('CONSOLE_READ_ONLY', 'This console is read-only.', {
         hint: 'To change something, start it without --read-only.',
       });
     if (Object.hasOwn(this.#handlers, method))

@@ -10,7 +10,7 @@ export function entrySchema(): Readonly<Record<string, unknown>> {
   const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
   const servers = isObject(properties.mcpServers) ? properties.mcpServers.additionalProperties : undefined;
   if (isObject(servers)) return servers;
-  throw new SwitchboardError('CONFIG_UNREADABLE', 'The schema of the configuration is not there.', {
-    hint: 'Install Switchboard again.',
+  throw new SwitchboardError('CONFIG_UNREADABLE', 'The configuration schema is missing.', {
+    hint: 'Reinstall Switchboard.',
   });
 }

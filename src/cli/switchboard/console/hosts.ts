@@ -50,7 +50,7 @@ export async function changeHost(
   dryRun: boolean,
 ): Promise<HostChangeResult> {
   if (!Object.hasOwn(COMMANDS, change))
-    throw new SwitchboardError('ARGS_INVALID', `There is no change ${JSON.stringify(change)} of a host.`);
+    throw new SwitchboardError('ARGS_INVALID', `Unknown change ${JSON.stringify(change)} of a host.`);
   const [command = '', ...flags] = COMMANDS[change];
   const argv = [command, findHost(host).name, ...flags, ...(dryRun ? ['--dry-run'] : [])];
   const said = await runHere(argv, variant, { cwd: homeDirectory(), ...runner });

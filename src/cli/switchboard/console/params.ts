@@ -62,7 +62,7 @@ const PARAMS: Readonly<Record<ActionName, Readonly<Record<string, Kind | `${Kind
 /** Throws ARGS_INVALID where an action does not exist, or a parameter of it is missing or of another kind. */
 export function checkParams(method: ActionName, params: Record<string, unknown>): void {
   if (!Object.hasOwn(PARAMS, method))
-    throw new SwitchboardError('ARGS_INVALID', `There is no action ${JSON.stringify(method)}.`);
+    throw new SwitchboardError('ARGS_INVALID', `Unknown action ${JSON.stringify(method)}.`);
   for (const [name, kind] of Object.entries(PARAMS[method])) {
     const value = params[name];
     if (kind.endsWith('?') && value === undefined) continue;

@@ -28,7 +28,7 @@ const CONTAINERS: readonly (readonly [key: string, host: string])[] = [
 /** What a person pasted, as servers to add: JSON of any host, a command line, a package name or an address. */
 export async function parseServers(text: string, context: ParseContext): Promise<readonly ServerToAdd[]> {
   const trimmed = text.trim();
-  if (trimmed === '') throw unclear('Nothing was pasted.');
+  if (trimmed === '') throw unclear('The input is empty.');
   return /^[{"]/.test(trimmed) ? serversInJson(trimmed, context) : [await serverInLine(trimmed, context)];
 }
 
@@ -58,11 +58,11 @@ function readJson(text: string): unknown {
       // The next one may be what was meant.
     }
   }
-  throw unclear('It looks like JSON and is not valid.');
+  throw unclear('The JSON is invalid.');
 }
 
 function entriesIn(value: unknown): readonly [entries: Readonly<Record<string, unknown>>, host: string] {
-  if (!isObject(value)) throw unclear('It is not a JSON object.');
+  if (!isObject(value)) throw unclear('The JSON is not an object.');
   for (const [key, host] of CONTAINERS) {
     const inner = value[key];
     if (isObject(inner)) return isObject(inner.servers) ? [inner.servers, 'vscode'] : [inner, host];
@@ -70,7 +70,7 @@ function entriesIn(value: unknown): readonly [entries: Readonly<Record<string, u
   if (isEntry(value)) return [{ [nameOf(value)]: value }, 'claude-code'];
   const named = Object.values(value);
   if (named.length > 0 && named.every(isEntry)) return [value, 'claude-code'];
-  throw unclear('It has no server: none of its members has a command or a url.');
+  throw unclear('No server found: no member has a "command" or a "url".');
 }
 
 function isEntry(value: unknown): boolean {
@@ -131,7 +131,7 @@ async function serverInLine(line: string, { env, variant }: ParseContext): Promi
   const [name] = given.words;
   const prepare = newServerFrom(given, variant.program);
   if (name === undefined || prepare === undefined)
-    throw unclear('It is no command, package, address or JSON.');
+    throw unclear('This is not a command, a package name, a URL or JSON.');
   const cwd = homeDirectory();
   const empty = await loadConfig({ cwd, env, userDirectory: undefined, discover: false } as never);
   const target = { scope: 'explicit', file: undefined, directory: cwd } as const;

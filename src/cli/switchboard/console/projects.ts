@@ -95,7 +95,7 @@ export async function checkoutBranch(
 function done(result: { readonly ok: boolean; readonly messages: readonly string[] }): CommandResult {
   if (result.ok) return { ...result };
   throw new SwitchboardError('COMMAND_FAILED', result.messages.join('\n'), {
-    hint: 'The log of the service may say more.',
+    hint: 'See the log of the service.',
   });
 }
 

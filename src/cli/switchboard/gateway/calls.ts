@@ -58,7 +58,7 @@ export const callsCommand: CliCommand = {
               style.bold,
               style.columns,
             ),
-      complaint: calls.length === 0 ? `No calls are remembered. ${ABOUT_RECORDING}\n` : '',
+      complaint: calls.length === 0 ? `No calls are recorded. ${ABOUT_RECORDING}\n` : '',
     };
   },
 };

@@ -34,7 +34,7 @@ export const statusCommand: CliCommand = {
       data: { gateways, servers, clients },
       text: (style) =>
         gateways.length === 0
-          ? 'No gateway is running. A host starts one, or `switchboard --http`.\n'
+          ? 'No gateway is running. Start your host, or run `switchboard --http`.\n'
           : gateways
               .map((gateway) => gatewayText(gateway, servers, clients, { style, cwd: context.cwd }))
               .join('\n'),

@@ -67,7 +67,7 @@ export function scanText(
     problem === undefined ? listed(servers) : 'cannot be read',
     printableLine(file),
   ]);
-  const titles = ['HOST', 'SCOPE', 'OURS', 'OTHER SERVERS', 'FILE'];
+  const titles = ['HOST', 'SCOPE', 'ENTRY', 'OTHER SERVERS', 'FILE'];
   const problems = files.flatMap(({ problem }) =>
     problem === undefined ? [] : [bad(printableLine(problem))],
   );

@@ -45,20 +45,20 @@ import {
 export const wrapCommand: CliCommand = {
   about: [
     'Puts a small language model in front of a server. The server then has one tool, natural_language, ' +
-      'which takes a request in natural language; the model picks the right tools, runs them and answers. ' +
+      'which takes a request in natural language; the model picks the right tools, runs them and responds. ' +
       '`$0 unwrap` undoes this.',
-    'A server in the configuration file gets "language" in its entry. A server in its own folder, such as ' +
+    'A server in the configuration file gets "language" in its entry. A server in its own directory, such as ' +
       'mcps/memory/.mcp.json, gets three files there: NAME-claude-wrapper.mjs, which .mcp.json now starts; ' +
       'CLAUDE.md, the instructions for the model, which you can edit; and original/.mcp.json, the original ' +
-      'definition. The server runs in its folder with its own environment and starts with the first ' +
-      'request; its resources and prompts are no longer offered. If this is interrupted, the folder still ' +
-      'works, and `$0 unwrap` or `$0 wrap` cleans it up.',
+      'definition. The server runs in its directory with its own environment and starts with the first ' +
+      'request; its resources and prompts are no longer offered. If this is interrupted, the server still ' +
+      'works, and `$0 unwrap` or `$0 wrap` cleans up.',
     'CLAUDE.md comes from mcp-descriptions.json, or from built-in texts for common servers; otherwise the ' +
       'server is started once and a draft is written from its tools. An existing CLAUDE.md is kept.',
     'Without --model, the model is claude-haiku-5-5 if ANTHROPIC_API_KEY or CLAUDE_API_KEY is set, ' +
       'otherwise that of the host, which needs no key. For a local model, set --base-url and --model. Keys ' +
       'are never written to a file. Destructive tools run only if you agree, or with --allow-destructive. ' +
-      'Log in to a remote server (`$0 auth`) before you wrap its folder.',
+      'Log in to a remote server (`$0 auth`) before you wrap its directory.',
   ],
   flags: [
     ...LANGUAGE_FLAGS,

@@ -22,7 +22,7 @@ export const allowCommand: CliCommand = {
     'Each file is remembered with its content. If someone else changes it, you have to allow it again; ' +
       'changes made by `$0 add` and similar commands stay allowed. The programs themselves are not ' +
       'inspected.',
-    'To allow all projects in a folder, set "allowProjects": ["~/src/**"] in your user file. ' +
+    'To allow all projects in a directory, set "allowProjects": ["~/src/**"] in your user file. ' +
       '--allow-project or SWITCHBOARD_ALLOW_PROJECT=1 allows everything for one run. `$0 deny` undoes it.',
   ],
   flags: [

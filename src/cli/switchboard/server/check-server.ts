@@ -127,9 +127,9 @@ function trustCautions(
     return [{ message: `its tools cannot be compared with earlier ones: ${problem}`, hint }];
   const words = {
     changed: 'changed',
-    restored: 'changed and back',
+    restored: 'changed and changed back',
     new: 'new',
-    suspicious: 'hiding something',
+    suspicious: 'with hidden text',
   };
   const counted = Object.entries(words).flatMap(([state, word]) => {
     const names = tools.filter((tool) => tool.state === state).map((tool) => printableLine(tool.name));
@@ -140,8 +140,8 @@ function trustCautions(
   return [
     ...(counted.length === 0
       ? []
-      : [{ message: `tools are not as they were first used${withheld} (${counted.join('; ')})`, hint }]),
-    ...(overflow ? [{ message: 'it lists more tools than can be remembered', hint }] : []),
+      : [{ message: `tools have changed since their first use${withheld} (${counted.join('; ')})`, hint }]),
+    ...(overflow ? [{ message: 'it lists more tools than can be stored', hint }] : []),
   ];
 }
 
@@ -224,7 +224,7 @@ async function trySandbox(
   if (code === 0) return [];
   return [
     {
-      message: `its sandbox cannot be made: ${printableLine(stderr.trim()).slice(0, 300) || `bwrap exited with code ${code}`}`,
+      message: `its sandbox cannot be created: ${printableLine(stderr.trim()).slice(0, 300) || `bwrap exited with code ${code}`}`,
       hint: 'Correct the paths in "sandbox". If namespaces are not permitted, allow them for bwrap, or remove "sandbox".',
     },
   ];

@@ -80,9 +80,9 @@ export function comparisonText({ recommended, costs }: ExposureComparison, style
 }
 
 const REASONS: Record<Compared, string> = {
-  flat: 'The tools are so few that all of them cost no more than suites: "exposure": "flat".',
-  suite: 'Suites say what each server does and cost little: "exposure": "suite" (the default).',
-  search: 'Suites of so many servers cost more than they help: "exposure": "search".',
+  flat: 'With so few tools, exposing them all costs no more than suites: "exposure": "flat".',
+  suite: 'Suites describe each server and cost little: "exposure": "suite" (the default).',
+  search: 'With so many servers, suites cost more than they are worth: "exposure": "search".',
   code: '',
 };
 const CODE =

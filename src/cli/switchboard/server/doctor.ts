@@ -169,7 +169,7 @@ function processTracking(): { readonly foundBy: readonly string[]; readonly text
   const directory = cgroupDirectory();
   const ways = ['session', 'environment'];
   return directory === undefined
-    ? { foundBy: ways, text: `${what} session and environment; there is no cgroup v2 that we may divide` }
+    ? { foundBy: ways, text: `${what} session and environment; no writable cgroup v2 was found` }
     : { foundBy: [...ways, 'cgroup'], text: `${what} session, environment and cgroup (in ${directory})` };
 }
 
@@ -316,7 +316,7 @@ function linesOf(server: ServerCheck, verbose: boolean): (readonly [string, stri
       return remoteLines(server);
     case 'builtin':
       return [
-        ['is', `built in: ${server.builtin ?? ''}`],
+        ['builtin', server.builtin ?? ''],
         ['project', server.root ?? 'not found'],
       ];
   }
@@ -344,15 +344,15 @@ function sandboxText({
   write,
   network,
 }: NonNullable<Extract<ServerCheck, { kind: 'stdio' }>['sandbox']>): string {
-  const files = write.length === 0 ? 'changes no files' : `changes only ${write.join(', ')}`;
-  return `${files}; ${network ? 'has the network' : 'no network'}; processes of its own`;
+  const files = write.length === 0 ? 'can change no files' : `can change only ${write.join(', ')}`;
+  return `${files}; ${network ? 'full network access' : 'no network'}; sees only its own processes`;
 }
 
 function remoteLines(server: Extract<ServerCheck, { kind: 'remote' }>): (readonly [string, string])[] {
   const { transport, headers } = server;
   return [
     ['at', commandText(server)],
-    ['speaks', transport === 'auto' ? 'http or sse, detected automatically' : transport],
+    ['type', transport === 'auto' ? 'http or sse, detected automatically' : transport],
     ['headers', headers.length === 0 ? 'none' : headers.join(', ')],
   ];
 }

@@ -8,8 +8,8 @@ import { withTokenStorage } from './token-storage.ts';
 
 export const tokenCreateCommand: CliCommand = {
   about: [
-    'Prints a new random token that lets a client in over HTTP. It is shown only now: Switchboard keeps a hash. ' +
-      'Running gateways accept it at once; gateways that share a store all do, within a second.',
+    'Prints a new random token with which a client can connect over HTTP. The token is shown only once: Switchboard ' +
+      'stores only its hash. Running gateways accept it immediately; gateways that share a store, within a second.',
     'Names consist of letters, digits, ".", "_" and "-", and begin with a letter or a digit.',
   ],
   flags: [],
@@ -50,7 +50,7 @@ export const tokenCreateCommand: CliCommand = {
       data: { name, token, createdAt: created.createdAt, file },
       text: () =>
         `Created the token '${name}'. Copy it now: it is not shown again.\n\n  ${token}\n\n` +
-        'Clients send it as "Authorization: Bearer TOKEN". Running gateways accept it at once.\n',
+        'Clients send it as "Authorization: Bearer TOKEN". Running gateways accept it immediately.\n',
     };
   },
 };

@@ -11,15 +11,15 @@ import {
 
 export const yardMcpConfigCommand: YardCommand = {
   about: [
-    'Registers the project under a name and prints the entry that an MCP client needs to start the server for ' +
-      'it. The entry contains no project path, so it works wherever the client is started. No client file is ' +
-      'changed: paste the entry, or use `switchyard mcp install`.',
+    'Registers the project under a name and prints the entry that a host needs to start its MCP server. The entry ' +
+      'contains no project path, so it works wherever the host is started. No file of the host is changed: paste ' +
+      'the entry, or use `switchyard mcp install`.',
   ],
   flags: [SERVER_NAME_FLAG, CLIENT_FLAG, FORCE_FLAG, CWD_FLAG],
   examples: [
     ['$0 mcp config', 'for Codex'],
     ['$0 mcp config --name shop', 'a second project'],
-    ['$0 mcp config --client cursor', 'for another client'],
+    ['$0 mcp config --client cursor', 'for another host'],
   ],
   async run(given, invocation) {
     const target = installTarget(given, invocation);

@@ -17,10 +17,10 @@ import {
 export const yardMcpInstallCommand: YardCommand = {
   about: [
     'Registers the project under a name and writes the entry that starts its MCP server into the configuration ' +
-      'of an MCP client: Codex, or the one named by --client. The rest of that file stays the same, byte for ' +
+      'of a host: Codex, or the one named by --client. The rest of that file stays the same, byte for ' +
       'byte; variables and approvals that you added to the entry are kept. A file that cannot be parsed is not ' +
       'touched.',
-    'A dry run prints the update of the config without writing it, and registers nothing.',
+    '--dry-run prints the change without making it, and registers nothing.',
   ],
   flags: [
     SERVER_NAME_FLAG,

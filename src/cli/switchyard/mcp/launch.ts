@@ -42,12 +42,12 @@ export function launchOf({ root, alias, script, node, env }: LaunchOptions): Lau
     const byNpx = isTemporaryInstall(called);
     const why = [
       `\`switchyard\` was not found on PATH, so this starts it with ${byNpx ? 'npx' : 'Node'}.`,
-      'Install it (npm install -g mcp-switchboard) if the client cannot launch this.',
+      'Install it (npm install -g mcp-switchboard) if the host cannot start this.',
     ];
     return { command, args: [...args, ...words], comments: why, usesInterpreter: !byNpx };
   }
   const install =
-    'Install `switchyard` on PATH (npm install -g mcp-switchboard): the client starts it by name.';
+    'Install `switchyard` on PATH (npm install -g mcp-switchboard): the host starts it by name.';
   return {
     command: 'switchyard',
     args: words,

@@ -28,7 +28,7 @@ export const yardMcpProjectsCommand: YardCommand = {
 export const yardMcpUnregisterCommand: YardCommand = {
   about: [
     'Removes a name from the projects registered for agents, from any directory. The project and its services do ' +
-      'not change. A client whose entry uses this name can no longer start the server: `switchyard mcp uninstall ' +
+      'not change. A host whose entry uses this name can no longer start the server: `switchyard mcp uninstall ' +
       '--name NAME` removes the entry.',
   ],
   flags: [],

@@ -12,7 +12,7 @@ export const yardMcpCommand: YardCommand = {
     'Serves Switchyard to agents as MCP tools, resources and prompts over stdin and stdout. It opens no port.',
     'When run inside a project, it serves that project only. In a worktree it defaults to the branch of that worktree. ' +
       'Read-only tools never write anything.',
-    '`switchyard mcp install` adds it to an MCP client and registers the project. Services are started only for ' +
+    '`switchyard mcp install` adds it to a host and registers the project. Services are started only for ' +
       'registered projects, because a host may have started this server in a repository that was just cloned.',
   ],
   flags: [

@@ -5,8 +5,8 @@ import { CLIENT_FLAG, clientLocation, SERVER_NAME_FLAG } from './install-target.
 
 export const yardMcpUninstallCommand: YardCommand = {
   about: [
-    'Removes the entry that `switchyard mcp install` wrote from the configuration of an MCP client. If nothing ' +
-      'else has changed the file since, it is restored byte for byte. The project stays registered.',
+    'Removes the entry that `switchyard mcp install` wrote from the configuration of a host. If nothing ' +
+      'else has changed, the file is restored byte for byte. The project stays registered.',
   ],
   flags: [
     SERVER_NAME_FLAG,
@@ -15,7 +15,7 @@ export const yardMcpUninstallCommand: YardCommand = {
   ],
   examples: [
     ['$0 mcp uninstall', 'from Codex'],
-    ['$0 mcp uninstall --client cursor --name shop', 'from another client'],
+    ['$0 mcp uninstall --client cursor --name shop', 'from another host'],
   ],
   async run(given, invocation) {
     const name = given.flags.get('name') ?? 'switchyard';

@@ -7,9 +7,9 @@ export const yardDownCommand: YardCommand = {
   about: [
     'Without arguments in a worktree: stops the services of its branch; from the project root: those of all ' +
       'branches. The first argument may be a branch or a service; use --branch if a name is both.',
-    'Stops whole process trees, including everything npm or a shell started for them. A process that is not ' +
-      'provably ours is never touched. Canonical ports that point to these services are released. The proxy keeps ' +
-      'running.',
+    'Stops whole process trees, including everything npm or a shell started for them. Switchyard never touches a ' +
+      'process that it cannot prove is its own. Canonical ports that point to these services are released. The ' +
+      'proxy keeps running.',
     'With --project: the services of another project, by its path or by its name in `switchyard status --all`, ' +
       'even if its directory is gone.',
   ],

@@ -14,8 +14,8 @@ export const yardUpCommand: YardCommand = {
       'its own port and its health check succeeds. If a service exits instead, its exit code and last output are ' +
       'shown, and the command exits with 1.',
     'Checked-out canonical ports that stopped working, for example after a reboot, are restored as soon as their ' +
-      'branch runs; if that fails, the command says why.',
-    'Ctrl-C stops the waiting, not the services. Services that already run are left alone.',
+      'branch is running; if that fails, the command says why.',
+    'Ctrl-C stops the wait, not the services. Services that are already running are left alone.',
   ],
   flags: [
     { name: 'branch', value: 'BRANCH', summary: 'the branch; all arguments are then services' },

@@ -29,8 +29,8 @@ function GatewayPart({ gateway }: { gateway: GatewayInfo }): ComponentChildren {
           <Button
             icon="reload"
             changes
-            title="Reads its configuration again"
-            onClick={() => actAndTell('Reloaded the configuration', 'gateways.reload', { gateway: id })}
+            title="Read the configuration files again"
+            onClick={() => actAndTell('reload', 'the configuration', 'gateways.reload', { gateway: id })}
           >
             Reload configuration
           </Button>
@@ -38,7 +38,7 @@ function GatewayPart({ gateway }: { gateway: GatewayInfo }): ComponentChildren {
       </header>
       {live ? null : (
         <p class="muted">
-          It is of an earlier version: its servers are shown, and nothing can be changed. Restart it.
+          This gateway is an earlier version. You can see its servers, but not change them. Restart it.
         </p>
       )}
       <Facts>

@@ -10,14 +10,14 @@ const KEYS: readonly (readonly [string, string])[] = [
   ...SCREENS.map((screen, index) => [String(index + 1), SCREEN_TITLES[screen]] as const),
   ['/', 'Search on this screen'],
   ['l', 'Go to the list'],
-  ['↑ ↓ or k j', 'Move in a list'],
-  ['PgUp PgDn Home End', 'Move in a list, further'],
+  ['↑ ↓ or k j', 'Move in the list'],
+  ['PgUp PgDn Home End', 'Move further in the list'],
   ['Enter', 'Open the row'],
   ['Esc', 'Close the detail or dialog, clear the search'],
-  ['← →', 'Change the tab, open and close parts of JSON'],
-  ['Ctrl + Enter', 'Run the tool that is being tried'],
-  ['d', 'Change between system, light and dark theme'],
-  ['?', 'This help'],
+  ['← →', 'Switch tabs; expand and collapse JSON'],
+  ['Ctrl + Enter', `Run the tool on “${SCREEN_TITLES.try}”`],
+  ['d', 'Switch between system, light and dark theme'],
+  ['?', 'Show this help'],
 ];
 
 export const Help = (): ComponentChildren => (
@@ -35,13 +35,13 @@ export const Help = (): ComponentChildren => (
       ))}
     </dl>
     <Toggle
-      label="Single keys are shortcuts"
+      label="Use single-key shortcuts"
       checked={shortcutKeys.value === 'on'}
       onChange={(on) => void (shortcutKeys.value = on ? 'on' : 'off')}
     />
     <p class="muted">
-      What a call was given and what it returned is kept in the memory of the gateway only while a console is
-      open. Secrets are replaced before they get here.
+      The arguments and results of calls are recorded only while a console is open, in the memory of the
+      gateway. Secrets that the gateway knows are masked before they reach this page.
     </p>
   </Dialog>
 );

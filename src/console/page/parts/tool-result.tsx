@@ -39,7 +39,7 @@ export function ToolResult({ result }: { result: JsonObject }): ComponentChildre
           ]}
           onChange={setView}
         />
-        {result.isError === true ? <span class="bad">The tool reports an error</span> : null}
+        {result.isError === true ? <span class="bad">The tool returned an error</span> : null}
         <span class="grow" />
         <CopyButton text={raw} name="Copy the result as JSON" />
       </div>
@@ -60,7 +60,7 @@ export function ToolResult({ result }: { result: JsonObject }): ComponentChildre
             </Part>
           ) : null}
           {content.length === 0 && !('structuredContent' in result) ? (
-            <p class="muted">It is empty.</p>
+            <p class="muted">The result is empty.</p>
           ) : null}
         </>
       )}

@@ -146,8 +146,8 @@ function AddNamed({
     <div class="form-add">
       <input
         class="input"
-        aria-label="Name of a further member"
-        placeholder="Further member…"
+        aria-label="Name of another member"
+        placeholder="Another member…"
         value={name}
         onInput={(event) => setName(event.currentTarget.value)}
         onKeyDown={(event) => {
@@ -196,7 +196,7 @@ function Field(props: FieldProps): ComponentChildren {
         </span>
         {onRemove === null ? null : (
           <Button kind="quiet" icon="close" compact onClick={onRemove}>
-            {`Leave out ${name}`}
+            {`Remove ${name}`}
           </Button>
         )}
       </div>
@@ -292,7 +292,7 @@ function UnionForm(
   return (
     <div class="field-union">
       <Select
-        label={`Kind of ${props.name}`}
+        label={`Type of ${props.name}`}
         value={index === null ? '' : String(index)}
         options={[
           ...(index === null || !props.required ? [{ value: '', title: '—' }] : []),
@@ -388,6 +388,6 @@ function typeTitle(shape: SchemaShape, schema: JsonSchema): string {
   const format = schemaText(schema.format);
   if (shape.kind === 'set') return 'any of';
   if (shape.kind === 'enum') return 'one of';
-  if (shape.kind === 'union') return 'one of these kinds';
+  if (shape.kind === 'union') return 'one of these types';
   return format === null ? shape.kind : `${shape.kind}, ${format}`;
 }

@@ -1,6 +1,7 @@
 /** A JSON value as a form, and beside it as text: what is changed in one shows in the other. */
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useState } from 'preact/hooks';
+import { plural } from '../parts/format.ts';
 import { ChoiceBar } from '../parts/fields.tsx';
 import { SchemaForm } from './form.tsx';
 import { isSchema, type JsonSchema } from './resolve.ts';
@@ -37,10 +38,10 @@ export function ValueEditor({
     setText(next);
     try {
       const read: unknown = JSON.parse(next);
-      setWrong(isSchema(read) ? null : 'It has to be an object, in { }.');
+      setWrong(isSchema(read) ? null : 'The value must be an object: { … }');
       onChange(isSchema(read) ? read : value, isSchema(read));
     } catch (error) {
-      setWrong(error instanceof Error ? error.message : String(error));
+      setWrong(`Invalid JSON: ${error instanceof Error ? error.message : String(error)}`);
       onChange(value, false);
     }
   };
@@ -58,7 +59,7 @@ export function ValueEditor({
           onChange={setView}
         />
         <span class="muted">
-          {problems.length > 0 && wrong === null ? `${problems.length} to check` : ''}
+          {problems.length > 0 && wrong === null ? plural(problems.length, 'problem') : ''}
         </span>
       </div>
       <div class="editor-body">
@@ -74,7 +75,7 @@ export function ValueEditor({
                 onChange={(next) => onChange(withoutUndefined(next), true)}
               />
             ) : (
-              <p class="muted">The form returns when the JSON beside it is valid again.</p>
+              <p class="muted">Correct the JSON to see the form again.</p>
             )}
           </div>
         )}
@@ -91,7 +92,7 @@ export function ValueEditor({
               onInput={(event) => edit(event.currentTarget.value)}
             />
             <p class="field-problem" id={`${id}-wrong`} role="status">
-              {wrong === null ? '' : `Not valid JSON: ${wrong}`}
+              {wrong ?? ''}
             </p>
           </div>
         )}

@@ -24,10 +24,10 @@ export async function act<M extends ActionName>(
       return failure('This page is no longer logged in.', 'Run `switchboard console` for a new link.');
     }
     if (!response.ok)
-      return failure(`The server answered with status ${response.status}.`, 'Reload the page and try again.');
+      return failure(`The console returned status ${response.status}.`, 'Reload the page and try again.');
     return (await response.json()) as ActionResponse<M>;
   } catch {
-    return failure('The console cannot be reached.', 'Check that `switchboard console` still runs.');
+    return failure('The console cannot be reached.', 'Check that `switchboard console` is still running.');
   }
 }
 

@@ -30,14 +30,30 @@ export function tell(title: string, problem: Problem | null = null): void {
   if (problem === null) setTimeout(() => dismiss(message.id), SHOWN_MS);
 }
 
-/** Does something and tells how it went. `title` says what was done. */
+const PAST_TENSE = {
+  approve: 'Approved',
+  cancel: 'Cancelled',
+  'check out': 'Checked out',
+  disable: 'Disabled',
+  enable: 'Enabled',
+  'log in to': 'Logged in to',
+  'log out of': 'Logged out of',
+  reload: 'Reloaded',
+  remove: 'Removed',
+  restart: 'Restarted',
+  start: 'Started',
+  stop: 'Stopped',
+};
+
+/** Does something and tells how it went: "Started memory", or "Could not start memory". */
 export async function actAndTell<M extends ActionName>(
-  title: string,
+  verb: keyof typeof PAST_TENSE,
+  object: string,
   method: M,
   params: Actions[M]['params'],
 ): Promise<ActionResponse<M>> {
   const response = await act(method, params);
-  if (response.ok) tell(title);
-  else tell(`Not done: ${title}`, response.error);
+  if (response.ok) tell(`${PAST_TENSE[verb]} ${object}`);
+  else tell(`Could not ${verb} ${object}`, response.error);
   return response;
 }

@@ -69,7 +69,7 @@ export function secretsText(planned: readonly PlannedServer[]): string {
     return `Secrets that move out of the file (\`switchboard secret list\` says where to): ${[...stored].join(', ')}.\n`;
   const kept = written.flatMap(({ as, entry }) => (entry === undefined ? [] : literalSecrets(entry, as)));
   if (kept.length === 0) return '';
-  return `The file has ${counted(kept.length, 'secret')}. With --secrets store, the keychain has them instead.\n`;
+  return `The file contains ${counted(kept.length, 'secret')}. --secrets store puts secrets in the keychain instead.\n`;
 }
 
 /** What became of one of our own files. */

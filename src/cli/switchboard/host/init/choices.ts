@@ -98,10 +98,10 @@ async function chooseSecrets(
     return isEntry(entry) ? literalSecrets(entry, server.name) : [];
   }).length;
   if (given.flags.has('secrets') || prompter === undefined || count === 0) return secretsIn(given);
-  return prompter.one(`Where should ${counted(count, 'secret')} of these servers go?`, [
-    { value: 'store', label: "The system's keychain", hint: 'or a file of their own where there is none' },
-    { value: 'keep', label: 'Into the configuration', hint: 'as they are now in the hosts' },
-    { value: 'env', label: 'Nowhere', hint: 'you set environment variables' },
+  return prompter.one(`Where should ${counted(count, 'secret')} of these servers be stored?`, [
+    { value: 'store', label: "In the system's keychain", hint: 'without a keychain, in a separate file' },
+    { value: 'keep', label: 'In the configuration file', hint: 'as they are in the hosts now' },
+    { value: 'env', label: 'Nowhere', hint: 'you set environment variables instead' },
   ]);
 }
 

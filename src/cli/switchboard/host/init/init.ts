@@ -176,7 +176,7 @@ function noneChosen({ teamFiles }: FoundServers, where: HostEnvironment, program
   const next =
     paths.length === 0
       ? ''
-      : `This project has servers in ${paths.join(', ')}, which must be named: ${program} init --hosts ${paths.join(',')}\n`;
+      : `This project has servers in ${paths.join(', ')}. To include them: ${program} init --hosts ${paths.join(',')}\n`;
   return `${next}No server was chosen. `;
 }
 
@@ -200,7 +200,7 @@ function offersYard({ servers, directory }: LoadedConfig): boolean {
 function nothingFound({ hosts }: FoundServers, program: string): CommandOutcome {
   const titles = hosts.map(({ location }) => location.host.title);
   const where =
-    titles.length === 0 ? 'No host was found on this machine.' : `${titles.join(', ')}: no servers there.`;
+    titles.length === 0 ? 'No host was found on this machine.' : `No servers found in ${titles.join(', ')}.`;
   return {
     data: { dryRun: false, configs: [], hosts: [], started: null, gateways: [] },
     text: () =>
@@ -221,7 +221,7 @@ function preview(plan: InitPlan, choices: Choices, program: string): CommandOutc
     },
     text: (style) =>
       `${planText(plan, program, style)}\n${diffsText(plan, style)}` +
-      (choices.start ? '\nThen the servers would be started once.\n' : ''),
+      (choices.start ? '\nThe servers would then be started once.\n' : ''),
   };
 }
 

@@ -32,7 +32,7 @@ export function planText(plan: InitPlan, program: string, style: Style): string 
 
 function configPlanText({ edited, level, planned, yard, chosen }: ConfigPlan, style: Style): string {
   const whose = {
-    user: 'yours alone',
+    user: 'readable only by you',
     project: 'shared with this project; secrets become references',
     explicit: 'the file you named',
   }[level];
@@ -42,25 +42,25 @@ function configPlanText({ edited, level, planned, yard, chosen }: ConfigPlan, st
     [fromText(server, chosen), ...notes.map(printableLine)].join('; '),
   ]);
   if (yard) rows.push(['yard', 'the services of switchyard.toml', '']);
-  const titles = ['SERVER', 'WHAT', 'FROM'];
+  const titles = ['SERVER', 'COMMAND', 'FROM'];
   return `${style.bold(printableLine(edited.file))} (${whose}):\n${table(titles, rows, style.dim, style.columns)}`;
 }
 
 /** The state of a server that already exists. */
 const PRESENT: Partial<Record<PlannedServer['state'], string>> = {
-  same: 'there already',
+  same: 'already exists',
   differs: 'exists, unchanged',
   updated: 'exists, will change',
 };
 
-/** `Cursor; Codex with other env.API_KEY` */
+/** `Cursor; Codex with different env.API_KEY` */
 function fromText(server: HostServer, chosen: ConfigPlan['chosen']): string {
   const importable = chosen.find(({ variant }) => variant.server === server)?.importable;
   const { variants = [], differs = [] } = importable ?? {};
   const { host, scope, project = '' } = server.location;
   const others = variants.filter((variant) => variant.server !== server);
   const titles = [...new Set(others.map((variant) => variant.server.location.host.title))];
-  const differ = differs.length === 0 ? '' : ` with other ${differs.join(', ')}`;
+  const differ = differs.length === 0 ? '' : ` with different ${differs.join(', ')}`;
   const rest = titles.length === 0 ? '' : `; ${titles.join(', ')}${differ}`;
   const local = scope === 'local' ? `, so far only in ${project}` : '';
   return printableLine(`${host.title}${local}${rest}`);
@@ -71,7 +71,7 @@ function hostPlanText({ file, moves, stays, name, change }: HostPlan, program: s
   const what =
     file.ours !== undefined
       ? `already has the entry ${JSON.stringify(name)}`
-      : `gets the entry ${JSON.stringify(name)}`;
+      : `add the entry ${JSON.stringify(name)}`;
   const lines = [
     what,
     ...(moves.length === 0
@@ -106,7 +106,7 @@ export function initDoneText(done: InitDone, program: string, style: Style): str
       plan.file.ours === undefined
         ? `Added ${JSON.stringify(plan.name)} to`
         : `Updated ${JSON.stringify(plan.name)} in`;
-    const moved = plan.moves.length === 0 ? '' : ` Moved behind it: ${names(plan.moves)}.`;
+    const moved = plan.moves.length === 0 ? '' : ` Moved behind Switchboard: ${names(plan.moves)}.`;
     return [`${entry} ${title}, ${file}.${moved}\n`];
   });
   return [...wrote, ...hosts].join('') + nextText(done, style) + undoText(done, program, style);
@@ -192,7 +192,7 @@ export function loadText(loads: readonly HostLoad[], style: Style): string {
         ]),
   ]);
   return (
-    `${style.bold('What a conversation starts with')} (tool lists and instructions; tokens are estimates)\n` +
+    `${style.bold('What every conversation starts with')} (tool lists and instructions; tokens are estimates)\n` +
     table(
       ['HOST', right('TOOLS BEFORE'), right('TOKENS'), right('TOOLS NOW'), right('TOKENS')],
       rows,

@@ -19,10 +19,10 @@ export function serverText(
   const name = plainLine(server.name);
   if (review.problem !== undefined)
     return `${style.bad('✗')} ${style.bold(name)}: ${plainLine(review.problem)}\n`;
-  if (review.since === undefined) return `- ${style.bold(name)}: its tools were not used yet\n`;
+  if (review.since === undefined) return `- ${style.bold(name)}: its tools have not been used yet\n`;
   const mark = tools.some(({ state }) => state !== 'pinned') ? style.caution('!') : style.good('✓');
   const head = `${mark} ${style.bold(name)}: ${review.tools.length} tools, first used ${dayOf(review.since)}${
-    review.overflow ? ', and more than can be remembered' : ''
+    review.overflow ? ', and more than can be stored' : ''
   }\n`;
   if (inFull) return head + tools.map((tool) => toolText(tool, style)).join('');
   return head + tools.map((tool) => `    ${headline(tool)}\n`).join('');

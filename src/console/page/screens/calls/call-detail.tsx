@@ -26,8 +26,8 @@ export function CallDetailPane({ gateway, id, onClose }: CallDetailProps): Compo
   if (call === undefined)
     return (
       <Detail label="Call" title="Call" onClose={onClose}>
-        <EmptyState title="This call is no longer known">
-          <p>Calls are kept in memory, the latest 10,000 of them.</p>
+        <EmptyState title="This call is no longer recorded">
+          <p>The page keeps the last 10,000 calls, and a gateway the last 2,000.</p>
         </EmptyState>
       </Detail>
     );
@@ -53,8 +53,8 @@ export function CallDetailPane({ gateway, id, onClose }: CallDetailProps): Compo
         </Fact>
         <Fact name="Method">{call.method}</Fact>
         <Fact name="Called as">{call.name ?? '—'}</Fact>
-        <Fact name="Began">{formatDate(call.at)}</Fact>
-        <Fact name="Time taken">{formatMs(call.ms)}</Fact>
+        <Fact name="Started">{formatDate(call.at)}</Fact>
+        <Fact name="Duration">{formatMs(call.ms)}</Fact>
         <Fact name="Request">{formatBytes(call.requestBytes)}</Fact>
         <Fact name="Result">{formatBytes(call.bytes)}</Fact>
         <Fact name="Gateway">{gatewayTitle(gateway)}</Fact>
@@ -72,7 +72,7 @@ function CallActions({ call }: { call: CallInfo }): ComponentChildren {
         <Button
           icon="stop"
           changes
-          onClick={() => actAndTell(`Cancelled ${callName(call)}`, 'calls.cancel', { gateway, call: id })}
+          onClick={() => actAndTell('cancel', callName(call), 'calls.cancel', { gateway, call: id })}
         >
           Cancel
         </Button>
@@ -89,7 +89,7 @@ function CallActions({ call }: { call: CallInfo }): ComponentChildren {
         class="button"
         href={hrefOf('calls', [gateway, id], { client: keyIn(gateway, client), view: 'time' })}
       >
-        Show its conversation
+        Show in timeline
       </a>
     </>
   );
@@ -110,7 +110,7 @@ function Texts({ call }: { call: CallInfo }): ComponentChildren {
           </Section>
           <Section title="Result">
             {call.ms === null ? (
-              <p class="muted">It still runs.</p>
+              <p class="muted">Still running.</p>
             ) : (
               <Kept kept={known.result} label="Result" />
             )}
@@ -123,7 +123,7 @@ function Texts({ call }: { call: CallInfo }): ComponentChildren {
 
 function Kept({ kept, label }: { kept: KeptText | null; label: string }): ComponentChildren {
   if (kept === null || (kept.text === '' && kept.length > 0))
-    return <p class="muted">Not kept: it was too long, or no console was open.</p>;
+    return <p class="muted">Not recorded: too long, or no console was open.</p>;
   const value = parsed(kept.text);
   if (value !== undefined)
     return isToolResult(value) ? <ToolResult result={value} /> : <JsonTree value={value} label={label} />;

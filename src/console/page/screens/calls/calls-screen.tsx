@@ -41,7 +41,7 @@ const COLUMNS: readonly ListColumn<CallInfo>[] = [
     ),
   },
   { id: 'outcome', title: 'Outcome', cell: (call) => <Outcome call={call} /> },
-  { id: 'ms', title: 'Time taken', align: 'end', cell: (call) => <Taken call={call} /> },
+  { id: 'ms', title: 'Duration', align: 'end', cell: (call) => <Taken call={call} /> },
   { id: 'bytes', title: 'Result', align: 'end', cell: ({ bytes }) => formatBytes(bytes) },
 ];
 
@@ -159,7 +159,7 @@ function Filters({ all, shown }: { all: readonly CallInfo[]; shown: number }): C
       <span class="summary" role="status">
         {shown === all.length ? '' : `${formatCount(shown)} of `}
         {formatCount(all.length)} calls
-        {leftOut.value.calls > 0 ? `, ${formatCount(leftOut.value.calls)} left out` : ''}
+        {leftOut.value.calls > 0 ? `, ${formatCount(leftOut.value.calls)} not shown` : ''}
       </span>
       <Older first={all[0]} />
     </Toolbar>
@@ -187,14 +187,14 @@ function Older({ first }: { first: CallInfo | undefined }): ComponentChildren {
   };
   return (
     <Button disabled={none} icon="up" onClick={load}>
-      {none ? 'All loaded' : 'Older'}
+      {none ? 'All loaded' : 'Load older'}
     </Button>
   );
 }
 
 const NoCalls = ({ filtered }: { filtered: boolean }): ComponentChildren =>
   filtered ? (
-    <EmptyState title="No call matches">
+    <EmptyState title="No matching calls">
       <Button
         onClick={() =>
           changeQuery({
@@ -211,7 +211,7 @@ const NoCalls = ({ filtered }: { filtered: boolean }): ComponentChildren =>
     </EmptyState>
   ) : (
     <EmptyState title="No calls yet">
-      <p>Calls appear here as hosts make them. They are recorded while a console is open.</p>
+      <p>Calls appear here as they happen. They are recorded only while a console is open.</p>
       <p>
         <a href={hrefOf('try')}>Try a tool</a> to make one yourself.
       </p>

@@ -35,7 +35,7 @@ const COLUMNS: readonly ListColumn<TimedCall>[] = [
   },
   {
     id: 'bar',
-    title: 'When, within each burst of calls',
+    title: 'Time within each burst of calls',
     cell: ({ call, from, to }) => (
       <span class="track">
         <span
@@ -45,7 +45,7 @@ const COLUMNS: readonly ListColumn<TimedCall>[] = [
       </span>
     ),
   },
-  { id: 'ms', title: 'Time taken', align: 'end', cell: ({ call }) => formatMs(call.ms) },
+  { id: 'ms', title: 'Duration', align: 'end', cell: ({ call }) => formatMs(call.ms) },
 ];
 
 /** The calls of one conversation, one under the other, as bars over time. */

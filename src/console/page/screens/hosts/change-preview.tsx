@@ -36,7 +36,7 @@ export function ChangePreview({ change, onClose, onDone }: ChangePreviewProps): 
       setProblem(response.error);
       return;
     }
-    tell(`Done: ${title}. Restart the host to use it.`);
+    tell(`Changed ${change.host}. Restart it to apply the change.`);
     await onDone();
   };
   return (
@@ -61,10 +61,10 @@ export function ChangePreview({ change, onClose, onDone }: ChangePreviewProps): 
                 <p>
                   <code>{path}</code>
                 </p>
-                <Diff text={diff} label={`Change of ${path}`} />
+                <Diff text={diff} label={`Changes to ${path}`} />
               </div>
             ))}
-            {files.length === 0 ? <p>Nothing would change.</p> : null}
+            {files.length === 0 ? <p>Nothing to change.</p> : null}
             {notes.map((note) => (
               <p key={note} class="muted">
                 <InlineCode text={note} />

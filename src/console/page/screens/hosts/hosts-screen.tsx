@@ -12,11 +12,11 @@ export function HostsScreen(): ComponentChildren {
   const [hosts, load] = useLoaded('hosts.list', {});
   const [change, setChange] = useState<HostChangeRequest | null>(null);
   return (
-    <div class="page" tabIndex={0} role="group" aria-label="Hosts of this machine">
+    <div class="page" tabIndex={0} role="group" aria-label="Hosts on this machine">
       <p class="page-intro">
-        Each change is shown before it is made. <strong>Install</strong> adds Switchboard to a host;{' '}
-        <strong>take over</strong> also moves its servers behind Switchboard, and <strong>eject</strong> gives
-        them back.
+        You see each change before it is made. <strong>Install</strong> adds Switchboard to a host.{' '}
+        <strong>Take over</strong> also moves the host’s servers behind Switchboard, and{' '}
+        <strong>Eject</strong> moves them back.
       </p>
       <LoadedPart loaded={hosts} what="hosts" onRetry={load}>
         {({ hosts: all }) => {
@@ -25,7 +25,7 @@ export function HostsScreen(): ComponentChildren {
           return (
             <>
               <h2 class="page-title">On this machine</h2>
-              {present.length === 0 ? <p class="muted">No file of a known host was found.</p> : null}
+              {present.length === 0 ? <p class="muted">No supported host was found.</p> : null}
               <div class="hosts">
                 {present.map((host) => (
                   <HostCard key={host.id} host={host} onChange={setChange} />
@@ -41,7 +41,7 @@ export function HostsScreen(): ComponentChildren {
                         <Button
                           kind="quiet"
                           onClick={() => setChange({ host: host.id, change: 'install' })}
-                        >{`Install for ${host.title}…`}</Button>
+                        >{`Install in ${host.title}…`}</Button>
                       </li>
                     ))}
                   </ul>
@@ -109,9 +109,9 @@ const HostFile = ({ file }: { file: HostFileInfo }): ComponentChildren => (
     <p>
       <code>{file.path}</code> <span class="muted">{file.scope}</span>
     </p>
-    {file.problem === null ? null : <p class="bad">It cannot be read: {file.problem}</p>}
+    {file.problem === null ? null : <p class="bad">Cannot be read: {file.problem}</p>}
     {file.problem !== null ? null : file.servers.length === 0 ? (
-      <p class="muted">{file.installed ? 'Nothing but Switchboard.' : 'No servers.'}</p>
+      <p class="muted">{file.installed ? 'Only Switchboard.' : 'No servers.'}</p>
     ) : (
       <p title={plural(file.servers.length, 'server')}>
         {file.servers.map((name) => (

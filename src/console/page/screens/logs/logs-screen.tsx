@@ -98,7 +98,7 @@ export function LogsScreen(): ComponentChildren {
         <span class="summary" role="status">
           {shown.length === all.length ? '' : `${formatCount(shown.length)} of `}
           {formatCount(all.length)} lines
-          {leftOut.value.lines > 0 ? `, ${formatCount(leftOut.value.lines)} left out` : ''}
+          {leftOut.value.lines > 0 ? `, ${formatCount(leftOut.value.lines)} not shown` : ''}
         </span>
         <Button icon="search" disabled={older !== null} onClick={findOlder}>
           Search older
@@ -126,8 +126,8 @@ export function LogsScreen(): ComponentChildren {
 
 const NoLines = ({ filtered }: { filtered: boolean }): ComponentChildren =>
   filtered ? (
-    <EmptyState title="No line matches">
-      <p>“Search older” looks in what came before this page was opened.</p>
+    <EmptyState title="No matching lines">
+      <p>“Search older” searches lines from before you opened this page.</p>
       <Button
         onClick={() =>
           changeQuery({ find: undefined, server: undefined, level: undefined, gateway: undefined })
@@ -137,8 +137,8 @@ const NoLines = ({ filtered }: { filtered: boolean }): ComponentChildren =>
       </Button>
     </EmptyState>
   ) : (
-    <EmptyState title="Nothing was logged yet">
-      <p>What gateways log and what servers write to stderr appears here.</p>
+    <EmptyState title="No log lines yet">
+      <p>The logs of gateways and the stderr output of servers appear here.</p>
     </EmptyState>
   );
 

@@ -8,7 +8,7 @@ export const EXPOSURE_CHOICES: readonly {
 }[] = [
   { value: 'suite', title: 'Suite', hint: 'One tool for the whole server' },
   { value: 'flat', title: 'Flat', hint: 'Each tool under its own name' },
-  { value: 'hidden', title: 'Hidden', hint: 'Nothing of it' },
+  { value: 'hidden', title: 'Hidden', hint: 'Not exposed' },
 ];
 
 export type VariantName = 'saved' | 'suite' | 'flat' | 'draft';

@@ -31,8 +31,8 @@ export function ModelScreen(): ComponentChildren {
   const gateway = live.find(({ id }) => id === wished) ?? live[0];
   if (gateway === undefined)
     return (
-      <EmptyState title="No gateway that can be asked">
-        <p>Those that run are of an earlier version. Restart their hosts.</p>
+      <EmptyState title="No supported gateway">
+        <p>All running gateways are an earlier version. Restart their hosts.</p>
       </EmptyState>
     );
   const own = [...clients.value.values()].filter(
@@ -78,14 +78,14 @@ function Compared({ live, gateway, clients: own, client }: ComparedProps): Compo
       <Toolbar>
         {live.length > 1 ? (
           <Select
-            label="Gateway whose lists are shown"
+            label="Gateway to show"
             value={gateway.id}
             options={live.map(({ id }) => ({ value: id, title: gatewayTitle(id) }))}
             onChange={(id) => changeQuery({ gateway: id, client: undefined })}
           />
         ) : null}
         {own.length === 0 ? (
-          <span class="muted">No client is connected: this is what any client would see.</span>
+          <span class="muted">No client is connected. This is what a client would see.</span>
         ) : (
           <Select
             label="Client"

@@ -35,9 +35,7 @@ export function SeenPart({ seen }: { seen: SeenLists }): ComponentChildren {
   return (
     <section class="seen" aria-label="What the model sees">
       {seen.unknown.length === 0 ? null : (
-        <p class="seen-unknown">
-          Not counted, because their lists are not known before they have run once: {seen.unknown.join(', ')}
-        </p>
+        <p class="seen-unknown">Not counted, because they have never run: {seen.unknown.join(', ')}</p>
       )}
       <Tabs
         label="Lists"

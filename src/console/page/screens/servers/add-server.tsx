@@ -77,7 +77,7 @@ export function AddServer({ onClose }: { onClose: () => void }): ComponentChildr
       }
     >
       <label class="field-name" for={`${id}-text`}>
-        Paste a command line, a package name, an address, or the JSON of any host
+        Paste a command line, a package name, a URL, or the JSON for any host
       </label>
       <textarea
         id={`${id}-text`}

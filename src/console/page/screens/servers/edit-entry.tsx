@@ -19,14 +19,14 @@ export function EditEntry({ server }: { server: ServerInfo }): ComponentChildren
     return (
       <p class="muted">
         {server.kind === 'builtin'
-          ? 'Part of the gateway: it has no entry of its own.'
-          : 'It was added at run time, so it is in no file. Add it here with “Add a server” to keep it.'}
+          ? 'This server is built into the gateway. To change it, edit its entry in the configuration file.'
+          : 'This server was added at run time and is not in any file. To keep it, add it with “Add a server”.'}
       </p>
     );
   return (
     <LoadedPart loaded={schema} what="the schema" onRetry={loadSchema}>
       {(known) => (
-        <LoadedPart loaded={entry} what="its entry" onRetry={loadEntry}>
+        <LoadedPart loaded={entry} what="the entry" onRetry={loadEntry}>
           {({ file, entry: saved }) => (
             <Editor
               key={JSON.stringify(saved)}
@@ -66,7 +66,7 @@ function Editor({ server, file, saved, schema, onSaved }: EditorProps): Componen
   return (
     <>
       <p class="muted">
-        In <code>{file}</code>. Secrets are shown as dots, and stay as they are unless you replace them.
+        In <code>{file}</code>. Secrets appear as dots, and keep their values unless you replace them.
       </p>
       <ValueEditor
         schema={schema}

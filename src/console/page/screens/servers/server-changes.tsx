@@ -15,13 +15,13 @@ export function ServerChanges({ server }: { server: ServerInfo }): ComponentChil
   const [trust, load] = useLoaded('servers.trust', params, toReview);
   const approve = async (tools: readonly ToolToReview[]): Promise<void> => {
     for (const { id, name: tool, hash } of tools) {
-      const { ok } = await actAndTell(`Approved ${tool}`, 'servers.approve', { ...params, tool: id, hash });
+      const { ok } = await actAndTell('approve', tool, 'servers.approve', { ...params, tool: id, hash });
       if (!ok) break;
     }
     await load();
   };
   return (
-    <LoadedPart loaded={trust} what="what has changed" onRetry={load}>
+    <LoadedPart loaded={trust} what="the changes" onRetry={load}>
       {(value) => (
         <>
           <p class="muted">{summaryOf(value)}</p>
@@ -52,7 +52,7 @@ function ChangedTool({
     <Section
       title={name}
       actions={
-        <Button kind="main" changes title={`Approves ${name} as it is shown here`} onClick={onApprove}>
+        <Button kind="main" changes title={`Approve ${name} as shown here`} onClick={onApprove}>
           Approve
         </Button>
       }
@@ -64,9 +64,9 @@ function ChangedTool({
         </p>
       ))}
       {diff === null ? (
-        <p class="muted">Its definition is not kept: it is too long, or holds a secret.</p>
+        <p class="muted">The definition is not stored: it is too long, or contains a secret.</p>
       ) : (
-        <Diff text={diff} label={`Difference of ${name}`} />
+        <Diff text={diff} label={`Changes to ${name}`} />
       )}
     </Section>
   );
@@ -79,11 +79,11 @@ function headline({ state, since, changes }: ToolToReview): string {
     case 'changed':
       return `Changed${when}${often}.`;
     case 'restored':
-      return `Had changed${often}, and is as it was again.`;
+      return `Changed${often}, and changed back.`;
     case 'new':
       return `New${when}.`;
     case 'suspicious':
-      return `Hides something, seen${when}.`;
+      return `Has hidden text, found${when}.`;
   }
 }
 
@@ -91,8 +91,8 @@ function summaryOf({ since, problem, overflow, pin, tools }: ServerTrust): strin
   if (problem !== null) return problem;
   if (pin === 'off') return 'Changes are not recorded: "pin" is "off" for this server.';
   if (since === null) return 'Its tools have not been used yet.';
-  if (tools.length === 0) return `All its tools are as they were when first used on ${since.slice(0, 10)}.`;
-  const effect = pin === 'block' ? 'They are withheld until you approve them' : 'They keep working';
-  const more = overflow ? ' The server has more tools than can be remembered.' : '';
-  return `${plural(tools.length, 'tool')} not as first used on ${since.slice(0, 10)}. ${effect}.${more}`;
+  if (tools.length === 0) return `No tool has changed since the first use on ${since.slice(0, 10)}.`;
+  const effect = pin === 'block' ? 'Calls fail until you approve the changes' : 'Calls still work';
+  const more = overflow ? ' The server has more tools than can be stored.' : '';
+  return `${plural(tools.length, 'tool')} to review since the first use on ${since.slice(0, 10)}. ${effect}.${more}`;
 }

@@ -87,12 +87,12 @@ function ServerActions({
   return (
     <>
       {startable ? (
-        <Button icon="start" changes onClick={() => actAndTell(`Started ${name}`, 'servers.start', params)}>
+        <Button icon="start" changes onClick={() => actAndTell('start', name, 'servers.start', params)}>
           Start
         </Button>
       ) : null}
       {runs ? (
-        <Button icon="stop" changes onClick={() => actAndTell(`Stopped ${name}`, 'servers.stop', params)}>
+        <Button icon="stop" changes onClick={() => actAndTell('stop', name, 'servers.stop', params)}>
           Stop
         </Button>
       ) : null}
@@ -100,19 +100,19 @@ function ServerActions({
         <Button
           icon="reload"
           changes
-          title="Starts it again by the same definition"
-          onClick={() => actAndTell(`Reloaded ${name}`, 'servers.reload', params)}
+          title="Restart the server with the same definition"
+          onClick={() => actAndTell('reload', name, 'servers.reload', params)}
         >
           Reload
         </Button>
       ) : null}
       {kind === 'remote' && state.kind !== 'disabled' ? <LoginButton server={server} /> : null}
       {state.kind === 'disabled' ? (
-        <Button changes onClick={() => actAndTell(`Enabled ${name}`, 'servers.enable', params)}>
+        <Button changes onClick={() => actAndTell('enable', name, 'servers.enable', params)}>
           Enable
         </Button>
       ) : file === null ? null : (
-        <Button changes onClick={() => actAndTell(`Disabled ${name}`, 'servers.disable', params)}>
+        <Button changes onClick={() => actAndTell('disable', name, 'servers.disable', params)}>
           Disable
         </Button>
       )}
@@ -127,18 +127,18 @@ function ServerActions({
           action="Remove"
           onClose={() => setRemoving(false)}
           onConfirm={async () => {
-            const { ok } = await actAndTell(`Removed ${name}`, 'servers.remove', params);
+            const { ok } = await actAndTell('remove', name, 'servers.remove', params);
             setRemoving(false);
             if (ok) onRemoved();
           }}
         >
           <p>
             {file === null ? (
-              'It was added at run time. Its clients lose its tools at once.'
+              'This server was added at run time. Clients lose its tools immediately.'
             ) : (
               <>
-                Its entry is removed from <code>{file}</code>, and its clients lose its tools at once. The
-                file is backed up first.
+                This removes the entry from <code>{file}</code>, after a backup of the file. Clients lose the
+                server’s tools immediately.
               </>
             )}
           </p>
@@ -159,18 +159,12 @@ function LoginButton({ server }: { server: ServerInfo }): ComponentChildren {
   }, [url]);
   const changeLogin = async (what: 'in' | 'out'): Promise<void> => {
     setOpening(what === 'in');
-    if (what === 'in') await actAndTell(`Logged in to ${name}`, 'servers.login', params);
-    else await actAndTell(`Logged out of ${name}`, 'servers.logout', params);
+    if (what === 'in') await actAndTell('log in to', name, 'servers.login', params);
+    else await actAndTell('log out of', name, 'servers.logout', params);
     setOpening(false);
   };
   return state.kind === 'needs-login' ? (
-    <Button
-      icon="key"
-      kind="main"
-      changes
-      title="Opens the page of the authorization server"
-      onClick={() => changeLogin('in')}
-    >
+    <Button icon="key" kind="main" changes title="Open the login page" onClick={() => changeLogin('in')}>
       Log in
     </Button>
   ) : (
@@ -178,7 +172,7 @@ function LoginButton({ server }: { server: ServerInfo }): ComponentChildren {
       icon="key"
       kind="quiet"
       changes
-      title="Forgets the login of this server"
+      title="Delete the login for this server"
       onClick={() => changeLogin('out')}
     >
       Log out
@@ -194,17 +188,17 @@ function LoginNotice({ server }: { server: ServerInfo }): ComponentChildren {
     <div class="notice notice-warn" role="group" aria-label="Login">
       <Icon name="key" />
       <div class="notice-body">
-        <p class="notice-text">Log in at the page that opened.</p>
+        <p class="notice-text">Log in on the page that opened.</p>
         <p>
-          If none did:{' '}
+          If no page opened, open{' '}
           {isWebAddress(page.url) ? (
             <a href={page.url} target="_blank" rel="noopener noreferrer">
-              open the login page
+              the login page
             </a>
           ) : (
             <code>{page.url}</code>
           )}
-          . It returns to port {page.returnPort} of the machine that the console runs on.
+          . After the login, it redirects to port {page.returnPort} of the machine that runs the console.
         </p>
       </div>
     </div>
@@ -235,7 +229,7 @@ function ServerProblem({ server }: { server: ServerInfo }): ComponentChildren {
   if (problem === null) return null;
   return (
     <ProblemNotice problem={problem} kind={server.state.kind === 'running' ? 'warn' : 'failed'}>
-      <a href={hrefOf('logs', [], { gateway: server.gateway, server: server.name })}>Show its log</a>
+      <a href={hrefOf('logs', [], { gateway: server.gateway, server: server.name })}>Show the log</a>
     </ProblemNotice>
   );
 }
@@ -265,7 +259,7 @@ function Overview({ server }: { server: ServerInfo }): ComponentChildren {
       <TokenBar server={server} />
       <Section title="Definition">
         <Facts>
-          <Fact name="Calls itself">{server.title ?? '—'}</Fact>
+          <Fact name="Title">{server.title ?? '—'}</Fact>
           <Fact name="Exposure">
             <a href={hrefOf('model')}>{server.exposure}</a>
           </Fact>
@@ -281,7 +275,7 @@ function Overview({ server }: { server: ServerInfo }): ComponentChildren {
           {server.file === null
             ? state.kind === 'disabled'
               ? ''
-              : 'Added at run time; it is in no file.'
+              : 'Added at run time, not in any file'
             : `Defined in ${server.file}`}
         </p>
       </Section>
@@ -303,7 +297,7 @@ function TokenBar({ server }: { server: ServerInfo }): ComponentChildren {
       </div>
       <p>
         <strong>{formatCount(tokens.exposed)} tokens</strong> as {exposure},{' '}
-        <span class="muted">{formatCount(tokens.flat)} if each tool were listed</span>
+        <span class="muted">{formatCount(tokens.flat)} if exposed flat</span>
       </p>
     </div>
   );
@@ -319,10 +313,10 @@ function RecentCalls({ server }: { server: ServerInfo }): ComponentChildren {
   return (
     <Section
       title="Recent calls"
-      actions={<a href={hrefOf('calls', [], { server: server.name })}>All of its calls</a>}
+      actions={<a href={hrefOf('calls', [], { server: server.name })}>All calls</a>}
     >
       {recent.length === 0 ? (
-        <p class="muted">None since this console opened.</p>
+        <p class="muted">No calls since this page was opened.</p>
       ) : (
         <ul class="lines">
           {recent.map((call) => (
@@ -348,14 +342,12 @@ function RecentLines({ server }: { server: ServerInfo }): ComponentChildren {
   return (
     <Section
       title="Log"
-      actions={
-        <a href={hrefOf('logs', [], { gateway: server.gateway, server: server.name })}>All of its log</a>
-      }
+      actions={<a href={hrefOf('logs', [], { gateway: server.gateway, server: server.name })}>Full log</a>}
     >
       {recent.length === 0 ? (
-        <p class="muted">Nothing on its stderr yet.</p>
+        <p class="muted">No log lines yet.</p>
       ) : (
-        <pre class="log-end" tabIndex={0} aria-label="The last lines of its log">
+        <pre class="log-end" tabIndex={0} aria-label="The last log lines">
           {recent.map(({ at, text }) => `${formatTime(at)} ${text}`).join('\n')}
         </pre>
       )}

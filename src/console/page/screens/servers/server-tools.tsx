@@ -12,9 +12,9 @@ export function ServerTools({ server }: { server: ServerInfo }): ComponentChildr
   if (asked) return <ToolNames server={server} />;
   return (
     <div class="empty empty-small">
-      <p>{server.name} does not run. To list its tools, it has to be started.</p>
+      <p>{server.name} is not running. Start it to list its tools.</p>
       <Button icon="start" changes onClick={() => setAsked(true)}>
-        Start it and list its tools
+        Start and list tools
       </Button>
     </div>
   );
@@ -23,10 +23,10 @@ export function ServerTools({ server }: { server: ServerInfo }): ComponentChildr
 function ToolNames({ server }: { server: ServerInfo }): ComponentChildren {
   const [tools, load] = useLoaded('tools.list', { gateway: server.gateway, server: server.name });
   return (
-    <LoadedPart loaded={tools} what="its tools" onRetry={load}>
+    <LoadedPart loaded={tools} what="the tools" onRetry={load}>
       {({ tools: all }) =>
         all.length === 0 ? (
-          <p class="muted">It offers no tools.</p>
+          <p class="muted">This server has no tools.</p>
         ) : (
           <ul class="tool-names">
             {all.map(({ name, title, description }) => (

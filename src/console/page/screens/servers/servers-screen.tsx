@@ -66,9 +66,7 @@ const COLUMNS: readonly (ListColumn<ServerInfo> & {
       tokens === null ? (
         Unknown
       ) : (
-        <span title={`${formatCount(tokens.flat)} if each tool were listed`}>
-          {formatCount(tokens.exposed)}
-        </span>
+        <span title={`${formatCount(tokens.flat)} if exposed flat`}>{formatCount(tokens.exposed)}</span>
       ),
   },
   {
@@ -155,17 +153,14 @@ export function ServersScreen(): ComponentChildren {
       </Toolbar>
       {inGateway.length === 0 ? (
         <EmptyState title="No servers yet">
-          <p>
-            Add one from a command line, a package name, an address, or the JSON that a server’s README tells
-            hosts to use.
-          </p>
+          <p>Add one from a command line, a package name, a URL, or the JSON in a server’s README.</p>
           <Button icon="add" kind="main" changes onClick={() => setAdding(true)}>
             Add a server
           </Button>
         </EmptyState>
       ) : shown.length === 0 ? (
-        <EmptyState title="No server matches">
-          <p>Names, commands, states and problems are searched.</p>
+        <EmptyState title="No matching servers">
+          <p>The search covers names, commands, states and problems.</p>
           <Button onClick={() => changeQuery({ find: '' })}>Show all {inGateway.length}</Button>
         </EmptyState>
       ) : (
@@ -211,7 +206,7 @@ function Summary({ servers }: { servers: readonly ServerInfo[] }): ComponentChil
       </span>
       {tokens.flat > 0 ? (
         <span>
-          {formatCount(tokens.exposed)} tokens of {formatCount(tokens.flat)}
+          {formatCount(tokens.exposed)} of {formatCount(tokens.flat)} tokens
         </span>
       ) : null}
     </p>

@@ -37,7 +37,7 @@ export function PortLookup(): ComponentChildren {
         }}
       />
       <Button disabled={!valid} onClick={find}>
-        Who holds it?
+        Find process
       </Button>
     </div>
   );
@@ -45,7 +45,7 @@ export function PortLookup(): ComponentChildren {
 
 const holderText = (found: readonly PortHolderInfo[]): string =>
   found.length === 0
-    ? 'Nobody: it is free'
+    ? 'The port is free'
     : found
         .map(
           ({ pid, address, command }) =>

@@ -33,7 +33,7 @@ export function ProjectTable({ project }: { project: YardProject }): ComponentCh
         <code class="muted">{directory}</code>
         {status === 'ok' ? null : (
           <span class="bad">
-            {status === 'missing' ? 'its directory is gone' : 'its file cannot be read'}
+            {status === 'missing' ? 'the directory is gone' : 'switchyard.toml cannot be read'}
           </span>
         )}
       </header>
@@ -41,7 +41,7 @@ export function ProjectTable({ project }: { project: YardProject }): ComponentCh
         <p class="muted">
           {checkouts.map(({ service, branch, port, status: state }) => (
             <span key={`${service} ${port}`} class="checkout">
-              Port {port} leads to {service} of <strong>{branch}</strong>
+              Port {port} points to {service} of <strong>{branch}</strong>
               {state === 'running' || state === 'ok' ? '' : ` (${state})`}
             </span>
           ))}
@@ -100,7 +100,7 @@ function BranchCell({ project, row }: { project: YardProject; row: YardBranch })
   return (
     <div class="branch">
       <span class="strong">{branch}</span>
-      {holdsPorts ? <span class="badge">usual ports</span> : null}
+      {holdsPorts ? <span class="badge">canonical ports</span> : null}
       <span class="sub">{row.directory ?? 'no worktree'}</span>
       <div class="cell-actions">
         <Button
@@ -108,7 +108,7 @@ function BranchCell({ project, row }: { project: YardProject; row: YardBranch })
           compact
           kind="quiet"
           changes
-          onClick={() => actAndTell(`Started ${branch}`, 'services.start', params)}
+          onClick={() => actAndTell('start', branch, 'services.start', params)}
         >{`Start all of ${branch}`}</Button>
         {runs ? (
           <>
@@ -117,14 +117,14 @@ function BranchCell({ project, row }: { project: YardProject; row: YardBranch })
               compact
               kind="quiet"
               changes
-              onClick={() => actAndTell(`Restarted ${branch}`, 'services.restart', params)}
+              onClick={() => actAndTell('restart', branch, 'services.restart', params)}
             >{`Restart all of ${branch}`}</Button>
             <Button
               icon="stop"
               compact
               kind="quiet"
               changes
-              onClick={() => actAndTell(`Stopped ${branch}`, 'services.stop', params)}
+              onClick={() => actAndTell('stop', branch, 'services.stop', params)}
             >{`Stop all of ${branch}`}</Button>
           </>
         ) : null}
@@ -132,8 +132,8 @@ function BranchCell({ project, row }: { project: YardProject; row: YardBranch })
           <Button
             kind="quiet"
             changes
-            title="Makes the usual ports lead to this branch"
-            onClick={() => actAndTell(`Checked out ${branch}`, 'projects.checkout', params)}
+            title="Point the canonical ports to this branch"
+            onClick={() => actAndTell('check out', branch, 'projects.checkout', params)}
           >
             Check out
           </Button>
@@ -166,7 +166,7 @@ function StartService({ params }: { params: OfService }): ComponentChildren {
       compact
       kind="quiet"
       changes
-      onClick={() => actAndTell(`Started ${label}`, 'services.start', params)}
+      onClick={() => actAndTell('start', label, 'services.start', params)}
     >{`Start ${label}`}</Button>
   );
 }
@@ -212,7 +212,7 @@ function ServiceCell({ directory, service }: { directory: string; service: YardS
       {note === null ? null : <span class="bad">{note}</span>}
       {holder === null ? null : (
         <span class="bad">
-          {holder.address} is held by {holder.pid === null ? 'another program' : `process ${holder.pid}`}
+          {holder.address} is in use by {holder.pid === null ? 'another program' : `process ${holder.pid}`}
         </span>
       )}
       {errors.slice(0, 2).map((error) => (
@@ -230,14 +230,14 @@ function ServiceCell({ directory, service }: { directory: string; service: YardS
               compact
               kind="quiet"
               changes
-              onClick={() => actAndTell(`Restarted ${label}`, 'services.restart', params)}
+              onClick={() => actAndTell('restart', label, 'services.restart', params)}
             >{`Restart ${label}`}</Button>
             <Button
               icon="stop"
               compact
               kind="quiet"
               changes
-              onClick={() => actAndTell(`Stopped ${label}`, 'services.stop', params)}
+              onClick={() => actAndTell('stop', label, 'services.stop', params)}
             >{`Stop ${label}`}</Button>
           </>
         )}

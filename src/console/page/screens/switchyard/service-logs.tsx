@@ -40,7 +40,7 @@ export function ServiceLogs({ project, branch, service, onClose }: ServiceLogsPr
       <LoadedPart loaded={logs} what="the logs" onRetry={load}>
         {({ lines }) =>
           lines.length === 0 ? (
-            <p class="muted">{search === '' ? 'Nothing was logged yet.' : 'No line matches.'}</p>
+            <p class="muted">{search === '' ? 'No log lines yet.' : 'No matching lines.'}</p>
           ) : (
             <LogEnd
               label={`Logs of ${title}`}

@@ -65,7 +65,7 @@ const NoProjects = (): ComponentChildren => (
       Switchyard runs the services of every branch of a repository, each with its own ports and addresses.
     </p>
     <p>
-      Run <code>switchyard init</code> in a repository, then <code>switchyard up</code>. It appears here.
+      To add a project, run <code>switchyard init</code> and <code>switchyard up</code> in its repository.
     </p>
     <PortLookup />
   </EmptyState>

@@ -60,7 +60,7 @@ function Elicitation({ params, onResult }: AnswerProps): ComponentChildren {
   const problems = problemsOf(content, schema, schema);
   return (
     <>
-      <h3>The server asks you</h3>
+      <h3>The server asks for input</h3>
       <p class="plain-text">{schemaText(params.message) ?? ''}</p>
       <SchemaForm schema={schema} root={schema} value={content} problems={problems} onChange={setContent} />
       <div class="form-foot">
@@ -113,7 +113,7 @@ function Sampling({ params, onResult, onRefuse }: AnswerProps): ComponentChildre
   const messages = Array.isArray(params.messages) ? (params.messages as unknown[]).filter(isSchema) : [];
   return (
     <>
-      <h3>The server asks for an answer of a model</h3>
+      <h3>The server asks for a model’s response</h3>
       {schemaText(params.systemPrompt) === null ? null : (
         <p class="muted">System prompt: {schemaText(params.systemPrompt)}</p>
       )}
@@ -128,7 +128,7 @@ function Sampling({ params, onResult, onRefuse }: AnswerProps): ComponentChildre
         </div>
       ))}
       <label class="field-name" for={id}>
-        Your answer in its place
+        Your response in place of the model’s
       </label>
       <textarea
         id={id}
@@ -150,7 +150,7 @@ function Sampling({ params, onResult, onRefuse }: AnswerProps): ComponentChildre
             })
           }
         >
-          Answer
+          Send
         </Button>
         <Button onClick={onRefuse}>Refuse</Button>
       </div>
@@ -168,7 +168,7 @@ function OtherRequest({
       <h3>
         The server asks for <code>{method}</code>
       </h3>
-      <JsonTree value={params} label="What it asks" />
+      <JsonTree value={params} label="Parameters of the request" />
       <div class="form-foot">
         <Button onClick={onRefuse}>Refuse</Button>
       </div>

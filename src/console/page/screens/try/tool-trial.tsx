@@ -80,7 +80,7 @@ export function ToolTrial({ name, info }: ToolTrialProps): ComponentChildren {
             disabled={trial.running !== null}
             onClick={() => setArguments(name, beginning(info))}
           >
-            Start over
+            Reset
           </Button>
         </div>
       </div>
@@ -105,7 +105,7 @@ function ToolHead({ name, info }: ToolTrialProps): ComponentChildren {
       <h2>
         <code>{info.name}</code>
         {hints.map((hint) => (
-          <span key={hint} class="badge" title="Said by the server">
+          <span key={hint} class="badge" title="Annotation from the server">
             {hint}
           </span>
         ))}
@@ -181,9 +181,9 @@ function TrialOutcome({ name, trial }: { name: ToolName; trial: Trial }): Compon
       )}
       {running === null && outcome === null ? (
         <EmptyState title="Not run yet">
-          <p>What it returns appears here: text, JSON, images, audio and resources.</p>
+          <p>The result appears here: text, JSON, images, audio and resources.</p>
           <p>
-            <kbd>Ctrl</kbd>+ <kbd>Enter</kbd> runs it.
+            Press <kbd>Ctrl</kbd>+ <kbd>Enter</kbd> to run the tool.
           </p>
         </EmptyState>
       ) : null}

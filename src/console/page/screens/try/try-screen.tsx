@@ -18,9 +18,9 @@ export function TryScreen(): ComponentChildren {
   );
   if (usable.length === 0)
     return (
-      <EmptyState title="No server to try">
+      <EmptyState title="No servers">
         <p>
-          <a href={hrefOf('servers')}>Add or enable a server</a>, then its tools can be tried here.
+          <a href={hrefOf('servers')}>Add or enable a server</a> to try its tools here.
         </p>
       </EmptyState>
     );
@@ -46,7 +46,9 @@ export function TryScreen(): ComponentChildren {
           />
         </div>
         {known === undefined ? (
-          <p class="muted pad">Its tools appear here. A server that does not run is started for it.</p>
+          <p class="muted pad">
+            The server’s tools appear here. If the server is not running, it is started.
+          </p>
         ) : (
           <ToolList key={serverKey(known)} gateway={gateway} server={server} tool={tool} />
         )}
@@ -61,10 +63,10 @@ export function TryScreen(): ComponentChildren {
       ) : (
         <EmptyState title="Try a tool">
           <p>
-            Choose a server and one of its tools. You get a form made from its schema, and see what it returns
-            the way a host would.
+            Choose a server and a tool. The page builds a form from the tool’s schema, and shows the result as
+            a host gets it.
           </p>
-          {readOnly.value ? <p>This console is read-only: tools are shown, and not run.</p> : null}
+          {readOnly.value ? <p>This console is read-only: you can see tools, but not run them.</p> : null}
         </EmptyState>
       )}
     </div>
@@ -103,7 +105,7 @@ function ToolList({ gateway, server, tool }: ServerName & { readonly tool: strin
                   current={each.name === tool}
                 />
               ))}
-              {shown.length === 0 ? <li class="muted pad">No tool matches.</li> : null}
+              {shown.length === 0 ? <li class="muted pad">No matching tools.</li> : null}
             </ul>
           </>
         );
