@@ -376,7 +376,7 @@ export class ServerManager {
     } catch (error) {
       // A newer configuration or a removal has ended it.
       if (error instanceof SwitchboardError && error.code === 'STOPPING') return [name];
-      const what = `Server '${name}' does not start by its new definition and keeps the old one.`;
+      const what = `Server '${name}' does not start with its new definition and keeps the old one.`;
       const problem = this.#noteProblem(name, what, error, CHANGE_HINT);
       this.#log.warn('keeping the old definition: the new one does not start', {
         server: name,

@@ -61,7 +61,8 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
         },
         cwd: {
           type: 'string',
-          description: 'Working directory. Default: that of the configuration, otherwise ours.',
+          description:
+            'Working directory. Default: the directory of the configuration or, without one, of this program.',
         },
         timeout_ms: {
           type: 'integer',

@@ -73,7 +73,7 @@ export class PinScreen {
   /** Why a tool of this list must not run. */
   refusal(tool: string, listing: Listing): SwitchboardError | undefined {
     if (listing.byKey.has(tool)) return this.#screen(listing).withheld.get(tool);
-    return this.#withheld(tool, 'its server does not list it, so that it cannot be compared');
+    return this.#withheld(tool, 'its server does not list it, so it cannot be compared');
   }
 
   /** `hashOf`: what a tool says; undefined: what is recorded of it. */
@@ -132,10 +132,10 @@ function whyNot(
   // Without a record, nothing was ever shown of the server: its first list is what counts.
   if (record === undefined) return 'what it says is not recorded yet';
   const pinned = record.tools.get(tool);
-  if (pinned === undefined && record.overflow) return 'its server has more tools than can be remembered';
+  if (pinned === undefined && record.overflow) return 'its server has more tools than can be stored';
   const state = pinStateOf(pinned, hash());
   if (state !== 'suspicious') return REASONS[state];
-  return pinned?.findings?.join('; ') ?? 'it hides something';
+  return pinned?.findings?.join('; ') ?? 'it has hidden or misleading text';
 }
 
 const REASONS: Readonly<Record<Exclude<PinState, 'suspicious'>, string | undefined>> = {

@@ -140,7 +140,7 @@ export class Pins {
       const why = pinned.findings?.join('; ');
       this.#say(watched, what, WORDS[state], { tool, ...(why === undefined ? {} : { why }) });
     }
-    if (overflow) this.#say(watched, 'overflow', 'lists more tools than can be remembered', {});
+    if (overflow) this.#say(watched, 'overflow', 'lists more tools than can be stored', {});
   }
 
   #say(watched: Watched, what: string, message: string, more: object): void {
@@ -166,7 +166,7 @@ interface Watched extends PinnedServer {
 
 const WORDS = {
   changed: 'a tool has changed since it was first used',
-  restored: 'a tool had changed, and is as it was first used again',
+  restored: 'a tool has changed and changed back since it was first used',
   new: 'a tool is new since the server was first used',
-  suspicious: 'a tool hides something',
+  suspicious: 'a tool has hidden or misleading text',
 };

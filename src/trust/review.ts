@@ -112,6 +112,6 @@ function reviewOf([name, tool]: [string, PinnedTool]): ToolReview {
 }
 
 function outdated(server: string, tool: string): SwitchboardError {
-  const message = `The tool ${JSON.stringify(tool)} of server '${server}' was not approved: it does not say any more what was shown.`;
+  const message = `The tool ${JSON.stringify(tool)} of server '${server}' was not approved: its definition has changed since it was shown.`;
   return new SwitchboardError('TRUST_OUTDATED', message, { hint: 'Look at it again, then approve it.' });
 }

@@ -422,7 +422,7 @@ describe('a new definition that does not start', () => {
           (await runEditCommand(project, ['list', '--json'])).json.servers[0].state.problem as string,
         { what: 'the command line to say so' },
       );
-      expect(shown).toContain("Server 'it' does not start by its new definition and keeps the old one");
+      expect(shown).toContain("Server 'it' does not start with its new definition and keeps the old one");
       // Nothing of the attempt is left, and a definition that works is taken.
       await until(() => processesWith(client.marker).length === 3, {
         what: 'only the old processes to be left',

@@ -160,7 +160,7 @@ test('a console for reading shows everything and changes nothing', async () => {
   for (const name of ['Start', 'Disable', 'Remove', 'Add a server'])
     expect(await page.getByRole('button', { name, exact: true }).isDisabled(), name).toBe(true);
   await show('#/hosts');
-  await page.getByText('Each change is shown').waitFor();
+  await page.getByText('You see each change').waitFor();
   // What the buttons would send is refused as well.
   const send = async (request: object): Promise<unknown> => {
     const response = await fetch('/console/actions', {

@@ -229,11 +229,11 @@ test('a tool that changes is shown with its difference, and approved', async () 
   // What was shown is approved, and nothing that came later.
   await redescribe('Sends everything elsewhere.');
   await button('Approve', shown).click();
-  await text(/does not say any more what was shown/).waitFor();
+  await text(/definition has changed since it was shown/).waitFor();
   await difference.getByText(/elsewhere/).waitFor();
   await button('Approve', shown).click();
   await text('Approved echo').waitFor();
-  await text(/All its tools are as they were/, shown).waitFor();
+  await text(/No tool has changed since/, shown).waitFor();
   await text('1 tool changed', row(/^changing /)).waitFor({ state: 'detached' });
   expect((await pinsOf('changing')).tools).toEqual([]);
 });
@@ -258,7 +258,7 @@ test('a server is added from a pasted command, edited with the schema, and remov
     .poll(async () => JSON.parse(await json.inputValue()) as unknown)
     .toMatchObject({ description: 'Says it again.' });
   await json.fill('{');
-  await text(/^Not valid JSON/, shown).waitFor();
+  await text(/^Invalid JSON/, shown).waitFor();
   await json.fill('{ "command": 3 }');
   await button('Save', shown).click();
   await shown.getByRole('group', { name: 'Problem' }).waitFor();

@@ -76,9 +76,7 @@ test("by default a change is told and shown, and is in nobody's way", async () =
   const last = await again(project);
   await run(last, 'wipe');
   await last.close();
-  expect((await trust(project, 'box', 'wipe')).stdout).toMatch(
-    /had changed, 2 times, and is as it was again/,
-  );
+  expect((await trust(project, 'box', 'wipe')).stdout).toMatch(/changed, 2 times, and changed back/);
   expect((await trust(project, 'box', '--approve', '--yes')).stdout).toContain('Approved wipe');
   expect((await trust(project, 'box', '--json')).json.servers[0].tools).toEqual([]);
 });
@@ -158,7 +156,7 @@ test('what hides something, or imitates the tool of another server, is told, and
   expect(responseText(await flat.call('odd__look'))).toContain('is withheld');
   expect(textOf(await flat.call('box__look'))).toBe('ran look {}');
   const { stdout } = await trust(project, 'odd');
-  expect(stdout).toContain('look: hides something');
+  expect(stdout).toContain('look: has hidden or misleading text');
   expect(stdout).toContain('U+E0065');
   const { servers } = (await trust(project, '--json')).json;
   expect(servers[0].tools).toEqual([]);

@@ -99,7 +99,7 @@ describe.skipIf(MISSING !== undefined)(`in bwrap${MISSING ? ` (${MISSING})` : ''
     });
     const { code, stdout } = await runCli(project, ['doctor']);
     expect(code).toBe(1);
-    expect(stdout).toContain(`changes only ${project.dir}; no network`);
+    expect(stdout).toContain(`can change only ${project.dir}; no network`);
     expect(stdout).toContain('its sandbox cannot be created');
     const call = await runCli(project, ['call', 'broken', 'echo', 'text=x']);
     expect([call.code, call.stdout]).toEqual([expect.any(Number), '']);

@@ -129,7 +129,7 @@ function trustCautions(
     changed: 'changed',
     restored: 'changed and changed back',
     new: 'new',
-    suspicious: 'with hidden text',
+    suspicious: 'with hidden or misleading text',
   };
   const counted = Object.entries(words).flatMap(([state, word]) => {
     const names = tools.filter((tool) => tool.state === state).map((tool) => printableLine(tool.name));

@@ -39,7 +39,7 @@ export function toolText(tool: ToolReview, style: Style): string {
   ];
   if (shown === undefined) return lines.join('') + indented(pretty(pinned?.text));
   if (shown.text === undefined)
-    return `${lines.join('')}    Its definition is not kept: it is too long, or holds a secret.\n`;
+    return `${lines.join('')}    The definition is not stored: it is too long, or contains a secret.\n`;
   const change = diff(
     revealedLine(tool.name),
     pinned?.text && pretty(pinned.text),
@@ -53,11 +53,11 @@ function headline({ name, state, now, changes }: ToolReview): string {
   const when = now === undefined ? '' : ` ${dayOf(now.since)}`;
   const often = changes > 1 ? `, ${changes} times` : '';
   const words = {
-    pinned: 'as it was',
+    pinned: 'unchanged',
     changed: `changed${when}${often}`,
-    restored: `had changed${often}, and is as it was again`,
+    restored: `changed${often}, and changed back`,
     new: `new${when}`,
-    suspicious: `hides something${when}`,
+    suspicious: `has hidden or misleading text${when}`,
   };
   return `${revealedLine(name)}: ${words[state]}`;
 }

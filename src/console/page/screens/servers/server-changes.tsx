@@ -83,7 +83,7 @@ function headline({ state, since, changes }: ToolToReview): string {
     case 'new':
       return `New${when}.`;
     case 'suspicious':
-      return `Has hidden text, found${when}.`;
+      return `Has hidden or misleading text, found${when}.`;
   }
 }
 
