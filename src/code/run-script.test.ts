@@ -11,7 +11,7 @@ test('a script gives what it returns, or what its last expression is', async () 
       'const a = 40;\na + 2',
       'await files.echo({ text: "hi" })',
       '"as it is"',
-      // Both at once, and promises that nobody waits for.
+      // Both at once, and promises that are never awaited.
       'const double = (n) => { return n * 2 };\ndouble(21)',
       'files.echo({ n: 1 })',
       '[1, 2].map((n) => files.echo({ n }))',

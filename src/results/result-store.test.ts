@@ -8,7 +8,7 @@ import type { KeptResult } from './kept-result.ts';
 import { ResultStore, STORE_LIMITS, type StoreLimits } from './result-store.ts';
 
 const FACTS = { lines: 1, items: [0], maxTokens: 1000, minify: false };
-/** Everything goes to disk. */
+/** Puts everything on disk. */
 const ON_DISK = { memoryBytes: 0 };
 
 function open(limits: Partial<StoreLimits> = {}, directory = createProject({}).path('results')) {

@@ -16,7 +16,7 @@ test('what is too wide for a terminal is cut where it is widest, and whole elsew
     '',
   ]);
   expect(table(columns, rows)).toContain('server-everything 日本  switchboard.config.json\n');
-  // On a terminal that is too narrow for anything, a line may still break.
+  // On a terminal that is too narrow for anything, lines may wrap.
   expect(table(columns, rows, undefined, 5)).toContain('a     npx -y …  switchb…\n');
 });
 

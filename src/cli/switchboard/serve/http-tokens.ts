@@ -5,10 +5,10 @@ import type { Logger } from '../../../shared/log.ts';
 import { sha256 } from '../../../shared/sha256.ts';
 import { OWN_TOKEN, readTokens, type NamedToken } from '../token/token-file.ts';
 
-/** How often the file with the named tokens is looked at, in milliseconds. */
+/** How often the file with the named tokens is checked, in milliseconds. */
 const CHECK_MS = 1000;
 
-/** The token of the gateway and the named tokens, which are read again when their file changes. */
+/** The gateway's own token, and the named tokens, which are reloaded when their file changes. */
 export class HttpTokens implements AccessTokens {
   current: AccessTokens['current'];
   readonly #own: string;
@@ -18,7 +18,7 @@ export class HttpTokens implements AccessTokens {
   #timer: NodeJS.Timeout | undefined;
   #version: string;
 
-  /** Throws TOKEN_UNUSABLE where the file with the named tokens cannot be trusted. */
+  /** Throws TOKEN_UNUSABLE if the file with the named tokens cannot be trusted. */
   constructor(own: string, file: string, log: Logger) {
     this.#own = sha256(own);
     this.#file = file;
@@ -46,7 +46,7 @@ export class HttpTokens implements AccessTokens {
     };
   }
 
-  /** What cannot be trusted lets nobody in. */
+  /** A file that cannot be trusted lets nobody in. */
   #read(): readonly NamedToken[] {
     try {
       return readTokens(this.#file);
@@ -61,13 +61,16 @@ export class HttpTokens implements AccessTokens {
   }
 }
 
-/** The token of the gateway, by its hash, and the named ones. A token made again under an old name is another principal. */
+/**
+ * The gateway's own token, by its hash, and the named ones. A token that is recreated under an old name is another
+ * principal.
+ */
 export function accessTokens(own: string, named: readonly NamedToken[]): AccessTokens['current'] {
   const all = [{ name: OWN_TOKEN, sha256: own }, ...named];
   return all.map(({ name, sha256: hash }) => ({ name, hash: Buffer.from(hash, 'hex'), principal: hash }));
 }
 
-/** Tells one state of the file from the next: every write makes a new file. */
+/** Identifies a version of the file: every write creates a new file. */
 function versionOf(file: string): string {
   try {
     const found = lstatSync(file, { bigint: true, throwIfNoEntry: false });

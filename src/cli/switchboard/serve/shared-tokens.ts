@@ -8,12 +8,12 @@ import type { NamedToken } from '../token/token-file.ts';
 import { readSharedTokens, restoreSharedTokens } from '../token/token-storage.ts';
 import { accessTokens } from './http-tokens.ts';
 
-/** How often the store is asked, in milliseconds. */
+/** How often the store is checked, in milliseconds. */
 const CHECK_MS = 1000;
 
 /**
- * The token of the gateway and the named tokens in the store, which are valid on every replica. While the store is away,
- * those that were read last stay valid: nobody can revoke one meanwhile.
+ * The gateway's own token, and the named tokens in the store, which are valid on every replica. While the store is
+ * away, the last known tokens stay valid: nobody can revoke one meanwhile.
  */
 export class SharedTokens implements AccessTokens {
   current: AccessTokens['current'];
@@ -39,7 +39,7 @@ export class SharedTokens implements AccessTokens {
     return tokens;
   }
 
-  /** A request with a token that was created a moment ago is refused until the store has answered. */
+  /** Until the store has answered, a request with a newly created token is refused. */
   refresh(): void {
     if (this.#reading) return;
     this.#reading = true;
@@ -62,7 +62,7 @@ export class SharedTokens implements AccessTokens {
       const named = await readSharedTokens(this.#store);
       this.#failing = false;
       if (named === undefined) {
-        // No command removes the list: the store has forgotten it.
+        // No command removes the list, so the store must have lost it.
         if (this.#named.length > 0) await restoreSharedTokens(this.#store, this.#named);
         return;
       }
