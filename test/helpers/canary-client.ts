@@ -4,13 +4,13 @@ import { textOf, type RpcMessage } from './raw-client.ts';
 
 export const CANARY_TOOL = 'canary_suite';
 
-/** What the canary server says. */
+/** The response of the canary server. */
 export interface CanaryAnswer {
   readonly pid: number;
   readonly value: string | null;
 }
 
-/** One POST of a client that has no session. */
+/** One POST from a client without a session. */
 export function postToCanary({ url, token }: Target, subtool: string, args: object = {}): Promise<Response> {
   const params = {
     name: CANARY_TOOL,

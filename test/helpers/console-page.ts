@@ -8,12 +8,12 @@ import { RunningProgram } from './http-gateway.ts';
 import { ROOT, type Project } from './temp-project.ts';
 import { until } from './until.ts';
 
-/** Runs at the end of the tests of a file, the last one first. */
+/** Registers work for the end of the tests of a file; the last registered runs first. */
 type AtEnd = (end: () => Promise<unknown>) => void;
 
 /**
- * A browser for all tests of a file, and what `prepare` starts for them. Where there is no browser, they are skipped with
- * the reason.
+ * One browser for all tests of a file, and whatever `prepare` starts for them. Without a browser, the tests are skipped
+ * with the reason.
  */
 export function inBrowser(prepare: (context: BrowserContext, atEnd: AtEnd) => Promise<void>): {
   readonly context: BrowserContext;
@@ -45,7 +45,7 @@ export function inBrowser(prepare: (context: BrowserContext, atEnd: AtEnd) => Pr
   };
 }
 
-/** `switchboard console` for the gateways that keep their state in the folder of a project. */
+/** `switchboard console` for the gateways that keep their state in a project's folder. */
 export class ConsoleProgram extends RunningProgram {
   #said: { readonly url: string; readonly link: string } | undefined;
 
@@ -75,7 +75,7 @@ export class ConsoleProgram extends RunningProgram {
     return this.#said!.link;
   }
 
-  /** Opens the page by its link, which works once. */
+  /** Opens the page with its link, which works once. */
   async logIn(context: BrowserContext): Promise<ConsolePage> {
     return openConsole(context, this.link);
   }
@@ -83,9 +83,9 @@ export class ConsoleProgram extends RunningProgram {
 
 export interface ConsolePage {
   readonly page: Page;
-  /** What the browser complained about, and requests to other origins. Both should stay empty. */
+  /** Messages in the browser's console, and requests to other origins. Both should stay empty. */
   readonly complaints: readonly string[];
-  /** Goes to a screen by its address, such as `#/calls`. */
+  /** Opens a screen by its address, such as `#/calls`. */
   readonly show: (address: string) => Promise<void>;
 }
 
@@ -118,12 +118,12 @@ export async function openConsole(context: BrowserContext, url: string): Promise
 
 const AXE = readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds wrong with what the page shows now, in both themes. */
+/** The problems that axe finds in the current view, in both themes. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   const problems: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    // As a script of the page it would be refused by its policy; evaluated, it is the browser's own.
+    // The page's policy would refuse it as a script; evaluated, it belongs to the browser.
     const found = await page.evaluate<string[]>(
       `${AXE};axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
         violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`,

@@ -1,4 +1,4 @@
-/** Short messages about what was done, or why not. */
+/** Short messages that an action succeeded, or why it failed. */
 import { signal } from '@preact/signals';
 import type { ActionName, ActionResponse, Actions, Problem } from '../../protocol.ts';
 import { act } from './act.ts';
@@ -26,11 +26,11 @@ export function tell(title: string, problem: Problem | null = null): void {
     problem,
   };
   messages.value = [...messages.peek(), message].slice(-4);
-  // A failure stays until it is dismissed.
+  // A failure stays until the user dismisses it.
   if (problem === null) setTimeout(() => dismiss(message.id), SHOWN_MS);
 }
 
-/** Does something and tells how it went. `title` says what was done. */
+/** Performs an action and shows the outcome. `title` describes the completed action. */
 export async function actAndTell<M extends ActionName>(
   title: string,
   method: M,
