@@ -6,7 +6,7 @@ export interface AuditRecord {
   readonly seq?: number | undefined;
   /** What the client calls itself. */
   readonly client?: string | undefined;
-  /** Over HTTP: the beginning of the SHA-256 of the client's token. */
+  /** Over HTTP: the beginning of the SHA-256 of the client's token, or the issuer and the percent-encoded user. */
   readonly principal?: string | undefined;
   /** What called the tool on behalf of the client: the language model in front of the server. Default: the client did. */
   readonly via?: string | undefined;

@@ -7,7 +7,7 @@ import type { AuditRecord } from './audit-record.ts';
 export interface HistoryFilter {
   readonly server?: string | undefined;
   readonly tool?: string | undefined;
-  /** The name of the client, or of its principal. */
+  /** The name of the client, of its token, or of its user at an identity provider. */
   readonly client?: string | undefined;
   /** Only those that did not succeed. */
   readonly failed?: boolean;
@@ -102,7 +102,21 @@ export class HistoryReader {
     if (tool !== undefined && record.tool !== tool) return false;
     if (failed && record.outcome === 'ok') return false;
     if (client === undefined || record.client === client) return true;
-    return record.principal !== undefined && principalName(record.principal) === client;
+    const { principal } = record;
+    return (
+      principal !== undefined && [principal, principalName(principal), userIn(principal)].includes(client)
+    );
+  }
+}
+
+/** The user in a principal of an identity provider, such as `https://id.example.com alice`. */
+function userIn(principal: string): string | undefined {
+  const [, user] = principal.split(' ');
+  try {
+    return user && decodeURIComponent(user);
+  } catch {
+    // A long principal may have been cut inside an escape.
+    return undefined;
   }
 }
 

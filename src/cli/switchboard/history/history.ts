@@ -23,7 +23,8 @@ export const historyCommand: CliCommand = {
     {
       name: 'client',
       value: 'NAME',
-      summary: 'only calls by this client, or with this token (see `$0 token`)',
+      summary:
+        'only calls by this client, with this token (see `$0 token`), or by this user (see docs/guide/identity.md)',
     },
     { name: 'failed', summary: 'only calls that did not succeed' },
     {
