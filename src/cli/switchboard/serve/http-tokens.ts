@@ -4,9 +4,7 @@ import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/log.ts';
 import { sha256 } from '../../../shared/sha256.ts';
 import { OWN_TOKEN, readTokens, type NamedToken } from '../token/token-file.ts';
-
-/** How often the file with the named tokens is checked, in milliseconds. */
-const CHECK_MS = 1000;
+import { TokenWatchers } from './token-watchers.ts';
 
 /** The gateway's own token, and the named tokens, which are reloaded when their file changes. */
 export class HttpTokens implements AccessTokens {
@@ -14,8 +12,7 @@ export class HttpTokens implements AccessTokens {
   readonly #own: string;
   readonly #file: string;
   readonly #log: Logger;
-  readonly #listeners = new Set<() => void>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #watchers = new TokenWatchers(() => this.refresh());
   #version: string;
 
   /** Throws TOKEN_UNUSABLE if the file with the named tokens cannot be trusted. */
@@ -32,18 +29,11 @@ export class HttpTokens implements AccessTokens {
     if (version === this.#version) return;
     this.#version = version;
     this.current = this.#withNamed(this.#read());
-    for (const listener of this.#listeners) listener();
+    this.#watchers.notify();
   }
 
   watch(changed: () => void): () => void {
-    this.#listeners.add(changed);
-    this.#timer ??= setInterval(() => this.refresh(), CHECK_MS).unref();
-    return () => {
-      this.#listeners.delete(changed);
-      if (this.#listeners.size > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    };
+    return this.#watchers.add(changed);
   }
 
   /** A file that cannot be trusted lets nobody in. */

@@ -7,9 +7,7 @@ import type { Store } from '../../../store/index.ts';
 import type { NamedToken } from '../token/token-file.ts';
 import { readSharedTokens, restoreSharedTokens } from '../token/token-storage.ts';
 import { accessTokens } from './http-tokens.ts';
-
-/** How often the store is checked, in milliseconds. */
-const CHECK_MS = 1000;
+import { TokenWatchers } from './token-watchers.ts';
 
 /**
  * The gateway's own token, and the named tokens in the store, which are valid on every replica. While the store is
@@ -20,8 +18,7 @@ export class SharedTokens implements AccessTokens {
   readonly #own: string;
   readonly #store: Store;
   readonly #log: Logger;
-  readonly #listeners = new Set<() => void>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #watchers = new TokenWatchers(() => this.refresh());
   #named: readonly NamedToken[] = [];
   #reading = false;
   #failing = false;
@@ -47,14 +44,7 @@ export class SharedTokens implements AccessTokens {
   }
 
   watch(changed: () => void): () => void {
-    this.#listeners.add(changed);
-    this.#timer ??= setInterval(() => this.refresh(), CHECK_MS).unref();
-    return () => {
-      this.#listeners.delete(changed);
-      if (this.#listeners.size > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    };
+    return this.#watchers.add(changed);
   }
 
   async #read(): Promise<void> {
@@ -69,7 +59,7 @@ export class SharedTokens implements AccessTokens {
       if (isDeepStrictEqual(named, this.#named)) return;
       this.#named = named;
       this.current = accessTokens(this.#own, named);
-      for (const listener of this.#listeners) listener();
+      this.#watchers.notify();
     } catch (error) {
       if (!this.#failing) this.#log.warn('the named tokens stay as they were', { reason: messageOf(error) });
       this.#failing = true;
