@@ -1,17 +1,12 @@
 import { sha256 } from '../shared/sha256.ts';
 import type { Logger } from '../shared/log.ts';
 import { messageOf } from '../shared/errors.ts';
+import { SIGNATURE_ALGORITHMS } from '../shared/signature-algorithms.ts';
 import { scopesOf, TokenRejected, verifyJwt, type Claims } from './access-token.ts';
 import { ProofChecker, ProofRejected } from './dpop.ts';
 import { introspect, type IntrospectionSettings } from './introspection.ts';
 import { Issuer, IssuerUnavailable, type BoundedFetch } from './issuer.ts';
 import { issuerKeys } from './key-set.ts';
-
-/** Algorithms whose signatures cannot be made with the public key. */
-export const ASYMMETRIC = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-] as const;
 
 export interface OAuthResourceOptions {
   /** The identity provider's issuer URL, exactly as it is in the metadata. */
@@ -22,7 +17,7 @@ export interface OAuthResourceOptions {
   readonly audience?: readonly string[] | undefined;
   /** Scopes that every token must have. */
   readonly scopes: readonly string[];
-  /** Default: `ASYMMETRIC`. */
+  /** Default: `SIGNATURE_ALGORITHMS`. */
   readonly algorithms?: readonly string[] | undefined;
   /** Where the keys are published. Default: as the issuer's metadata says. */
   readonly jwksUri?: string | undefined;
@@ -88,7 +83,7 @@ export class OAuthResource {
     this.#options = options;
     this.#origin = origin;
     this.#checkedMs = options.introspection?.cacheMs ?? CHECKED_MS;
-    this.#proofs = new ProofChecker(ASYMMETRIC, options.clockToleranceMs);
+    this.#proofs = new ProofChecker(SIGNATURE_ALGORITHMS, options.clockToleranceMs);
     this.#path = pathname.replace(/\/$/, '');
     this.#metadataUrl = `${origin}${WELL_KNOWN}${this.#path}`;
     this.#metadata = JSON.stringify({
@@ -96,7 +91,7 @@ export class OAuthResource {
       authorization_servers: [issuer],
       ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
       bearer_methods_supported: ['header'],
-      dpop_signing_alg_values_supported: ASYMMETRIC,
+      dpop_signing_alg_values_supported: SIGNATURE_ALGORITHMS,
       ...(options.dpop === 'required' ? { dpop_bound_access_tokens_required: true } : {}),
       resource_name: 'Switchboard',
     });
@@ -150,7 +145,7 @@ export class OAuthResource {
   }
 
   #claimsOf(token: string): Promise<Claims> {
-    const { issuer, resource, audience = [resource], algorithms = ASYMMETRIC } = this.#options;
+    const { issuer, resource, audience = [resource], algorithms = SIGNATURE_ALGORITHMS } = this.#options;
     const { clockToleranceMs, introspection, fetch } = this.#options;
     const rules = { issuer, audience, algorithms, clockTolerance: clockToleranceMs / 1000 };
     if (introspection === undefined) return verifyJwt(token, this.#keys, rules);
@@ -217,7 +212,7 @@ export class OAuthResource {
     const quoted = Object.entries(members).map(
       ([name, value]) => `${name}="${value.replace(/["\\]/g, "'")}"`,
     );
-    const algorithms = `algs="${ASYMMETRIC.join(' ')}"`;
+    const algorithms = `algs="${SIGNATURE_ALGORITHMS.join(' ')}"`;
     if (this.#options.dpop === 'required') return `DPoP ${[...quoted, algorithms].join(', ')}`;
     return `Bearer ${quoted.join(', ')}, DPoP ${algorithms}`;
   }
