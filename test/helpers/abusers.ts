@@ -1,4 +1,4 @@
-import { envelope, MODERN } from './eras.ts';
+import { envelope, modernHeaders } from './eras.ts';
 import { HttpSession, type Target } from './http-client.ts';
 
 /** Sends the requests of an abuse, and ignores the responses. */
@@ -15,18 +15,7 @@ export const HTTP_ABUSERS: Readonly<Record<string, (target: Target) => Promise<A
   },
   'without a session': ({ url, token }) => {
     const post = (body: string, method: string, params: { readonly name?: string }): Promise<Response> =>
-      fetch(url, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'mcp-protocol-version': MODERN,
-          'mcp-method': method,
-          ...(params.name === undefined ? {} : { 'mcp-name': params.name }),
-        },
-        body,
-      });
+      fetch(url, { method: 'POST', headers: modernHeaders(token, method, params.name), body });
     return Promise.resolve(abuser(post, { _meta: envelope({}) }));
   },
 };

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, type TestContext } from 'vitest';
-import { messageOf } from '../../src/shared/errors.ts';
-import { startChromium, type TestBrowser } from './chromium.ts';
 import { RunningProgram } from './http-gateway.ts';
 import { ROOT, type Project } from './temp-project.ts';
 import { until } from './until.ts';
+import { useChromium } from './use-chromium.ts';
 
 /** Registers work for the end of the tests of a file; the last registered runs first. */
 type AtEnd = (end: () => Promise<unknown>) => void;
@@ -19,28 +18,17 @@ export function inBrowser(prepare: (context: BrowserContext, atEnd: AtEnd) => Pr
   readonly context: BrowserContext;
 } {
   const ends: (() => Promise<unknown>)[] = [];
-  let browser: TestBrowser | undefined;
-  let missing = '';
+  const browser = useChromium();
   beforeAll(async () => {
-    try {
-      browser = await startChromium();
-    } catch (error) {
-      missing = messageOf(error).split('\n')[0]!;
-      return;
-    }
-    const { context } = browser;
-    ends.push(() => browser!.close());
-    await prepare(context, (end) => ends.push(end));
+    if (browser.context !== undefined) await prepare(browser.context, (end) => ends.push(end));
   }, 150_000);
   afterAll(async () => {
     for (const end of ends.reverse()) await end();
   });
-  beforeEach((context: TestContext) => {
-    if (browser === undefined) context.skip(`no Chromium: ${missing}`);
-  });
+  beforeEach((context: TestContext) => void browser.contextFor(context));
   return {
     get context() {
-      return browser!.context;
+      return browser.context!;
     },
   };
 }

@@ -64,6 +64,18 @@ export interface EraCallOptions {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
+/** The headers of every POST of a modern client; `name` is that of the tool, prompt or resource. */
+export function modernHeaders(token: string, method: string, name?: unknown): Record<string, string> {
+  return {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': MODERN,
+    'mcp-method': method,
+    ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
+  };
+}
+
 /** The `_meta` of every request of a modern client. */
 export function envelope(capabilities: object = ALL_CAPABILITIES): Record<string, unknown> {
   return {
@@ -99,17 +111,9 @@ export class ModernCaller {
   ): ModernCaller {
     let lastId = 0;
     const send = async (method: string, params: any, id = ++lastId): Promise<RpcMessage> => {
-      const name: unknown = params.name ?? params.uri;
       const response = await fetch(url, {
         method: 'POST',
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'mcp-protocol-version': MODERN,
-          'mcp-method': method,
-          ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
-        },
+        headers: modernHeaders(token, method, params.name ?? params.uri),
         body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
         ...(signal === undefined ? {} : { signal }),
       });
