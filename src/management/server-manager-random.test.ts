@@ -74,7 +74,7 @@ async function carryOut(
   return harness;
 }
 
-test('whatever is asked for in whatever order: everything comes to an end, and what is listed is what runs', async () => {
+test('any operations in any order: all of them settle, and the listed servers are the running ones', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), somePlan, async (scheduler, plan) => {
       const harness = await carryOut(scheduler, plan);

@@ -207,7 +207,7 @@ test('a definition that is not valid leaves a server as it was, with the reason'
   expect(harness.manager.list()).toMatchObject([{ problem: undefined }]);
 });
 
-test('a configuration waits for what is being done to its servers', async () => {
+test('applying a configuration waits for operations on its servers', async () => {
   const before = [define('a'), define('b')];
   const harness = await startManager(...before);
   const start = hold();

@@ -14,7 +14,7 @@ test('a server is listed while it starts, and has its tools when it is added', a
   expect(harness.tools()).toEqual(['a__tool']);
 });
 
-test('what is done to one server is done in the order it was asked for', async () => {
+test('operations on one server run in the order in which they were requested', async () => {
   const harness = new ManagerHarness();
   const start = hold();
   harness.setBehavior('a', { start: start.passed });

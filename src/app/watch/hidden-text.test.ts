@@ -17,7 +17,7 @@ async function hidden(more: object = {}) {
   return { servers, env: {} };
 }
 
-test('what is secret by its value or by its name is hidden, also in JSON inside of a text', async () => {
+test('secrets are hidden by value and by name, even in JSON inside a text', async () => {
   const value = {
     text: `it is ${SECRET}`,
     password: 'x',

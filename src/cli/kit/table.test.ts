@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createStyle } from './style.ts';
 import { ruledTable, table, truncateLine, width } from './table.ts';
 
-test('what is too wide for a terminal is cut where it is widest, and whole elsewhere', () => {
+test('a table that is too wide for a terminal is cut in its widest columns', () => {
   const columns = ['NAME', 'COMMAND', 'FILE'];
   const rows = [
     ['a', 'npx -y @modelcontextprotocol/server-everything 日本', 'switchboard.config.json'],

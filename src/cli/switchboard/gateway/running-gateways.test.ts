@@ -55,7 +55,7 @@ test('a gateway is found by the port that it listens on, whatever it serves', as
   expect(gatewayAt(state, 80, anywhere)).toBeUndefined();
 });
 
-test('what is published is found by programs with the same configuration, until it is withdrawn', async () => {
+test('programs with the same configuration find a gateway until its state file is removed', async () => {
   const { config, state, project } = await setUp();
   expect(await runningGateways(state, config)).toEqual([]);
   await writeStateFile(state, { config, program, servers: [{ name: 'a', state: { kind: 'idle' } }] });
