@@ -8,15 +8,15 @@ import { TEXT_CLASSES } from './texts.mjs';
 const KB = 1000;
 const MB = 1000 * KB;
 
-/** How many times the CPU of the bare relay a call may cost, by size and number of calls in flight. */
+/** The CPU time that a call may cost, as a multiple of the bare relay's, by size and number of calls in flight. */
 const TARGETS = {
   100: { 1: 1.25, 16: 1.7, 64: 1.7 },
   [10 * KB]: { 1: 1.4, 16: 2, 64: 2 },
   [MB]: { 1: 2, 16: 2, 64: 2 },
 };
-/** The same for 1 MB of classes that take longer to check. */
+/** The same for 1 MB of text that takes longer to check. */
 const SLOW_TARGETS = { structured: 2.5, chinese: 2.5 };
-/** Calls in a round, by size. A round has at least as many as are in flight. */
+/** Calls in a round, by size. A round has at least as many calls as are in flight. */
 const CALLS = { 100: 400, [10 * KB]: 400, [MB]: 16 };
 
 const CELLS = Object.keys(TEXT_CLASSES).flatMap((text) =>
@@ -30,14 +30,14 @@ const CELLS = Object.keys(TEXT_CLASSES).flatMap((text) =>
     })),
   ),
 );
-/** Measured with many servers in the catalog as well. */
+/** Also measured with many servers in the catalog. */
 const FLAT_CELLS = CELLS.filter(({ text, bytes }) => text === 'code' && bytes === 100);
 
 /**
- * What a call costs: CPU time of the gateway process in microseconds per call, the time a call takes, calls a second,
- * for every class of text. Each cell has a gateway and a bare relay of its own, so that what is measured is the first
- * thousands of calls in a gateway's life. Client, gateway and server share one core, and the two take turns round by
- * round, so that both see the same machine.
+ * What a call costs, for every class of text: CPU time of the gateway process in microseconds per call, latency, and
+ * calls per second. Each cell has its own gateway and its own bare relay, so what is measured is the first thousands of
+ * calls in a gateway's life. Client, gateway and server share one core, and the two alternate round by round, so that
+ * both see the same machine.
  */
 export async function measureCalls({ entry, rounds }) {
   const pinned = pin();
@@ -72,10 +72,10 @@ export const throughSuite = (args) => ({
   arguments: { action: 'call', subtool: 'echo', args },
 });
 
-/** Servers and tools of each that are in the catalog of the flat gateway. */
+/** The number of servers, and of tools of each, in the catalog of the flat gateway. */
 export const FLAT = { servers: 50, tools: 20 };
 
-/** The same server among many, all of them running, every tool of theirs in the list. */
+/** The same server among many, all of them running, with every tool in the list. */
 async function openFlat(entry) {
   const cwd = project(FLAT.servers, 'config', {
     settings: { exposure: 'flat' },
@@ -86,7 +86,7 @@ async function openFlat(entry) {
   return subject;
 }
 
-/** Resolves when the list has so many tools and no change is announced any more. */
+/** Resolves when the list has that many tools and no further change is announced. */
 export async function complete(client, tools) {
   for (let round = 0; ; round++) {
     const { result } = await within(30_000, 'tools/list', client.request(`list ${round}`, 'tools/list', {}));
@@ -104,7 +104,7 @@ export async function open(name, args, cwd, params) {
   return { name, child, client, params };
 }
 
-/** The answer to the first of the prepared requests, byte for byte, with or without a gateway between. */
+/** The response to the first of the prepared requests, byte for byte, with or without a gateway in between. */
 function expectedAnswer(text, bytes) {
   const result = TEXT_CLASSES[text](bytes);
   return Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id: 1_000_000, result })}\n`);
@@ -124,7 +124,7 @@ async function measureCell(cell, subjects, rounds) {
   };
 }
 
-/** The same calls through each of the subjects, round by round; what each round cost. */
+/** Makes the same calls through each of the subjects, alternating by round; returns the cost of each round. */
 export async function measureInTurns(cell, subjects, rounds) {
   const { text, bytes, inFlight, calls } = cell;
   const expected = expectedAnswer(text, bytes);
@@ -152,7 +152,7 @@ export async function measureInTurns(cell, subjects, rounds) {
   return seen;
 }
 
-/** A program that has just sent its last answer still has a few steps to do; its time is read when it has done them. */
+/** After its last response, a program still has a few steps to do; its CPU time is read when it has done them. */
 function asleep() {
   return new Promise((resolve) => {
     setTimeout(resolve, 3);

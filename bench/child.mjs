@@ -1,10 +1,10 @@
 /**
- * The cheapest MCP server there can be, so that the gateway before it is measured: blocking reads, answers prepared
- * once, one write per answer.
+ * The cheapest possible MCP server, so that it is the gateway that is measured: blocking reads, prepared responses, one
+ * write per response.
  *
- * Its tool echo {bytes, text} answers with that many bytes of a class of text (see texts.mjs), by default plain prose.
- * With --tools=N there are N tools in all. With --modern it speaks 2026-07-28 only; with --stamped it speaks the
- * handshake, and its results are as long as those of 2026-07-28.
+ * Its tool echo {bytes, text} returns that many bytes of a class of text (see texts.mjs), by default plain prose. With
+ * --tools=N there are N tools in all. With --modern it supports only 2026-07-28; with --stamped it uses the handshake,
+ * but its results are as long as those of 2026-07-28.
  */
 import { readSync, writeSync } from 'node:fs';
 import { COMPLETE, modernResult, textResult } from './lib/results.mjs';
@@ -15,7 +15,7 @@ const STAMPED = MODERN || process.argv.includes('--stamped');
 const SLACK = 64;
 const prepared = new Map();
 
-/** An answer without its beginning; the id is written into the room before it, so that nothing is copied per call. */
+/** A response without its beginning; the id is written into the room before it, so that nothing is copied per call. */
 function prepare(text, bytes) {
   const plain = STAMPED ? modernResult : textResult;
   const result = (TEXT_CLASSES[text] ?? plain)(bytes);

@@ -12,17 +12,21 @@ const CELLS = [
   { bytes: 10_000, inFlight: 1, calls: 400 },
 ];
 
-/** So many gateways are compared with as many. */
+/** How many gateways of each kind are compared. */
 const COPIES = 5;
 
 /**
- * What a call costs between a client and a server of the same era: of the handshake, and of 2026-07-28. Each beside a bare
- * relay that carries the same bytes; all take turns, round by round, on one core. Messages of 2026-07-28 are two to three
- * times as long when they carry little else, and whatever reads them pays for that. So the handshake is measured a second
- * time with messages of that very length: what the two differ by is what the era itself costs. Two gateways that do the same
- * differ as well, for each compiles its code as it happens; so there are several of each, and how far equal ones lie
- * apart is told beside what the eras differ by. With `beside`, another build takes its turns as well: one from before there
- * were two eras tells what the handshake pays for the other.
+ * What a call costs between a client and a server of the same era: with the handshake, and 2026-07-28. Each is measured
+ * beside a bare relay that carries the same bytes; all alternate round by round on one core.
+ *
+ * Messages of 2026-07-28 are two to three times as long when they carry little else, and everything that reads them
+ * pays for that. So the handshake is measured a second time with messages of exactly that length: the difference
+ * between the two is the cost of the era itself. Even two identical gateways differ, because each compiles its code a
+ * little differently; so there are several of each, and the spread among equal ones is reported beside the difference
+ * between the eras.
+ *
+ * With `beside`, another build is measured in alternation: a build from before there were two eras shows what the
+ * handshake pays for the other.
  */
 export async function measureEras({ entry, beside, rounds, warmUp }) {
   const pinned = pin();
@@ -69,7 +73,7 @@ function paramsOf({ era, what }, bytes) {
   return era === 'legacy' ? call : { ...call, _meta: ENVELOPE };
 }
 
-/** What the server says to the first of the prepared requests, byte for byte, with or without a gateway between. */
+/** The server's response to the first of the prepared requests, byte for byte, with or without a gateway in between. */
 function expectedAnswer({ era }, bytes) {
   const result = era === 'legacy' ? textResult(bytes) : modernResult(bytes);
   return Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id: 1_000_000, result })}\n`);

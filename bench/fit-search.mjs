@@ -10,13 +10,13 @@ import { queriesIn } from './lib/queries.mjs';
 import { table } from './lib/table.mjs';
 import { loadToolSearch, searchedServer } from './lib/tool-search.mjs';
 
-/** Each server is left out once, with others. */
+/** Each server is held out once, along with others. */
 const FOLDS = 6;
 const STEPS = 250;
 const STEP = 0.05;
-/** How much large weights cost. */
+/** The penalty for large weights. */
 const DECAY = 0.002;
-/** So far the weights are scaled down: scores of about 4 for the best. */
+/** Scales the weights so that the best scores are about 4. */
 const SCALE = 4;
 
 const lists = await serverLists(console.log);
@@ -64,7 +64,7 @@ function judged(allTerms) {
   }));
 }
 
-/** A mark of a saying that is in no other query is taken off. */
+/** Removes marks of sayings that occur in no other query. */
 function withoutOwnSayings({ stem, meanings }) {
   const isSaidElsewhere = (mark) =>
     terms.filter((each) => each.some((term) => term.stem === stem && term.meanings.includes(mark))).length >
@@ -82,7 +82,7 @@ function placeOf({ tools }, weights) {
   return at === -1 ? Infinity : at + 1;
 }
 
-/** The weights by which a right tool is likeliest to be the best (softmax), found by gradients (Adam). */
+/** The weights with which a right tool is most likely to be the best (softmax), found by gradient descent (Adam). */
 function fit(judgements) {
   const weights = signs.map(() => 1);
   const mean = signs.map(() => 0);

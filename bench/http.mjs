@@ -9,7 +9,7 @@ const MB = 1000 * KB;
 const IDLE_SESSIONS = 200;
 const TOKEN = 'a-token-for-measuring-only';
 
-/** How many times the CPU of the bare relay a call may cost; measured with 16 clients. */
+/** The CPU time that a call may cost, as a multiple of the bare relay's; measured with 16 clients. */
 const TARGETS = { 100: 1.5, [10 * KB]: 1.7 };
 /** Calls in a round, by size. */
 const CALLS = { 100: 640, [10 * KB]: 640, [MB]: 64 };
@@ -30,9 +30,9 @@ const CELLS = Object.keys(TEXT_CLASSES).flatMap((text) =>
 const OWN_SERVER = { text: 'code', bytes: 100, inFlight: 16, isolation: 'session' };
 
 /**
- * HTTP in, stdio out: clients, each on a connection and in a session of its own, each making one call after the other.
- * Beside it a bare HTTP server that relays to the same server. Each cell has a gateway and a relay of its own, which
- * take turns round by round.
+ * HTTP in, stdio out: clients, each with its own connection and session, each making one call after the other. Beside
+ * it, a bare HTTP server that relays to the same server. Each cell has its own gateway and relay, which alternate round
+ * by round.
  */
 export async function measureHttp({ entry, rounds, settleMs }) {
   const cells = [];
@@ -98,14 +98,14 @@ async function open(name, args, cwd, { text, bytes, inFlight }, params) {
     clients.push({
       client,
       bytes: client.request({ jsonrpc: '2.0', id, method: 'tools/call', params }),
-      // Byte for byte the server's answer, under the id of this client.
+      // The exact bytes of the server's response, with the id of this client.
       expected: Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: TEXT_CLASSES[text](bytes) })),
     });
   }
   return { name, child, clients };
 }
 
-/** The port that a program prints first, alone or as part of the address in its JSON. */
+/** The port that a program prints first, alone or in the address in its JSON. */
 function portOf(child) {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -149,7 +149,7 @@ function summary({ cpu, p50, p99, rate }) {
   };
 }
 
-/** The memory of an idle session in bytes: initialized, its servers not started. */
+/** The memory of an idle session in bytes: initialized, but without running servers. */
 async function idleSessions(entry, settleMs) {
   const cwd = project(10, 'config', { settings: { http: { token: TOKEN } } });
   const child = start([entry, '--http', '0', '--json', '--log-level', 'error'], cwd);
@@ -160,7 +160,7 @@ async function idleSessions(entry, settleMs) {
     return client;
   };
   const clients = [];
-  // What the first ones cost is code being compiled.
+  // The first ones pay for compiling code.
   for (let at = 0; at < 50; at++) clients.push(await open());
   await pause(settleMs);
   const before = memory(child.pid)?.rss;

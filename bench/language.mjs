@@ -23,9 +23,9 @@ const STORY = [
 ];
 
 /**
- * What a conversation of two requests costs the model of the host, in tokens, with the real server for memory shown in
- * three ways; and what the wrapper costs the small model behind it. The small model is a script that takes the shortest
- * way: one call for each request, then the answer. What it is given, and all that the host gets, is real.
+ * What a conversation with two requests costs the host's model, in tokens, with the real memory server exposed in three
+ * ways; and what the wrapper costs the small model behind it. The small model is a script that takes the shortest way:
+ * one call for each request, then the answer. Everything that it and the host receive is real.
  */
 export async function measureLanguage({ entry }) {
   const model = await startModel();
@@ -51,7 +51,7 @@ export async function measureLanguage({ entry }) {
   }
 }
 
-/** Has the conversation; counts what the model of the host reads and writes for it. */
+/** Has the conversation; counts what the host's model reads and writes for it. */
 async function tell(entry, look, callOf, before = []) {
   const cwd = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));
   const env = { MEMORY_FILE_PATH: join(cwd, 'memory.jsonl') };
@@ -90,7 +90,7 @@ function count(value) {
   return encode(typeof value === 'string' ? value : JSON.stringify(value)).length;
 }
 
-/** A model that speaks the Messages API and knows this story. It counts what it is given and what it says. */
+/** A model with the Messages API that knows this story. It counts what it receives and sends. */
 async function startModel() {
   const tokens = { turns: 0, read: 0, written: 0 };
   const server = createServer((request, response) => {

@@ -12,7 +12,7 @@ const TARGET_MS = 8;
 
 /**
  * What `tools/list` costs with many servers exposed flat, after the first time: CPU time of the gateway in milliseconds
- * per list, and the time until it is answered, next to a relay before one server that has as many tools.
+ * per list, and the time until the response, beside a relay in front of one server with as many tools.
  */
 export async function measureLists({ entry, rounds }) {
   const pinned = pin();

@@ -7,7 +7,7 @@ import { median } from './lib/stats.mjs';
 const MB = 1024 * 1024;
 const TOOLS = 5;
 
-/** Gateways with few and many servers, none of them started or all of them, and how much each may hold. */
+/** Gateways with few and many servers, with all or none of them started, and the memory each may use. */
 const CASES = [
   { servers: 1, running: false },
   { servers: 50, running: false },
@@ -16,7 +16,7 @@ const CASES = [
   { servers: 50, running: true, target: 60 * MB },
 ];
 
-/** The memory of an idle gateway in bytes; and that of its reaper. */
+/** The memory of an idle gateway in bytes, and that of its reaper. */
 export async function measureMemory({ entry, rounds, settleMs }) {
   const seen = CASES.map(() => []);
   for (let round = 0; round < rounds; round++) {

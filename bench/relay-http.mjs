@@ -1,6 +1,6 @@
 /**
- * The floor for an HTTP gateway in Node: `node relay-http.mjs COMMAND ARGS…` starts the server, takes the body of every
- * POST to it as a line, and gives its lines back in order. It looks at no byte of what passes. Prints its port.
+ * The lower bound for an HTTP gateway in Node: `node relay-http.mjs COMMAND ARGS…` starts the server, sends it the body
+ * of every POST as a line, and returns its lines in order. It inspects nothing that passes through. Prints its port.
  */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
@@ -28,14 +28,14 @@ const server = createServer((request, response) => {
   request.on('data', (part) => parts.push(part));
   request.on('end', () => {
     const body = Buffer.concat(parts);
-    // A notification is not answered by the server.
+    // The server does not respond to a notification.
     if (!body.includes('"id":')) response.writeHead(202).end();
     else waiting.push(response);
     child.stdin.write(Buffer.concat([body, NEWLINE]));
   });
 });
 const NEWLINE = Buffer.from('\n');
-// A client is idle while the gateway has its turn, which may be longer than the usual five seconds.
+// A client is idle during the gateway's round, which may take longer than the default of five seconds.
 server.keepAliveTimeout = 0;
 server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 child.on('exit', (code) => process.exit(code ?? 1));

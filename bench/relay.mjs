@@ -1,6 +1,6 @@
 /**
- * The floor for a gateway in Node: `node relay.mjs COMMAND ARGS…` starts the server and joins the pipes. It looks at
- * no byte of what passes.
+ * The lower bound for a gateway in Node: `node relay.mjs COMMAND ARGS…` starts the server and connects the pipes. It
+ * inspects nothing that passes through.
  */
 import { spawn } from 'node:child_process';
 

@@ -31,9 +31,9 @@ const [clients, seconds, replicas, pauseMs] = [
   options.replicas,
   options.pause,
 ].map(Number);
-/** So many calls of each client are not counted: servers start, and code is compiled. */
+/** The first calls of each client are not counted: servers start, and code is compiled. */
 const WARM_CALLS = 50;
-/** How long clients have after a fault, before the next one, in milliseconds. */
+/** How long clients have to recover from a fault before the next one, in milliseconds. */
 const CALM_MS = 5000;
 const STORE_AWAY_MS = 3000;
 
@@ -126,7 +126,7 @@ async function open(count, pause) {
 async function close(machines, running) {
   await running.stop();
   await running.leave();
-  // The replicas end sessions in a moment; a client that has left one behind cannot end it.
+  // Replicas take a moment to end sessions; a session that its client has abandoned cannot be ended by it.
   await sleep(500);
   const sessions = await machines.sessions();
   const ranTwice = repeated(machines.record);

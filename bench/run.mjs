@@ -199,7 +199,7 @@ function cpuColumns({ relay, gateway, ratio, least, spread, target }) {
     times(ratio),
     spread.map(times).join('–'),
     times(least),
-    // Both must hold: the least round has no interruption in it, but no garbage collection either.
+    // Both must hold: the fastest round has no interruption in it, but no garbage collection either.
     verdict(Math.max(ratio, least), target),
   ];
 }

@@ -8,12 +8,12 @@ import { median } from './lib/stats.mjs';
 import { TEXT_CLASSES } from './texts.mjs';
 
 const SIZES = [100, 10_000, 1_000_000];
-/** What is measured in one go, in bytes. */
+/** How much is measured at once, in bytes. */
 const ROUND = 4_000_000;
 
 /**
- * Checking an answer and finding its members, in milliseconds per megabyte, beside parsing the same bytes. In this
- * process, one class and size after the other, in rounds that take turns.
+ * The time to check a response and find its members, in milliseconds per megabyte, beside parsing the same bytes. Runs
+ * in this process, one class and size after the other, in alternating rounds.
  */
 export async function measureScan({ rounds }) {
   const { readMessage, SERVER_SHAPE } = await scanner();
@@ -51,7 +51,7 @@ function perMegabyte(act, buffer) {
   return (user + system) / 1000 / ((buffer.length * times) / 1e6);
 }
 
-/** The part of the program that is measured, bundled as in dist/. */
+/** The scanner, bundled as in dist/. */
 async function scanner() {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));
   try {

@@ -7,15 +7,18 @@ import { serverLists } from './lib/search-servers.mjs';
 import { loadToolSearch, searchedServer } from './lib/tool-search.mjs';
 import { toolTexts } from './lib/tool-texts.mjs';
 
-/** So many tools are searched for the times. */
+/** How many tools are searched to measure times. */
 const MANY = 5000;
 
-/** What the ranking was tuned on, and what was written later by somebody who had not seen it. See queries/README.md. */
+/**
+ * The queries on which the ranking was tuned, and queries that were written later by somebody who had not seen it. See
+ * queries/README.md.
+ */
 const QUERY_FILES = ['tuning', 'held-out'];
 
 /**
- * How well `find_tool` finds the tools of real servers, beside a plain index of the same library; how long its answers are
- * and how long it takes. With `toolsFile`, the texts of all tools are written there.
+ * How well `find_tool` finds the tools of real servers, beside a plain index of the same library; how long its
+ * responses are and how long it takes. With `toolsFile`, writes the texts of all tools there.
  */
 export async function measureSearch({ say, toolsFile, timed = true }) {
   const lists = await serverLists(say);
@@ -62,13 +65,13 @@ export async function measureSearch({ say, toolsFile, timed = true }) {
   };
 }
 
-/** From 1; Infinity where none is there. */
+/** Counted from 1; Infinity if none is found. */
 function place(paths, expected) {
   const at = paths.findIndex((path) => expected.includes(path));
   return at === -1 ? Infinity : at + 1;
 }
 
-/** The tools an answer names, in its order. */
+/** The tools in a response, in order. */
 function shownIn(text) {
   return text.split('\n').flatMap((line) => {
     if (line.startsWith('  ') || line.startsWith('#')) return [];
@@ -93,7 +96,7 @@ function summary(name, answers) {
   };
 }
 
-/** What a plain index of the same library finds: names, descriptions and parameters, boosted and fuzzy. */
+/** The results of a plain index of the same library: names, descriptions and parameters, boosted and fuzzy. */
 function plainIndex(lists) {
   const index = new MiniSearch({ fields: ['name', 'description', 'parameters'] });
   const documents = lists.flatMap(({ name: server, tools }) =>
@@ -108,7 +111,7 @@ function plainIndex(lists) {
   return (query) => index.search(query, { boost: { name: 3 }, fuzzy: 0.2, prefix: true }).map(({ id }) => id);
 }
 
-/** How long it takes to index and to search thousands of tools: those of the real servers, again and again. */
+/** How long it takes to index and search thousands of tools: those of the real servers, repeated. */
 async function times(ToolSearch, lists, answers) {
   const many = [];
   for (let count = 0, round = 0; count < MANY; round++)
@@ -128,7 +131,7 @@ async function times(ToolSearch, lists, answers) {
   return { many: MANY, indexMs, p50: quantile(taken, 0.5), p99: quantile(taken, 0.99) };
 }
 
-/** How much CPU time something takes, in milliseconds: on a busy machine, other programs are not counted. */
+/** The CPU time of some work, in milliseconds, so that other programs on a busy machine do not count. */
 async function cpuOf(work) {
   const before = process.cpuUsage();
   await work();

@@ -3,13 +3,14 @@ import { CHILD, project, RELAY } from './lib/project.mjs';
 import { start, stop, within } from './lib/processes.mjs';
 import { median } from './lib/stats.mjs';
 
-/** Times `node -e 0`, for 200 configured servers. Node 20 cannot cache compiled code. */
+/** As a multiple of `node -e 0`, for 200 configured servers. Node 20 cannot cache compiled code. */
 const TARGET = process.versions.node.startsWith('20.') ? 3.2 : 2.2;
 
 /**
- * How long until a host has its list of tools: spawn, `initialize` answered, `tools/list` answered, in milliseconds of
- * wall time. Next to it in every round `node -e 0` from spawn to exit, which is what Node itself takes. As on every day
- * but the first, the program has been used before: Node 22.8 and newer cache compiled code when it exits.
+ * How long until a host has its list of tools: spawn, response to `initialize`, response to `tools/list`, in
+ * milliseconds of wall time. In every round, also `node -e 0` from spawn to exit, which is what Node itself takes. As
+ * always except on the first day, the program has been used before: Node 22.8 and later cache compiled code when it
+ * exits.
  */
 export async function measureStartup({ entry, rounds }) {
   const subjects = [

@@ -14,7 +14,7 @@ import { taskList } from './lib/task-list.mjs';
 const THINKING_MS = 500;
 const TRACKER = fileURLToPath(new URL('./tracker.mjs', import.meta.url));
 
-/** How each exposure is used: what is asked before the first call, and how a tool is called. */
+/** How each exposure is used: what to request before the first call, and how to call a tool. */
 const EXPOSURES = {
   flat: {
     discover: () => [],
@@ -38,8 +38,8 @@ const EXPOSURES = {
 };
 
 /**
- * Has the same tasks done with four servers through each exposure, and counts what a model reads and writes for them. The
- * agents are scripted: they make no mistakes, and do at once what they can.
+ * Performs the same tasks with four servers through each exposure, and counts what a model reads and writes. The agents
+ * are scripted: they make no mistakes, and do in parallel what they can.
  */
 export async function measureTasks({ entry }) {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'switchboard-tasks-')));
@@ -99,7 +99,7 @@ async function have(conversation, task, how) {
   return JSON.parse(jsonIn(answer));
 }
 
-/** A string is returned as it is. */
+/** A string is returned unchanged. */
 function jsonIn(text) {
   return /^[[{"\d]/.test(text) ? text : JSON.stringify(text);
 }
@@ -107,9 +107,9 @@ function jsonIn(text) {
 /** What a model reads and writes in one conversation, in tokens. */
 class Conversation {
   #client;
-  /** What it has in front of it now. */
+  /** The tokens in its context now. */
   #context;
-  /** The sum of that over all turns, as it is sent each time. */
+  /** The sum of the context over all turns, because it is sent each time. */
   #read = 0;
   #written = 0;
   #turns = 0;
@@ -120,12 +120,12 @@ class Conversation {
     this.#context = start;
   }
 
-  /** The model makes calls at one time, and reads what they give. */
+  /** The model makes calls in one turn, and reads their results. */
   async turn(calls) {
     if (calls.length === 0) return [];
     this.#turns++;
     this.#read += this.#context;
-    // A model takes longer than that to say what it wants.
+    // A model takes at least this long to write its next message.
     await sleep(THINKING_MS);
     const since = performance.now();
     const results = await Promise.all(calls.map((call) => this.#client.callTool(call)));
@@ -141,7 +141,7 @@ class Conversation {
     return texts;
   }
 
-  /** With the turn that gives the answer to the user. */
+  /** Includes the turn with the answer to the user. */
   finish() {
     return {
       turns: this.#turns + 1,
@@ -171,7 +171,7 @@ async function connect(entry, dir, { files, issues, graph }, exposure) {
   return client;
 }
 
-/** Servers start with their first use, and the interpreter is loaded with the first script: not what is measured. */
+/** Servers start with their first use, and the interpreter is loaded with the first script; neither is measured. */
 async function warmUp(client, how, tasks) {
   const [first] = tasks;
   const all = { needs: [''], tools: FIRST_CALLS.map(([server]) => `${server}.`) };

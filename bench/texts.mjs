@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { structuredResult } from './lib/results.mjs';
 
 /**
- * The classes of text that tools return, each as a tool result of about so many bytes on the wire. Where it is text of
- * this repository, it has the quotes, line breaks and backslashes that people and programs write.
+ * The classes of text that tools return, each as a tool result of about that many bytes. Text from this repository
+ * contains the quotes, line breaks and backslashes that people and programs write.
  */
 export const TEXT_CLASSES = {
   /** Documentation: long lines, few escapes. */
@@ -15,7 +15,7 @@ export const TEXT_CLASSES = {
   json: (bytes) => text(lockFile(), bytes),
   /** Structured content: many small members. */
   structured: structuredResult,
-  /** Three bytes for nearly every character. */
+  /** Nearly every character takes three bytes. */
   chinese: (bytes) => text(CHINESE, bytes),
   /** An image. */
   base64: (bytes) => ({ content: [{ type: 'image', mimeType: 'image/png', data: noise(bytes) }] }),
@@ -42,7 +42,7 @@ function together(folder, extension) {
     .join('\n');
 }
 
-/** A result with the text from its beginning, and again from there, until it has so many bytes as JSON. */
+/** A result with the text, repeated until it has that many bytes as JSON. */
 function text(source, bytes) {
   const escaped = (length) => Buffer.byteLength(JSON.stringify(again.slice(0, length))) - 2;
   const again = source.repeat(Math.ceil(bytes / source.length));
@@ -55,7 +55,7 @@ function text(source, bytes) {
   return { content: [{ type: 'text', text: again.slice(0, most) }] };
 }
 
-/** Base64 of bytes that look random and are the same each time. */
+/** Base64 of bytes that look random but are the same each time. */
 function noise(bytes) {
   let state = 1;
   const random = Buffer.alloc(Math.ceil(bytes / 4) * 3);

@@ -9,7 +9,7 @@ import { definitions, official } from './lib/official-servers.mjs';
 
 const MOCK = fileURLToPath(new URL('../examples/mock-child', import.meta.url));
 
-/** What is done in a conversation that uses one server, and in one that uses all of them. */
+/** What happens in a conversation that uses one server, and in one that uses all of them. */
 const ONE = [
   ['filesystem', 'write_file', { path: 'notes/plan.txt', content: 'Ship it on Friday.' }],
   ['filesystem', 'read_text_file', { path: 'notes/plan.txt' }],
@@ -64,7 +64,7 @@ export async function measureTokens({ entry }) {
   };
 }
 
-/** Has both conversations; `open` connects to the servers and says how their tools are called. */
+/** Has both conversations; `open` connects to the servers and returns how to call their tools. */
 async function measured(open) {
   const cwd = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));
   const opened = [];
@@ -111,7 +111,7 @@ async function ask([client, params]) {
   return count(JSON.stringify(params)) + count(text);
 }
 
-/** The example server of this repository and three official ones, with all they write inside the project. */
+/** The example server of this repository and three official ones, which write only inside the project. */
 function serversIn(cwd) {
   cpSync(MOCK, join(cwd, 'mock'), { recursive: true });
   cpSync(join(MOCK, 'README.md'), join(cwd, 'notes', 'README.md'));

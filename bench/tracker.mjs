@@ -1,6 +1,6 @@
 /**
- * An issue tracker for the tasks of the benchmark: its tools and results look like those of the usual ones. It keeps its
- * issues in a file, which may be replaced between two calls.
+ * An issue tracker for the tasks of the benchmark, with the tools and results of typical ones. It keeps its issues in a
+ * file, which may be replaced between two calls.
  *
  *   node bench/tracker.mjs issues.json
  */

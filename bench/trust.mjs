@@ -3,7 +3,7 @@ import { project, RELAY, CHILD } from './lib/project.mjs';
 import { pin, stop } from './lib/processes.mjs';
 
 const HOOKS = 'export function beforeCall() {}\nexport function afterCall() {}\n';
-/** Settings that watch over calls, each alone. The first has none of them. */
+/** Settings that check calls, each alone. The first has none of them. */
 const SETTINGS = [
   { name: 'none: no hooks, "pin": "off", no audit', settings: { pin: 'off' } },
   { name: 'the same again', settings: { pin: 'off' } },
@@ -16,8 +16,8 @@ const SETTINGS = [
 const CELLS = [1, 16].map((inFlight) => ({ text: 'code', bytes: 100, inFlight, calls: 400 }));
 
 /**
- * What hooks, pins, approval and the audit log add to a call: CPU time of the gateway process in microseconds, all
- * settings side by side in turns.
+ * What hooks, pins, approval and the audit log add to a call: CPU time of the gateway process in microseconds, with all
+ * settings measured in alternation.
  */
 export async function measureTrust({ entry, rounds }) {
   const pinned = pin();

@@ -1,4 +1,4 @@
-/** An obedient service: answers on PORT, says when it does, and ends when it is asked to. */
+/** A well-behaved service: listens on PORT, says so, and ends when told to. */
 import { createServer } from 'node:http';
 
 createServer((_request, response) => response.end('here\n')).listen(

@@ -11,9 +11,9 @@ const SERVICE = fileURLToPath(new URL('yard-service.mjs', import.meta.url));
 const SERVICES = 10;
 
 /**
- * Switchyard with ten services of one branch, in milliseconds of wall time: how long until all are ready, beside the same
- * ten programs started by hand at once; how long until all are gone; and what `brief` takes, beside `node -e 0` and the
- * git commands that it runs, one after the other.
+ * Switchyard with ten services of one branch, in milliseconds of wall time: how long until all are ready, beside the
+ * same ten programs started directly and at once; how long until all are gone; and how long `brief` takes, beside `node
+ * -e 0` and the git commands that it runs, one after the other.
  */
 export async function measureYard({ entry, rounds, reads }) {
   const yard = await openYard(entry);
@@ -47,7 +47,7 @@ export async function measureYard({ entry, rounds, reads }) {
   }
 }
 
-/** Which filters are configured; git ends with 1 where there are none. */
+/** The configured filters; git exits with 1 if there are none. */
 const FILTERS = ['config', '--show-scope', '--name-only', '-z', '--get-regexp', '^filter\\..*'];
 
 async function measureBrief(yard, reads) {
@@ -108,7 +108,7 @@ async function openYard(entry) {
   };
 }
 
-/** The same programs without us: from the first spawn until every one has said that it listens. */
+/** The same programs without Switchyard: from the first spawn until each has said that it listens. */
 async function startAlone({ cwd, env }) {
   const ports = await Promise.all(Array.from({ length: SERVICES }, freePort));
   const began = performance.now();
@@ -145,7 +145,7 @@ async function timed(work) {
   return performance.now() - began;
 }
 
-/** Runs a program to its end, which must be with one of these codes; gives what it printed. */
+/** Runs a program to its end, which must be with one of these codes; returns what it printed. */
 function run(command, args, { cwd, env }, codes = [0]) {
   const ended = new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -8,7 +8,7 @@ if (process.argv.includes('--watch')) {
   await bundler.watch();
 } else {
   const bundler = await createBundler();
-  // The errors were told already.
+  // The errors have been printed already.
   await bundler.rebuild().catch(() => (process.exitCode = 1));
   await bundler.dispose();
 }

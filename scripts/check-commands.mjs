@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const CLI = join(ROOT, 'src/cli');
 
-/** The commands that use a file; undefined for what a program needs whatever the command is, such as what serves a host. */
+/** The commands that use a file; undefined for files that every command needs, such as those that serve a host. */
 const users = new Map();
 for (const program of ['switchboard', 'switchyard']) {
   const home = join(CLI, program);
@@ -33,7 +33,7 @@ for (const [file, [command, another] = []] of users)
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
-/** All files of the command line that a file needs, now or later, and itself. */
+/** All files of the command line that a file imports, statically or dynamically, including itself. */
 function reachedFrom(start, without) {
   const found = new Set();
   const visit = (file) => {

@@ -12,7 +12,7 @@ const BASE = 'origin/main';
 const LONGEST = 72;
 const TYPES = ['build', 'chore', 'ci', 'docs', 'feat', 'fix', 'perf', 'refactor', 'revert', 'test'];
 const FORM = new RegExp(String.raw`^(?:${TYPES.join('|')})(?:\([\w,./-]+\))?!?: (.+)$`);
-/** Imperatives that end like another form of a verb. */
+/** Imperatives that look like another form of a verb. */
 const IMPERATIVE = /^(?:bring|embed|exceed|feed|focus|need|ping|proceed|seed|speed|string|succeed)$/;
 
 const git = (...args) => spawnSync('git', args, { encoding: 'utf8' });

@@ -27,7 +27,7 @@ for (const file of files) {
   for (const name of exportsOf(file)) {
     if (EMPTY_NAMES.has(name) || EMPTY_WORDS.test(name))
       problems.push(`src/${file}: the name ${name} says too little`);
-    // These pass on what others define, the second by loading it first.
+    // These re-export the names of other files; the second kind loads them first.
     if (!['index.ts', 'lazy.ts'].includes(basename(file)))
       places.set(name, [...(places.get(name) ?? []), `src/${file}`]);
   }

@@ -124,7 +124,7 @@ function table(heads, lines) {
   return `${all.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`;
 }
 
-/** Text of a terminal as Markdown. */
+/** The terminal text as Markdown. */
 function plain(text) {
   return text.replace(/[<|*]/g, '\\$&');
 }
@@ -134,11 +134,11 @@ function commandNames(found, prefix = '') {
   return found.map(([usage]) => pattern.exec(usage)[1]).filter((name) => name !== 'help');
 }
 
-/** The two columns below a title of a help text. */
+/** The two columns below a heading of the help. */
 function rows(text, title, optional = false) {
   const [, , block] = new RegExp(`^${title}( \\(.*\\))?:\\n((?: .*\\n)+)`, 'm').exec(text) ?? [];
   if (block === undefined && !optional) throw new Error(`The help has no part "${title}":\n${text}`);
-  // A meaning may go on in further lines.
+  // A meaning may have several lines.
   const lines = (block ?? '').replace(/\n {10,}/g, ' ').matchAll(/^ {2}(\S.*?) {2,}(\S.*)$/gm);
   return [...lines].map(([, left, right]) => [left, right]);
 }

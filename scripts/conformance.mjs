@@ -35,8 +35,8 @@ import {
 
 const ERAS = { legacy: '2025-11-25', modern: '2026-07-28' };
 /**
- * What a client of 2026-07-28 does not get from a server that speaks older versions only: an error of its own for a
- * capability that the client lacks, names for the input that it asks for, and tasks as that version has them.
+ * What a 2026-07-28 client does not get from a server with older versions only: a specific error for a capability that
+ * the client lacks, names for the input that is requested, and tasks as defined in that version.
  */
 const NOT_FROM_OLD = new Set([
   'server-stateless',
@@ -51,7 +51,7 @@ const NOT_FROM_OLD = new Set([
   'tasks-required-task-error',
   'tasks-mrtr-composition',
 ]);
-/** What a server speaks that is called so. */
+/** The protocol versions of each server. */
 const SERVERS = { old: 'legacy', new: 'modern', both: 'both' };
 const CLIENT = join(ROOT, 'test/clients/conformance-client.mjs');
 const DATA = join(ROOT, 'docs/data/conformance.json');
@@ -75,7 +75,7 @@ if (!revisions.every((revision) => Object.values(ERAS).includes(revision))) {
   process.exit(2);
 }
 const legs = several('leg', ['direct', 'gateway', 'client']);
-/** The combinations of a server and a wire, by what they are called in the report. */
+/** The combinations of server and wire, by their name in the report. */
 const cells =
   options.url === undefined
     ? several('server', Object.keys(SERVERS)).flatMap((server) =>
@@ -89,7 +89,7 @@ const cells =
 if (options.write && (options.era ?? options.only ?? options.url) !== undefined) partial();
 if (options.write && (legs.length < 3 || cells.length < 6)) partial();
 const say = (text) => console.error(text);
-// What was started is ended on exit, which a signal alone does not bring about.
+// Processes are ended on exit, and a signal alone does not trigger that.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 
@@ -108,7 +108,7 @@ for (const revision of revisions) {
   const client = await clientRun(revision);
   if (client.rows.length > 0) report.runs.push(client);
 }
-// Nothing that ran must not look like nothing that failed.
+// No runs must not look like no failures.
 if (report.runs.length === 0) {
   console.error(`No scenario of these runs is called ${options.only}.`);
   process.exit(2);
@@ -119,7 +119,7 @@ console.log(options.json ? JSON.stringify(report, null, 2) : plain(report));
 if (options.write) writeFileSync(DATA, `${JSON.stringify(published(report), null, 2)}\n`);
 process.exitCode = report.runs.some(({ wrong }) => wrong.length > 0) ? 1 : 0;
 
-/** The values of an option that takes several, with commas between them. */
+/** The values of an option that accepts a comma-separated list. */
 function several(name, known) {
   const values = options[name].split(',');
   if (values.every((value) => known.includes(value))) return values;
@@ -156,7 +156,7 @@ async function serverRun(revision) {
     const results = await run(options.only);
     for (const row of rows) row[leg] = results.get(row.scenario) ?? NOT_RUN;
     if (!isBridgedToOld(revision, leg)) continue;
-    // An old server is told once what its client can do, and here the client of each scenario can something else.
+    // An old server learns the client's capabilities only once, but here every scenario has a client with other ones.
     for (const row of rows.filter(({ scored, [leg]: { pass } }) => scored && !pass))
       row[leg] = (await run(row.scenario)).get(row.scenario) ?? NOT_RUN;
   }
@@ -171,7 +171,7 @@ async function serverRun(revision) {
 async function clientRun(revision) {
   const rows = legs.includes('client') ? wanted(revision, 'client') : [];
   if (rows.length > 0) say(`${revision}, client scenarios`);
-  // One after the other: some measure time, and all at once would start forty processes.
+  // One at a time: some measure time, and all at once would start forty processes.
   for (const row of rows) {
     const command = `${process.execPath} ${CLIENT} ${revision}`;
     row.client = await runClientScenario({ revision, command, scenario: row.scenario });
@@ -184,7 +184,10 @@ function wanted(revision, side) {
   return options.only === undefined ? rows : rows.filter(({ scenario }) => scenario === options.only);
 }
 
-/** A scored scenario that fails, or one that the gateway loses. Of a foreign server only what is lost counts. */
+/**
+ * A scored scenario that fails, or one that passes only without the gateway. For other people's servers, only the
+ * latter counts.
+ */
 function isWrong(row, { revision, legs: run }) {
   const isExpected = (leg) => isBridgedToOld(revision, leg) && NOT_FROM_OLD.has(row.scenario);
   const fails = run.some((leg) => row[leg].pass === false && !isExpected(leg));
@@ -192,12 +195,12 @@ function isWrong(row, { revision, legs: run }) {
   return lost || (row.scored && fails && options.url === undefined);
 }
 
-/** Whether a run is that of a 2026-07-28 client with a server that speaks older versions only. */
+/** Whether a run connects a 2026-07-28 client to a server with older versions only. */
 function isBridgedToOld(revision, leg) {
   return revision === ERAS.modern && leg.startsWith('old ');
 }
 
-/** Checks that succeed directly and not in a run through the gateway, in scenarios that pass both ways. */
+/** Checks that succeed directly but not through the gateway, in scenarios that pass both ways. */
 function weaker({ direct, ...row }, leg) {
   if (!direct?.pass || !row[leg]?.pass) return [];
   const { checks } = row[leg];
@@ -213,7 +216,10 @@ function cell(result) {
   return `${result.pass ? 'pass' : 'FAIL'} ${result.passed}/${of}${warned}`;
 }
 
-/** What is worth knowing about a row besides its counts: weaker checks, and why it fails; what several runs share once. */
+/**
+ * What a row shows besides its counts: weaker checks, and why it fails. What several runs have in common is listed
+ * once.
+ */
 function findings(row, run) {
   const found = new Map();
   for (const leg of run) {
@@ -229,7 +235,7 @@ function notes(row, run) {
   return [...(row.scored ? [] : [`not scored: ${row.reason}`]), ...findings(row, run)].join('; ');
 }
 
-/** How many scenarios of each leg passed, by leg; a leg that did not run has none. */
+/** How many scenarios of each leg passed; without legs that did not run. */
 function totals({ rows, legs: columns }) {
   const counted = columns.map((leg) => {
     const ran = rows.filter((row) => row[leg] !== undefined);
@@ -278,7 +284,7 @@ function differences({ rows, legs: run }) {
   });
 }
 
-/** What `docs/data/conformance.json` holds: one short line of text per result, without the single checks. */
+/** The content of `docs/data/conformance.json`: one short line of text per result, without the individual checks. */
 function published({ date, versions, runs }) {
   return {
     date,

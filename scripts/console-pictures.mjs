@@ -25,7 +25,7 @@ const SIZES = [
 ];
 const THEMES = ['light', 'dark'];
 
-/** The screens, each with what is done before the picture is taken. */
+/** The screens, each with what to do before the picture is taken. */
 const SCREENS = [
   { name: 'servers', at: '#/servers' },
   { name: 'server', at: '#/servers', act: (page) => page.getByRole('row', { name: /^filesystem/ }).click() },
@@ -111,7 +111,7 @@ async function take(context, { screen, size, theme }) {
     await page.locator('.loading').waitFor({ state: 'detached' });
     await screen.act?.(page);
     await page.locator('.loading').waitFor({ state: 'detached' });
-    // What is loaded for a screen is shown in the next frames.
+    // Loaded data is rendered in the next frames.
     await sleep(700);
     const paths = [join(out, `${name}.png`)];
     if (SHOWN.has(name)) paths.push(join(ROOT, 'docs/images', `console-${name}.png`));

@@ -124,7 +124,7 @@ async function demo(servers) {
   say(dim('In your own project: npx -y mcp-switchboard --dry-run\n'));
 }
 
-/** The example server of this repository and three official ones, with all they write inside the project. */
+/** The example server of this repository and three official ones, which write only inside the project. */
 function makeProject() {
   cpSync(join(ROOT, 'examples/mock-child'), join(project, 'mcps/mock'), { recursive: true });
   const files = join(project, 'files');
@@ -152,11 +152,11 @@ function official(name, ...args) {
 }
 
 async function connect({ command, args, env = {}, cwd = project }) {
-  // Your own servers are none of the demo's.
+  // The user's own servers are not part of the demo.
   const own = { XDG_CONFIG_HOME: join(project, '.config'), APPDATA: join(project, '.config') };
   const client = new Client({ name: 'switchboard-demo', version: '1.0.0' });
   open.add(client);
-  // The servers greet on stderr, which is of no interest here.
+  // The servers' messages on stderr are of no interest here.
   await client.connect(
     new StdioClientTransport({
       command,
@@ -181,7 +181,7 @@ async function ask(host, suite, args) {
   return result;
 }
 
-/** What a model reads in every conversation: each tool, and the instructions. */
+/** The tokens a model reads in every conversation: each tool, and the instructions. */
 function tokensOf(tools, instructions = '') {
   const texts = tools.map(({ name, description, inputSchema }) =>
     JSON.stringify({ name, description, inputSchema }),

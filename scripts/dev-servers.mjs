@@ -22,7 +22,7 @@ import { chromium } from 'playwright-core';
 import { ROOT } from './lib/bundle.mjs';
 import { DEV_SERVERS } from './lib/dev-servers.mjs';
 
-/** In milliseconds. */
+/** Time limit for each step, in milliseconds. */
 const PATIENCE = 60_000;
 const SWITCHYARD = join(ROOT, 'dist/switchyard.js');
 const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -63,14 +63,14 @@ try {
 console.log(options.json ? JSON.stringify(rows, null, 2) : table(rows));
 process.exit(rows.some((row) => row.byInit && Object.values(row.seen).includes('no')) ? 1 : 0);
 
-/** The directory of its project, with its packages. */
+/** The directory of a server's project, with its packages installed. */
 function install({ name, packages, script, type = 'module' }) {
   const root = join(options.cache, name.toLowerCase().replace(/\W+/g, '-'));
   const dependencies = Object.fromEntries(
     packages.map((each) => [nameOf(each), each.slice(nameOf(each).length + 1)]),
   );
   const manifest = JSON.stringify({ private: true, type, scripts: { dev: script }, dependencies });
-  // Written last, so that an installation that broke off is begun again.
+  // Written last, so that an interrupted installation is started again.
   const stamp = join(root, 'node_modules', '.installed');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === manifest) return root;
   console.error(`Installing ${name}`);
@@ -117,7 +117,7 @@ async function measure({ name, files, edited, login }, root, mode) {
   return row;
 }
 
-/** Gives the project a port of its own for the proxy. Returns what init wrote as host_header. */
+/** Gives the project a separate port for the proxy. Returns the host_header that init wrote. */
 function configure(root, mode, proxyPort) {
   const file = join(root, 'switchyard.toml');
   const text = readFileSync(file, 'utf8');
@@ -137,7 +137,7 @@ async function visit(url, { edited, login }) {
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
   const sockets = new Set();
-  // A server that has something to say has taken the connection; a change that comes earlier reaches nobody.
+  // Once the server has sent something, the page is connected; earlier changes would not reach it.
   const connected = new Promise((resolve) => {
     page.on('websocket', (socket) => {
       const { host } = new URL(socket.url());
@@ -163,7 +163,7 @@ async function visit(url, { edited, login }) {
   if (edited !== undefined) {
     seen.hot = await works(async () => {
       await within(PATIENCE, connected, 'no WebSocket on this address');
-      // A page that came from the server is seen before its modules are there, which the change is about.
+      // A page rendered by the server is visible before its modules, which the change affects, are loaded.
       await page.waitForLoadState('networkidle');
       await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
       writeFileSync(edited, readFileSync(edited, 'utf8').replaceAll('one', 'two'));

@@ -1,13 +1,11 @@
 /**
- * `npm run dev`: builds and runs a program on stdin and stdout, and does both again whenever something has changed.
+ * `npm run dev`: builds and runs a program on stdin and stdout, and repeats that after every change.
  *
- * npm run dev                                     switchboard
- * npm run dev -- mcp-proxy-server --config a.json another program, with flags for it
- * npm run dev:sse                                 mcp-proxy-server for clients that connect, on PORT or 3006
+ *   npm run dev                                     switchboard
+ *   npm run dev -- mcp-proxy-server --config a.json another program, with flags for it
+ *   npm run dev:sse                                 mcp-proxy-server over HTTP, on PORT or 3006
  *
- * mcp-proxy-server uses config.json, or config.example.json where there is none.
- *
- * `--no-build` runs what is in dist/, once.
+ * mcp-proxy-server uses config.json, or config.example.json if there is none. `--no-build` runs what is in dist/, once.
  *
  * Only the program writes to stdout. It ends when the program ends without an error, as it does at the end of stdin.
  */
@@ -35,7 +33,7 @@ const bundler = given.includes(NO_BUILD)
   ? { watch: () => built(0), dispose: () => undefined }
   : await createBundler({ built });
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => void end(0));
-// A terminal tells the program too, and a second signal would cut its end short.
+// A terminal signals the program too, and a second signal would end it abruptly.
 process.on('SIGINT', () => void end(0, process.stdin.isTTY === true));
 await bundler.watch();
 
@@ -45,7 +43,7 @@ function start() {
   const overHttp = args.some((arg) => /^--(http|sse)\b/.test(arg));
   const how = overHttp ? [] : ['--stdio'];
   const env = { ...process.env };
-  // --config comes first where it is given.
+  // --config takes precedence.
   if (program === 'mcp-proxy-server') env.MCP_PROXY_CONFIG_PATH = developmentConfig();
   const child = spawn(process.execPath, [script, ...how, ...args], { stdio: 'inherit', env });
   const exited = new Promise((resolve) => child.once('exit', resolve));

@@ -8,7 +8,7 @@ import { format } from 'prettier';
 import { errorGuide } from './lib/error-guide.mjs';
 
 const root = new URL('../', import.meta.url);
-/** Keywords for readers; they decide nothing. */
+/** Keywords for readers, which do not affect validation. */
 const NOTES = new Set(['$schema', 'title', 'description', 'default']);
 const { schemas, errorCodes, z } = await loadSources();
 
@@ -60,8 +60,8 @@ function editorSchema() {
 }
 
 /**
- * The schemas as functions that say yes or no: no schema library is loaded when a configuration is right.
- * (A validator by ajv says the same in 90 kB, most of it for messages nobody reads here.)
+ * Compiles the schemas to functions that return true or false, so that no schema library is loaded for a valid
+ * configuration. (An ajv validator takes 90 kB, most of it for messages that are not needed here.)
  */
 function quickCheck() {
   const names = new Map();
@@ -155,7 +155,7 @@ function expectNone(keywords) {
   if (unknown.length > 0) throw new Error(`The quick check does not know the keyword ${unknown.join(', ')}.`);
 }
 
-/** Part of the generated file: whether a value is an object whose members are right. */
+/** Part of the generated file: whether a value is an object with valid members. */
 function membersOf(value, known, required, isName, isOther) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   for (const key of required) if (!Object.hasOwn(value, key)) return false;

@@ -24,7 +24,7 @@ const inspector = spawn(
   ],
   { stdio: 'inherit' },
 );
-// A terminal tells the Inspector of Ctrl-C itself.
+// A terminal sends Ctrl-C to the Inspector itself.
 process.on('SIGINT', () => process.stdin.isTTY || inspector.kill('SIGINT'));
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => inspector.kill(signal));
 inspector.once('exit', (code) => process.exit(code ?? 1));

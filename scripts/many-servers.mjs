@@ -20,7 +20,7 @@ import { ROOT } from './lib/bundle.mjs';
 import { connect, end, endAll, HELLO, install, SERVER_CACHE, within } from './lib/npm-server-runs.mjs';
 import { NPM_SERVERS } from './lib/npm-servers.mjs';
 
-/** In milliseconds. */
+/** Time limit for a server alone, in milliseconds. */
 const ALONE = 120_000;
 const TOGETHER = 300_000;
 const ENOUGH = 20;
@@ -75,7 +75,7 @@ say(
 const tooFew = healthy.length < (options.only === undefined ? ENOUGH : 1);
 process.exit(dead.length > 0 ? 1 : tooFew ? 2 : 0);
 
-/** Starts a server as a host would and asks it for its tools. */
+/** Starts a server as a host would and lists its tools. */
 async function startAlone({ command, file, args = [], env = {} }) {
   const directory = mkdtempSync(join(tmpdir(), 'many-servers-'));
   const began = performance.now();
@@ -94,7 +94,7 @@ async function startAlone({ command, file, args = [], env = {} }) {
   }
 }
 
-/** Starts the gateway over all servers, lists their suites, and asks for the tools of all of them at the same moment. */
+/** Starts the gateway with all servers, lists their suites, and requests the tools of all of them at the same time. */
 async function runTogether(all) {
   const directory = mkdtempSync(join(tmpdir(), 'many-servers-'));
   const config = join(directory, 'switchboard.config.json');
@@ -107,7 +107,7 @@ async function runTogether(all) {
     process.execPath,
     [join(ROOT, 'dist/index.js'), '--config', config, '--log-level', 'error'],
     directory,
-    // Nothing is remembered from earlier runs.
+    // Starts without any memory of earlier runs.
     { SWITCHBOARD_STATE_DIR: join(directory, 'state'), XDG_CONFIG_HOME: join(directory, 'config') },
   );
   try {
@@ -136,7 +136,7 @@ async function runTogether(all) {
   }
 }
 
-/** Asks a suite for its tools, again and again while it says that its server is still starting. */
+/** Requests the tools of a suite, again and again while it reports that its server is still starting. */
 async function introspect(peer, name) {
   const until = performance.now() + TOGETHER;
   for (let asked = 1; ; asked++) {

@@ -1,7 +1,7 @@
 /**
- * `npm run test:soak -- --minutes N`: a gateway over HTTP and two over stdio at constant load, while clients of all
- * protocol versions come and go, tokens are revoked, servers are killed and configurations change. Servers are shared, of
- * one client, of one call, or remote. Fails where memory, open files or processes grow. Linux only.
+ * `npm run test:soak -- --minutes N`: a gateway over HTTP and two over stdio under constant load, while clients of all
+ * protocol versions come and go, tokens are revoked, servers are killed and configurations change. Servers are shared,
+ * for one client, for one call, or remote. Fails if memory, open files or processes grow. Linux only.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -28,12 +28,12 @@ Exit code: 0 nothing grows; 1 something does, or a client was served wrongly; 2 
 const MOST_PER_HOUR = 1;
 const UNCERTAIN = 4;
 const UNCERTAIN_HEAP = 0.5;
-/** Of those who call a server that was just killed, some get an error. */
+/** Calls to a server that was just killed may fail. */
 const MOST_UNANSWERED = 0.05;
-/** How long what clients have left behind may take to end, in milliseconds. */
+/** How long the remains of clients may take to end, in milliseconds. */
 const REST_MS = 60_000;
 const ROW_MS = 30_000;
-/** After a rest the heap is small again for a moment; so long after it nothing is measured, in milliseconds. */
+/** After a rest, the heap is small for a moment, so nothing is measured for this long, in milliseconds. */
 const AFTER_REST_MS = 60_000;
 
 const { minutes, warmUp, rate, json } = readOptions();
@@ -103,7 +103,7 @@ const problems = [
 ];
 report();
 
-/** Samples memory for so long; gives it by gateway. */
+/** Samples memory for this long; returns the samples by gateway. */
 async function watch(ms) {
   const seen = Object.fromEntries(Object.keys(gateways).map((name) => [name, []]));
   const until = performance.now() + ms;
@@ -129,8 +129,8 @@ async function watch(ms) {
 }
 
 /**
- * The open files and processes once all clients are gone and every server runs: when they no longer change, or are no
- * more than `wanted`.
+ * The open files and processes once all clients have left and every server is running: as soon as they no longer
+ * change, or are at most `wanted`.
  */
 async function rest(wanted) {
   await load.settle();

@@ -61,12 +61,12 @@ function tokens(lines, name) {
   return bar.split(' ').at(-1);
 }
 
-/** The colours of one line as elements, cut where the picture ends. */
+/** The colored parts of one line as elements, cut at the edge of the picture. */
 function spans(line) {
   let room = COLUMNS;
   let style = '';
   let out = '';
-  // With a group in the pattern, every second part is the number of a colour.
+  // With a group in the pattern, every second part is the number of a color.
   for (const [at, part] of line.split(COLOUR).entries()) {
     if (at % 2 === 1) {
       style = { 1: 'bold', 2: 'dim', 32: 'green', 36: 'cyan' }[part] ?? '';

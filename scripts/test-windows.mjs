@@ -1,5 +1,5 @@
 /**
- * `npm run test:windows`: what can be tested of Windows, on Windows or in Wine. Arguments choose test files by a part of
+ * `npm run test:windows`: runs the tests that work on Windows, or in Wine. Arguments select test files by a part of
  * their path.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { windowsMachine } from './lib/windows-machine.mjs';
 const UNIT = [
   ...['app', 'cli', 'config', 'exposure', 'gateway', 'hosts', 'management', 'process', 'shared', 'wire'],
 ];
-/** What does not, with the reason: the part of a path, or what the text of a file contains. */
+/** Tests that do not, with the reason: part of a path, or of the text of a file. */
 const LEFT_OUT = [
   { path: 'src/cli/switchyard/', why: 'Switchyard does not run on Windows' },
   { text: /\bvi\b[^'\n]*\} from 'vitest'|\bexpect\.poll\b/, why: 'it controls the clock with vitest' },
@@ -23,7 +23,7 @@ const LEFT_OUT_IN_WINE = [
   { path: 'src/shared/file-lock.test.ts', why: 'Wine does not follow links to folders' },
   { path: 'src/shared/regular-file.test.ts', why: 'Wine does not follow links' },
 ];
-/** How long one test may take, and all tests of one process with so many files, in milliseconds. */
+/** Time limits for one test, and for all tests of one process, in milliseconds. */
 const TEST_MS = 60_000;
 const jobMs = (files) => 300_000 + 30_000 * files;
 const OUTPUT = join(ROOT, 'node_modules/.cache/windows/run');
@@ -76,7 +76,7 @@ async function runAll(machine) {
     add('console', started, tests, tests.filter(isFailure));
   }
   for (const [job, files] of jobsOf(bundles)) {
-    // Another Node would start Wine again.
+    // Running Node again would start Wine again.
     if (stopping) break;
     const name = job.replaceAll('/', '-');
     const results = join(OUTPUT, `${name}.jsonl`);

@@ -1,4 +1,7 @@
-/** A raw MCP client over the pipes of a program. It does as little as it can: what it costs would hide what is measured. */
+/**
+ * A raw MCP client over the pipes of a program. It does as little as possible, because its own cost would distort the
+ * result.
+ */
 export class RawClient {
   #child;
   #rest = [];
@@ -9,7 +12,7 @@ export class RawClient {
     child.stdout.on('data', (chunk) => this.#take?.(chunk));
   }
 
-  /** One request and its answer, parsed in full. */
+  /** Sends one request and resolves with its parsed response. */
   request(id, method, params) {
     return this.exchange(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`));
   }
@@ -43,8 +46,8 @@ export class RawClient {
   }
 
   /**
-   * Makes `count` calls, never more than `inFlight` at a time, and resolves with how long each and all of them took,
-   * in milliseconds. Every answer must be `answerBytes` long and, where its beginning is at hand, carry the next id.
+   * Makes `count` calls, never more than `inFlight` at a time, and resolves with the time of each and of all, in
+   * milliseconds. Every response must be `answerBytes` long and, if its beginning is in the chunk, have the next id.
    */
   run(requests, count, inFlight, answerBytes) {
     return new Promise((resolve, reject) => {
@@ -56,7 +59,7 @@ export class RawClient {
       const send = (more) => {
         const now = performance.now();
         const until = Math.min(sent + more, count);
-        // One write for each, as hosts do.
+        // One write for each request, as hosts do.
         while (sent < until) {
           this.#child.stdin.write(requests.bytes(sent));
           sentAt[sent++] = now;
@@ -66,7 +69,7 @@ export class RawClient {
         const now = performance.now();
         let complete = 0;
         for (let at = 0; at < chunk.length;) {
-          // Where a message begins in this chunk, its id is the one that was asked with.
+          // If a message begins in this chunk, its id must be the expected one.
           const begin = answerBytes * (answered + complete) - received;
           if (begin >= 0 && !requests.isAnswerTo(answered + complete, chunk, begin)) {
             reject(new Error(`A wrong answer: ${chunk.toString('utf8', begin, begin + 200)}`));
@@ -97,7 +100,7 @@ export class RawClient {
   }
 }
 
-/** How many ids are used in turn; more than are ever in flight. */
+/** How many ids are reused in turn; more than are ever in flight. */
 const IDS = 1000;
 const FIRST_ID = 1_000_000;
 const ANSWER_HEAD = '{"jsonrpc":"2.0","id":';

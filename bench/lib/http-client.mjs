@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** A raw HTTP client on one connection that stays open. It does as little as it can, like RawClient. */
+/** A raw HTTP client on one connection that stays open. Like RawClient, it does as little as possible. */
 export class HttpClient {
   #socket;
   #head;
@@ -8,7 +8,7 @@ export class HttpClient {
   #take;
   #parts = [];
   #received = 0;
-  /** The head of the answer being received, and where the answer ends. */
+  /** The head of the response being received, and where the response ends. */
   #answer;
 
   static async open(port, token) {
@@ -27,7 +27,7 @@ export class HttpClient {
     socket.on('close', () => this.#take?.reject(new Error('The connection was closed.')));
   }
 
-  /** The greeting, after which calls can be made. */
+  /** The handshake, after which calls can be made. */
   async handshake() {
     const { head } = await this.post(
       this.request({
@@ -45,7 +45,7 @@ export class HttpClient {
     await this.post(this.request({ jsonrpc: '2.0', method: 'notifications/initialized' }));
   }
 
-  /** The bytes of a request, so that they are made once. */
+  /** The bytes of a request, so that it is serialized once. */
   request(message) {
     const body = JSON.stringify(message);
     const session =
@@ -55,7 +55,7 @@ export class HttpClient {
     return Buffer.from(`${this.#head}${session}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   }
 
-  /** Sends a request and resolves with the head and the body of the answer. */
+  /** Sends a request and resolves with the head and body of the response. */
   post(bytes) {
     return new Promise((resolve, reject) => {
       if (this.#socket.destroyed) throw new Error('The connection was closed while it was idle.');
@@ -64,7 +64,7 @@ export class HttpClient {
     });
   }
 
-  /** Makes so many calls, one after the other; every answer must have this body. */
+  /** Makes that many calls, one after the other; every response must have this body. */
   async run(bytes, count, expected, latencies) {
     for (let call = 0; call < count; call++) {
       const began = performance.now();
@@ -92,7 +92,7 @@ export class HttpClient {
     take?.resolve({ head, body });
   }
 
-  /** The head of the answer and where the answer ends; undefined until all of the head is here. */
+  /** The head of the response and where the response ends; undefined until the head is complete. */
   #readHead() {
     const seen = this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts);
     const headEnd = seen.indexOf('\r\n\r\n');

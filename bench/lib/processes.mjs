@@ -4,13 +4,13 @@ import { cpus } from 'node:os';
 import { STATE } from './project.mjs';
 
 const running = new Set();
-// Whatever goes wrong: nothing that was started here is left behind.
+// Nothing that was started here is left behind, whatever happens.
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 
-/** Starts a Node program on three pipes, stderr thrown away unless it dies of itself. */
+/** Starts a Node program on three pipes. Its stderr is shown only if it dies. */
 export function start(args, cwd) {
   const child = spawn(process.execPath, args, {
     cwd,
@@ -32,7 +32,7 @@ export function start(args, cwd) {
   return child;
 }
 
-/** Ends a program the polite way, by its stdin; by force if that takes longer than five seconds. */
+/** Ends a program by closing its stdin, or by force if that takes longer than five seconds. */
 export async function stop(child) {
   child.stdin.end();
   const force = setTimeout(() => child.kill('SIGKILL'), 5000);
@@ -53,7 +53,7 @@ export async function within(ms, what, promise) {
   }
 }
 
-/** CPU time of a process in nanoseconds, summed over its threads; undefined where the system does not tell. */
+/** CPU time of a process in nanoseconds, summed over its threads; undefined if the system does not report it. */
 export function cpuTime(pid) {
   try {
     let sum = 0;
@@ -66,7 +66,7 @@ export function cpuTime(pid) {
   }
 }
 
-/** Resident and proportional memory of a process in bytes; undefined where the system does not tell. */
+/** Resident and proportional memory of a process in bytes; undefined if the system does not report it. */
 export function memory(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
@@ -88,8 +88,8 @@ function commandOf(pid) {
 }
 
 /**
- * Keeps this program and all it starts from now on to one core; returns which, and how to let go again. Where that
- * cannot be done nothing changes and `core` is undefined.
+ * Pins this program, and everything it starts from now on, to one core; returns which one, and a function that undoes
+ * it. If that is impossible, nothing changes and `core` is undefined.
  */
 export function pin() {
   const core = cpus().length - 1;

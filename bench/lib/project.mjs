@@ -9,7 +9,7 @@ export const RELAY = fileURLToPath(new URL('../relay.mjs', import.meta.url));
 
 const made = [];
 
-/** What a gateway remembers between runs must not come from the user's own, nor go there. */
+/** Gateways must neither read nor write the user's own state. */
 export const STATE = mkdtempSync(join(tmpdir(), 'switchboard-bench-state-'));
 made.push(STATE);
 process.on('exit', () => {
@@ -17,8 +17,8 @@ process.on('exit', () => {
 });
 
 /**
- * A temporary directory with so many servers, in its configuration or as files to be discovered. `hooks`: what the
- * configuration exports besides, as JavaScript.
+ * A temporary directory with that many servers, in its configuration or as files to be discovered. `hooks`: further
+ * exports of the configuration, as JavaScript.
  */
 export function project(servers, as = 'config', { settings = {}, args = [], hooks } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));

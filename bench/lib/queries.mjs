@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The queries of a file in bench/queries, undefined without it. A tool that is not there is a slip in the file. */
+/**
+ * The queries of a file in bench/queries, undefined if it does not exist. A tool that does not exist is a mistake in
+ * the file.
+ */
 export function queriesIn(name, lists) {
   const file = fileURLToPath(new URL(`../queries/${name}.json`, import.meta.url));
   if (!existsSync(file)) return undefined;

@@ -4,13 +4,13 @@ import { TOKEN } from './replica-machines.mjs';
 
 const MODERN = '2026-07-28';
 const LEGACY = '2025-06-18';
-/** An answer that has not come after this long is lost, in milliseconds. */
+/** A response that has not arrived after this long is lost, in milliseconds. */
 const LOST_MS = 30_000;
 const PAUSE_MS = 50;
 
 /**
- * Clients of both eras that call one after the other, each call with a value of its own. Each value is sent once, whatever
- * becomes of it: what arrives twice at a server was sent twice by somebody else.
+ * Clients of both eras that make one call after the other, each call with a unique value. Each value is sent once,
+ * whatever happens: if it arrives at a server twice, somebody else has sent it twice.
  */
 export class ReplicaClients {
   #port;
@@ -19,13 +19,13 @@ export class ReplicaClients {
   #clients = [];
   #running = false;
   #done;
-  /** What became of each call. */
+  /** The outcomes of calls. */
   counts = { ok: 0, failed: 0, lost: 0, crossed: 0, doubled: 0 };
-  /** How long those took that succeeded, in milliseconds. */
+  /** The duration of successful calls, in milliseconds. */
   times = [];
   failures = new Map();
 
-  /** `pauseMs`: between two calls of a client. */
+  /** `pauseMs`: the pause between two calls of a client. */
   constructor({ port, count, pauseMs = 0 }) {
     this.#port = port;
     this.#pauseMs = pauseMs;
@@ -44,12 +44,12 @@ export class ReplicaClients {
     this.#done = Promise.all(this.#clients.map((client) => this.#use(client)));
   }
 
-  /** Waits until each client has called so many times with success. */
+  /** Waits until each client has made that many successful calls. */
   async reach(calls) {
     while (!this.#clients.every(({ works }) => works.length >= calls)) await sleep(50);
   }
 
-  /** Lets the calls that run end. */
+  /** Lets running calls finish. */
   async stop() {
     this.#running = false;
     await this.#done;
@@ -71,7 +71,10 @@ export class ReplicaClients {
     this.counts = { ...this.counts, ok: 0 };
   }
 
-  /** How long after that moment each client had called with success again, the slowest last; Infinity for one that has not. */
+  /**
+   * How long after that moment each client had a successful call again, the slowest last; Infinity for a client that
+   * has not.
+   */
   worksAfter(moment) {
     return this.#clients
       .map(({ works }) => (works.find(({ from }) => from >= moment)?.to ?? Infinity) - moment)
@@ -134,7 +137,7 @@ export class ReplicaClients {
         'io.modelcontextprotocol/clientCapabilities': {},
       };
     const answer = await this.#send('POST', client, { jsonrpc: '2.0', id, method: 'tools/call', params });
-    // As the protocol says: the session is over, and the client begins another one.
+    // As the protocol requires: the session is over, and the client begins a new one.
     if (answer.status === 404) client.session = undefined;
     if (answer.status !== 200) throw new Error(`${answer.status} ${messageIn(answer.text)}`);
     const messages = messagesIn(answer).filter((message) => message.id !== undefined);

@@ -17,16 +17,16 @@ const STARTED_MS = 30_000;
 
 const isInstalled = (program, flag) => spawnSync(program, [flag]).status === 0;
 
-/** Why replicas cannot be measured here; undefined where they can. */
+/** Why replicas cannot be measured here; undefined if they can. */
 export const MISSING = isInstalled('redis-server', '--version')
   ? isInstalled('haproxy', '-v')
     ? undefined
     : 'haproxy is not installed'
   : 'redis-server is not installed';
 
-/** A real store, a real load balancer and gateways that can be killed and started again, all on this machine. */
+/** A real store, a real load balancer, and gateways that can be killed and restarted, all on this machine. */
 export class ReplicaMachines {
-  /** The values that the servers of all replicas were sent, one on a line. */
+  /** The values that the servers of all replicas have received, one per line. */
   record;
   replicas = [];
   #directory = mkdtempSync(join(tmpdir(), 'switchboard-replicas-'));
@@ -81,7 +81,7 @@ export class ReplicaMachines {
     await until(async () => (await health(replica).catch(() => undefined))?.status === 'ok');
   }
 
-  /** Ends one, and waits until it has ended. */
+  /** Ends a replica, and waits until it has ended. */
   async endReplica(replica, signal) {
     replica.child.kill(signal);
     await once(replica.child, 'exit');
@@ -101,14 +101,14 @@ export class ReplicaMachines {
     return Promise.all(this.replicas.map(async (replica) => (await health(replica)).sessions));
   }
 
-  /** Ends everything. Returns how many processes are left of it, and how many keys the store has. */
+  /** Ends everything. Returns how many of its processes are left, and how many keys the store contains. */
   async stop() {
     await Promise.all(this.replicas.map((replica) => this.endReplica(replica, 'SIGTERM')));
     const keys = await this.#keys();
     this.#proxy?.kill('SIGKILL');
     this.#redis.kill('SIGKILL');
     await until(() => this.#children.size === 0);
-    // Servers of replicas that were killed may take a moment.
+    // Servers of killed replicas may need a moment to end.
     const left = await until(() => (this.processes().length === 0 ? 'none' : undefined), 10_000).catch(
       () => this.processes().length,
     );
@@ -116,7 +116,7 @@ export class ReplicaMachines {
     return { processes: left === 'none' ? 0 : left, keys };
   }
 
-  /** The pids of everything that was started here, also by others. */
+  /** The pids of everything that was started here, directly or not. */
   processes() {
     const mark = `${MARKER}=${this.#run}`;
     return readdirSync('/proc')
@@ -167,12 +167,12 @@ export class ReplicaMachines {
         '  option httpchk',
         '  http-check send meth GET uri /readyz',
         '  http-check expect status 200',
-        // A busy gateway answers late. One that is gone is noticed by the next request, which goes to another.
+        // A busy gateway responds late. If one has ended, the next request notices, and goes to another.
         '  timeout check 5s',
         '  default-server inter 1s fall 3 rise 1',
         '  option redispatch 1',
         '  retries 3',
-        // Only what no replica has begun: a call never runs twice.
+        // Only requests that no replica has begun to handle, so a call never runs twice.
         '  retry-on conn-failure 503',
         ...servers,
         '',

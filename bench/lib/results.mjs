@@ -12,14 +12,14 @@ export function textResult(bytes) {
 
 const INFO = { name: 'bench', version: '1.0.0' };
 
-/** What every request of the modern era carries. */
+/** The `_meta` of every request of the modern era. */
 export const ENVELOPE = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': {},
   'io.modelcontextprotocol/clientInfo': INFO,
 };
 
-/** What every result of the modern era carries. */
+/** The members of every result of the modern era. */
 export const COMPLETE = {
   resultType: 'complete',
   _meta: { 'io.modelcontextprotocol/serverInfo': INFO },
@@ -30,7 +30,7 @@ export function modernResult(bytes) {
   return { ...COMPLETE, ...textResult(bytes) };
 }
 
-/** A tool result of about the given length in many small members: the most expensive case for a JSON reader. */
+/** A tool result of about the given length with many small members: the most expensive case for a JSON reader. */
 export function structuredResult(bytes) {
   const rows = [];
   let length = 0;

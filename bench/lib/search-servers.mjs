@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import { connect, end, HELLO, install, SERVER_CACHE, within } from '../../scripts/lib/npm-server-runs.mjs';
 import { NPM_SERVERS } from '../../scripts/lib/npm-servers.mjs';
 
-/** In milliseconds. */
+/** Time limit for a server, in milliseconds. */
 const ALONE = 120_000;
 
 /**
- * The tools of real servers from npm, as `{ name, tools }`. A server is installed and asked once; its list is kept beside
- * it, under its exact version.
+ * The tools of real servers from npm, as `{ name, tools }`. A server is installed and listed once; its list is stored
+ * next to it, under its exact version.
  */
 export async function serverLists(say, cache = SERVER_CACHE) {
   const lists = [];

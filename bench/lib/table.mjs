@@ -1,4 +1,4 @@
-/** A titled table in Markdown, which reads as well on a terminal. */
+/** A table with a title in Markdown, which is readable in a terminal too. */
 export function table(title, head, rows) {
   const widths = head.map((name, column) =>
     Math.max(name.length, ...rows.map((row) => row[column].length), 3),

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 const PEOPLE = ['ada', 'grace', 'linus', 'margaret', 'dennis', 'barbara'];
 const TOPICS = ['login', 'export', 'search', 'billing', 'upload', 'editor', 'sync', 'mobile'];
 const DAY = 86_400_000;
-/** What the tasks call today. */
+/** The current date in the tasks. */
 const TODAY = Date.UTC(2026, 0, 31);
 
-/** Puts everything that the tasks work on into a folder, as it is before any of them. */
+/** Writes the initial data of all tasks to a folder. */
 export function writeTaskData({ files, issues, graph }) {
   rmSync(files, { recursive: true, force: true });
   for (const part of ['notes', 'config', 'src/core', 'src/web'])
@@ -49,7 +49,7 @@ function source(n) {
     { length: 25 },
     (_, at) => `export function step${n}_${at}(input: string): string {\n  return input.trim() + '${at}';\n}`,
   );
-  // Data of a task: one of them collects these comments.
+  // Data of a task, which collects these comments.
   body.splice(7, 0, `// TODO(${PEOPLE[n % PEOPLE.length]}): handle empty input in part ${n}`);
   return `${body.join('\n\n')}\n`;
 }

@@ -1,9 +1,9 @@
 /**
- * The tasks of the benchmark. Each is written twice, as a model would do it: `steps` with one tool call at a time or several
- * at once where none needs another (`turn`), and `scripts` for run_code, with a look at what a tool returns where its
- * signature does not say. Both return the answer, which must be the same.
+ * The tasks of the benchmark. Each is written twice, as a model would do it: `steps` with one tool call at a time, or
+ * several at once if none needs the result of another (`turn`), and `scripts` for run_code, with a look at what a tool
+ * returns if its signature does not say. Both return the answer, which must be the same.
  *
- * `needs`: what is looked for with find_tool. `tools`: what the answers to that must contain, as server.tool.
+ * `needs`: the queries for find_tool. `tools`: what the responses to them must contain, as server.tool.
  */
 export function taskList(dir) {
   const path = (name) => `${dir}/${name}`;

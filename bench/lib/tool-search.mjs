@@ -14,7 +14,7 @@ const PARTS = [
   'exposure/search/tool-text',
 ];
 
-/** The part of the program that finds tools, bundled as in dist/. */
+/** The tool search, bundled as in dist/. */
 export async function loadToolSearch() {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-bench-'));
   try {
@@ -39,7 +39,7 @@ export async function loadToolSearch() {
   }
 }
 
-/** A list of tools as the gateway has it. */
+/** A list of tools in the form that the gateway uses. */
 export function searchedServer({ name, tools }) {
   const offered = tools.map((tool) => ({
     name: tool.name,

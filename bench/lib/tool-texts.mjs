@@ -1,4 +1,4 @@
-/** All tools of the lists as Markdown, for somebody who writes queries and has not seen the ranking. */
+/** All tools of the lists as Markdown, for people who write queries without having seen the ranking. */
 export function toolTexts(lists) {
   const sections = lists.map(({ name, tools }) => {
     const lines = tools.map((tool) => {

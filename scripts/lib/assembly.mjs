@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
 const CACHE = join(MODULES, '.cache/assembly');
 const OPTIONS = ['-O3', '--noAssert', '--runtime', 'stub', '--enable', 'simd'];
-// `import base64 from './name.wasm'` means the AssemblyScript file `name.ts` in the same folder.
+// `import base64 from './name.wasm'` refers to the AssemblyScript file `name.ts` in the same folder.
 const IMPORT = /\.wasm$/;
 
-/** esbuild plugin: imports AssemblyScript as the compiled bytes in base64. */
+/** esbuild plugin: compiles imported AssemblyScript and returns the bytes in base64. */
 export const assemblyForEsbuild = {
   name: 'assembly',
   setup({ onResolve, onLoad }) {
@@ -54,7 +54,7 @@ async function compiled(path) {
   });
   const key = createHash('sha256').update(JSON.stringify([path, OPTIONS, compiler, names, sources]));
   const kept = join(CACHE, `${key.digest('hex')}.wasm`);
-  // Several bundles are built at once; each module is compiled once.
+  // Several bundles are built at the same time, but each module is compiled only once.
   if (!compilations.has(kept)) compilations.set(kept, readOrCompile(kept, path));
   return compilations.get(kept);
 }

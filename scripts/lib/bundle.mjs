@@ -11,9 +11,9 @@ import { threadsForEsbuild } from './thread.mjs';
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /**
- * The programs that begin alike, each with its name in dist/ and where it begins. Each group is bundled on its own:
- * what two groups have in common would else be cut into files of its own, and each file that a start has to read costs
- * time.
+ * Programs that start alike, each with its name in dist/ and its entry file. Each group is bundled separately:
+ * otherwise the code shared by two groups would be split into separate files, and every file that a start has to read
+ * costs time.
  */
 const GROUPS = [
   {
@@ -35,7 +35,7 @@ const GROUPS = [
 ];
 
 /**
- * Bundles the programs into dist/: code split, no node_modules needed at run time. `built` is called after each build,
+ * Bundles the programs into dist/: split into chunks, without node_modules at run time. Calls `built` after each build,
  * with the number of errors.
  */
 export async function createBundler({ built = () => undefined } = {}) {
@@ -46,7 +46,7 @@ export async function createBundler({ built = () => undefined } = {}) {
     swapping = swapping.then(async () => {
       if (output === undefined) outputs.delete(group);
       else outputs.set(group, output);
-      // In the beginning the others are still to come.
+      // On the first build, other groups are still missing.
       if (errors === 0 && outputs.size < GROUPS.length) return;
       if (errors === 0) await swapIn([...outputs.values()]);
       await built(errors);
@@ -67,7 +67,7 @@ function contextOf(group, version, done) {
     absWorkingDir: ROOT,
     write: false,
     bundle: true,
-    // Whole, and in one file of their own, beside the texts that packages carry as files.
+    // Complete and in a separate file, next to the license texts of packages.
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
@@ -95,23 +95,23 @@ const programOptions = (group, version) => ({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // Node knows them, but V8 reads the Unicode tables for each such literal in a file it loads. As calls of RegExp they
-  // cost only where they are used: they stand in functions, not at the top of a module.
+  // Node supports them, but V8 reads the Unicode tables for each such literal in a file it loads. As calls of RegExp
+  // they cost time only when they are used: they are in functions, not at the top level of a module.
   supported: { 'regexp-unicode-property-escapes': false },
   minifySyntax: true,
   minifyWhitespace: true,
   chunkNames: 'chunks/[name]-[hash]',
-  // Has a binary for each system, which need not be there.
+  // Has a binary for each system, which may be missing.
   external: ['@napi-rs/keyring'],
-  // The form that the packages around it require: as both forms at once, its exports would be set too late.
+  // The format that the packages around it require: in both formats at once, its exports would be set too late.
   alias: { '@opentelemetry/api': join(ROOT, 'node_modules/@opentelemetry/api/build/src/index.js') },
   define: { __VERSION__: JSON.stringify(version) },
 });
 
 /**
- * Code is split by who needs it, so what starting needs would be scattered over a dozen files, by which commands need
- * it too; each costs a host time. Here everything loaded later says that it needs all of it, which keeps it together. Worth
- * 9 of the 65 ms of CPU of a start with 200 servers, and 8 of the 60 of `switchyard brief` (Node 20).
+ * esbuild splits code by the entry points that need it, which would scatter the code for starting over a dozen files;
+ * each costs a host time. Here every chunk that is loaded later declares that it needs all of it, which keeps it
+ * together. Saves 9 of the 65 ms of CPU of a start with 200 servers, and 8 of the 60 of `switchyard brief` (Node 20).
  */
 const startInOnePiece = (start) => ({
   name: 'start-in-one-piece',
@@ -120,11 +120,11 @@ const startInOnePiece = (start) => ({
       const path = resolve(resolveDir, given);
       if (kind === 'entry-point') return undefined;
       if (kind === 'dynamic-import') return { path, namespace: 'later' };
-      // Nothing of ours does anything by being imported, so an index does not drag in what nobody asked it for. Only
-      // where a program starts is imported for that alone, by what is added below.
+      // None of our modules has side effects, so importing an index does not pull in what is unused. The exception are
+      // the entry files, which the code below imports for their side effects.
       return { path, sideEffects: basename(path) === 'main.ts' };
     });
-    // A file of its own, for what is loaded later by one may be needed at once by another.
+    // A separate module, because what one file loads later may be needed immediately by another.
     onLoad({ filter: /./, namespace: 'later' }, ({ path }) => ({
       contents: `import ${JSON.stringify(join(ROOT, start))};\nexport * from ${JSON.stringify(path)};\n`,
       resolveDir: dirname(path),
@@ -133,8 +133,8 @@ const startInOnePiece = (start) => ({
 });
 
 /**
- * esbuild splits code only into ES modules, and those start 10 ms later than CommonJS modules, on Node 20 as on Node 24.
- * So each file is turned into a CommonJS module when it is done.
+ * esbuild splits code only into ES modules, which start 10 ms later than CommonJS modules on Node 20 and 24. So each
+ * finished file is converted to a CommonJS module.
  */
 async function finished(group, files) {
   if (group.page !== undefined) return withDocument(ROOT, files);
@@ -142,7 +142,7 @@ async function finished(group, files) {
   return Promise.all(files.map(async ({ path, text }) => ({ path, contents: await asCommonJs(text) })));
 }
 
-/** The types of what others import. */
+/** The type declarations of the libraries that others import. */
 async function declarations(libraries) {
   const { default: ts } = await import('typescript');
   return Promise.all(
@@ -154,7 +154,7 @@ async function declarations(libraries) {
   );
 }
 
-/** What the packages that are bundled want to be said wherever their code goes. */
+/** The license texts of the bundled packages, which must accompany their code. */
 async function licences(metafiles) {
   const inputs = metafiles.flatMap(({ inputs }) => Object.keys(inputs));
   const folders = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []);
@@ -178,7 +178,9 @@ async function licences(metafiles) {
   return `${[introduction, ...texts].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }
 
-/** Beside its place and then swapped in, so that a program that starts meanwhile finds a whole one. */
+/**
+ * Writes everything next to dist/ and then swaps it in, so that a program that starts meanwhile finds a complete build.
+ */
 async function swapIn(outputs) {
   const files = outputs.flatMap((output) => output.files);
   const dist = join(ROOT, 'dist');

@@ -1,10 +1,10 @@
 import { init, parse } from 'es-module-lexer';
 
 /**
- * An ES module as esbuild writes it, as a CommonJS module: imports become constants at its top, in order, and exports one
- * plain object at its end. The way there by esbuild's own transform keeps bindings live, and pays for it: every use of a
- * name from another file is two calls of a getter, and of a module of Node's every member is copied. Nothing here exports
- * what changes later, and no two files need each other before one of them is done.
+ * Converts an ES module written by esbuild to a CommonJS module: imports become constants at its top, in order, and
+ * exports one plain object at its end. esbuild's own conversion keeps bindings live, at a cost: every use of a name
+ * from another file takes two getter calls, and every member of a Node module is copied. Nothing here exports a value
+ * that changes later, and no two files need each other before one of them has run.
  */
 export async function asCommonJs(source) {
   await init;
@@ -16,7 +16,7 @@ export async function asCommonJs(source) {
     if (d === -2) throw new Error('import.meta has no meaning in a CommonJS module');
     body += source.slice(at, ss);
     at = se;
-    // An address that is known only at run time is outside the program.
+    // An address that is only known at run time is outside the program.
     if (d >= 0 && n === undefined) body += source.slice(ss, se);
     else if (d >= 0) body += `Promise.resolve().then(()=>require(${JSON.stringify(n)}))`;
     else {
@@ -27,7 +27,7 @@ export async function asCommonJs(source) {
   body += source.slice(at);
   const [hashbang = ''] = /^#!.*\n/.exec(body) ?? [];
   const { kept, exported } = withoutExports(body.slice(hashbang.length));
-  // As ES modules always are.
+  // ES modules are always strict.
   return `${hashbang}"use strict";${heads.join('')}${kept}${exported}`;
 }
 
@@ -39,7 +39,7 @@ const STATEMENT = new RegExp(
 function required(statement, address) {
   const { whole, space, named } = STATEMENT.exec(statement)?.groups ?? {};
   const from = `require(${JSON.stringify(address)})`;
-  // What a file of ours exports as its default is a member; a module of Node's is its own.
+  // The default export of one of our files is a member; that of a Node module is the module itself.
   const own = address.startsWith('.');
   const bindings = [
     ...(whole === undefined ? [] : [own ? `{default:${whole}}` : whole]),
@@ -49,7 +49,7 @@ function required(statement, address) {
   return bindings.length === 0 ? `${from};` : `const ${bindings.map((each) => `${each}=${from}`).join(',')};`;
 }
 
-/** All exports stand in one statement at the end. */
+/** All exports are in one statement at the end. */
 function withoutExports(body) {
   const [statement, named] = /export\s*\{([^}]*)\}\s*;?\s*$/.exec(body) ?? [];
   if (statement === undefined) return { kept: body, exported: '' };
@@ -61,7 +61,7 @@ function member(outer, inner) {
   return outer === inner ? outer : `${outer}:${inner}`;
 }
 
-/** `a as b,c` as pairs of what stands before and behind the `as`. */
+/** `a as b,c` as pairs of the names before and after `as`. */
 function pairs(named) {
   return named
     .split(',')

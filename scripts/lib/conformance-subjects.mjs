@@ -1,4 +1,4 @@
-/** What the suite is pointed at: the conformance server by itself, and the same server behind the gateway. */
+/** The targets of the suite: the conformance server alone, and the same server behind the gateway. */
 import { spawn } from 'node:child_process';
 import { appendFileSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
@@ -11,7 +11,7 @@ const PROGRAM = join(ROOT, 'dist/index.js');
 const TOKEN = 'a-token-for-the-conformance-run';
 const START_LIMIT_MS = 30_000;
 
-/** Starts the server over HTTP, speaking `legacy`, `modern` or `both`. Gives { url, stop }. */
+/** Starts the server over HTTP, with `legacy`, `modern` or `both`. Returns { url, stop }. */
 export async function startDirect(era = 'both') {
   const child = start([SERVER, '--http', '0', '--era', era]);
   const url = await child.says(/^(http:\S+)\n/);
@@ -37,7 +37,7 @@ export async function startGateway({ era, wire, url, trace }) {
     exposure: 'flat',
     naming: 'plain',
     management: false,
-    // A page that the suite says it is. The gateway takes none by itself, not even one of this machine.
+    // The suite pretends to be a page. The gateway accepts none by default, not even one of this machine.
     http: { token: TOKEN, allowedOrigins: [forwarder.origin] },
     mcpServers: {
       conformance:
@@ -65,7 +65,7 @@ export async function startGateway({ era, wire, url, trace }) {
   }
 }
 
-/** Passes on what it gets, with the token and nothing else added. */
+/** Forwards requests, adding only the token. */
 async function startForwarder(trace) {
   const note = (line) => trace !== undefined && appendFileSync(trace, `${line}\n`);
   let count = 0;

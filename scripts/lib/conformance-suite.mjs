@@ -1,6 +1,6 @@
 /**
- * The conformance suite of the protocol: fetched once into a folder of its own, with a Node that is new enough for it,
- * and run from there.
+ * The conformance suite of the protocol: installed once into a folder, with a Node that is new enough, and run from
+ * there.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -23,7 +23,7 @@ const SUITE = join(FOLDER, 'node_modules/@modelcontextprotocol/conformance');
 const NODE = join(FOLDER, 'node_modules/node/bin/node');
 const RUN_LIMIT_MS = 15 * 60_000;
 
-/** Installs the suite unless it is there, and says which versions it has. */
+/** Installs the suite if necessary, and returns its versions. */
 export function installSuite(say) {
   const wanted = JSON.stringify(
     { private: true, dependencies: PACKAGES, allowScripts: { node: true } },
@@ -68,8 +68,8 @@ export function requiredScenarios(revision, side) {
 }
 
 /**
- * Runs server scenarios against an address: the whole requirement set, or one scenario of it. Gives what each scenario
- * found, by its name; one that is not there did not run to its end.
+ * Runs server scenarios against an address: the whole requirement set, or one scenario of it. Returns the findings by
+ * scenario; a missing scenario did not run to its end.
  */
 export async function runServerScenarios({ revision, url, only }) {
   const { results } = await run(['server', '--url', url, ...selection(revision, only)], 'server-');
@@ -77,8 +77,8 @@ export async function runServerScenarios({ revision, url, only }) {
 }
 
 /**
- * Runs one client scenario: the suite is the server, and starts the command with its address. A client counts as failed
- * on a warning and on its exit code too, as it does for the suite.
+ * Runs one client scenario: the suite is the server, and starts the command with its address. As in the suite itself, a
+ * client also fails because of a warning or its exit code.
  */
 export async function runClientScenario({ revision, command, scenario }) {
   const args = ['client', '--command', command, ...selection(revision, scenario), '--timeout', '60000'];
@@ -91,14 +91,14 @@ export async function runClientScenario({ revision, command, scenario }) {
   return { ...found, pass, failures: end === undefined ? found.failures : [...found.failures, end] };
 }
 
-/** A requirement set cannot be cut down; a single scenario is run at its version instead. */
+/** The suite cannot select from a requirement set; a single scenario is run at its version instead. */
 function selection(revision, only) {
   return only === undefined
     ? ['--requirements', revision]
     : ['--scenario', only, '--spec-version', revision, '--force'];
 }
 
-/** What stands for a scenario that has no result. */
+/** Stands in for a scenario without a result. */
 export const NOT_RUN = {
   pass: false,
   passed: 0,
@@ -108,7 +108,7 @@ export const NOT_RUN = {
   checks: {},
 };
 
-/** Why the suite is not content with a client beside its checks. */
+/** Why the suite rejects a client for reasons other than its checks. */
 function endOf(output) {
   if (output.includes('TIMED OUT')) return 'The client ran into the time limit.';
   return output.includes('CLIENT EXITED WITH ERROR') ? 'The client itself was not content.' : undefined;

@@ -2,10 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 const SOURCE = 'src/console/page';
-/** Where the program that serves the page serves dist/console. */
+/** Where the server of the page serves dist/console. */
 const PUBLIC = '/console';
 
-/** Options of esbuild for the page of the console: one script and one style, with names that change with what is in them. */
+/**
+ * esbuild options for the page of the console: one script and one style sheet, whose names change with their content.
+ */
 export const CONSOLE_PAGE = {
   entryPoints: { console: `${SOURCE}/main.tsx`, icon: `${SOURCE}/icon.svg` },
   outdir: 'dist/console/assets',
@@ -19,7 +21,7 @@ export const CONSOLE_PAGE = {
   minify: true,
 };
 
-/** The files of the page, with the document that loads the others. */
+/** The files of the page, and the document that loads them. */
 export async function withDocument(root, files) {
   const template = await readFile(join(root, SOURCE, 'index.html'), 'utf8');
   const address = (ending) => {

@@ -68,7 +68,7 @@ function writeConfigurations(write, home, login) {
     write(`.local/bin/${name}`, `#!/bin/sh\n${script}\n`);
     chmodSync(join(home, '.local/bin', name), 0o755);
   };
-  // As if they were installed, with no path of this repository in the pictures.
+  // As if installed, so that no path of this repository appears in the pictures.
   for (const name of ['filesystem', 'memory', 'everything'])
     writeProgram(`mcp-server-${name}`, `exec node '${programOf(name)}' "$@"`);
   writeProgram('report-server', `exec node '${join(ROOT, 'test/servers/slow-start.mjs')}' "$@"`);
@@ -116,7 +116,7 @@ function programOf(name) {
   return join(dirname(manifest), JSON.parse(readFileSync(manifest, 'utf8')).bin[`mcp-server-${name}`]);
 }
 
-/** A remote server that lets nobody in without a login. */
+/** A remote server that requires a login. */
 async function loginWanted() {
   const server = createServer((request, response) => {
     const { port } = server.address();

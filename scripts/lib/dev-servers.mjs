@@ -1,9 +1,9 @@
 /**
  * Development servers as people use them: packages in exact versions, so that two runs compare the same thing, and the
- * smallest project with a page. `edited` is the file whose `one` becomes `two`; `login` is a path that sets a cookie and
- * redirects to the page, for those that run code of a server. The redirect is absolute, made from the request's own
- * address, except in Next: there that address is localhost and its port, with or without a proxy, so an absolute one
- * always leaves the named address. Next's own `redirect('/')` is measured instead.
+ * smallest project with a page. `edited` is the file in which `one` becomes `two`; `login` is a path that sets a cookie
+ * and redirects to the page, for servers that run the project's code. The redirect is absolute, made from the request's
+ * own address, except in Next: there that address is localhost and its port, with or without a proxy, so an absolute
+ * redirect always leaves the named address. For Next, its own `redirect('/')` is tested instead.
  */
 export const DEV_SERVERS = [
   {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { ROOT } from './bundle.mjs';
 
 /**
- * The configuration for mcp-proxy-server while developing: what MCP_PROXY_CONFIG_PATH names, else config.json in the
+ * The configuration for mcp-proxy-server during development: what MCP_PROXY_CONFIG_PATH names, else config.json in the
  * working directory, else config.example.json, so that a fresh checkout works.
  */
 export function developmentConfig(env = process.env, cwd = process.cwd()) {

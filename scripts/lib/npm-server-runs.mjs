@@ -11,17 +11,17 @@ export const HELLO = {
   clientInfo: { name: 'many-servers', version: '1.0.0' },
 };
 
-/** Where servers are installed unless somebody says otherwise. */
+/** The default directory in which servers are installed. */
 export const SERVER_CACHE = join(cacheDirectory(), 'mcp-switchboard-many-servers');
 
-/** Everything that was started, so that nothing is left behind. */
+/** Everything that was started, to be ended on exit. */
 const started = new Set();
 
 export function endAll() {
   started.forEach(end);
 }
 
-/** Installs a server where that has not been done. Returns how it is started; undefined where it cannot be installed. */
+/** Installs a server if necessary. Returns how to start it; undefined if it cannot be installed. */
 export function install({ name, package: wantedPackage }, cache, say) {
   const directory = join(cache, wantedPackage.replace(/[^\w.@-]/g, '+'));
   const at = wantedPackage.lastIndexOf('@');
@@ -105,7 +105,7 @@ export function connect(command, args, cwd, env) {
       }),
     tell: (method) => send({ method }),
     lastWords: () => stderr.trim().split('\n').slice(-2).join(' | ').slice(0, 200),
-    /** Lets it clean up after itself first. */
+    /** Gives it time to clean up first. */
     close: async () => {
       const exited = new Promise((resolve) => child.once('exit', resolve));
       child.stdin.end();
@@ -115,14 +115,14 @@ export function connect(command, args, cwd, env) {
   };
 }
 
-/** Ends a program and what it has started. */
+/** Ends a program and everything it has started. */
 export function end(child) {
   started.delete(child);
   try {
     if (platform() === 'win32') spawnSync('taskkill', ['/PID', String(child.pid), '/T', '/F']);
     else process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It is gone.
+    // It has already ended.
   }
 }
 

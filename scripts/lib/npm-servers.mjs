@@ -1,6 +1,6 @@
 /**
- * Real MCP servers from npm that start without an account: `env` and `args` are stand-ins for what they insist on. Exact
- * versions, so that two runs compare the same thing.
+ * Real MCP servers from npm that start without an account: `env` and `args` are placeholders for required settings.
+ * Exact versions, so that two runs compare the same thing.
  */
 export const NPM_SERVERS = [
   { name: 'everything', package: '@modelcontextprotocol/server-everything@2026.8.31' },

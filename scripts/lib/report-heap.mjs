@@ -1,10 +1,13 @@
-/** Loaded into a gateway before its program: on SIGUSR2 it collects its garbage and writes to a file what is left, in MB. */
+/**
+ * Loaded into a gateway before its program: on SIGUSR2, collects garbage and writes the remaining heap to a file, in
+ * MB.
+ */
 import { renameSync, writeFileSync } from 'node:fs';
 
 const file = process.env.SOAK_HEAP;
 
 process.on('SIGUSR2', () => {
-  // The second time frees what finalizers have let go.
+  // The second run frees what finalizers have released.
   globalThis.gc();
   globalThis.gc();
   const { heapUsed, external } = process.memoryUsage();

@@ -1,8 +1,8 @@
-/** Clients of an HTTP gateway that come, do one thing and go, of every protocol version. */
+/** HTTP clients of every protocol version that connect, do one thing and leave. */
 import { request as httpRequest } from 'node:http';
 
 export const MODERN = '2026-07-28';
-/** What hosts over stdio speak. */
+/** The versions that hosts use over stdio. */
 export const STDIO_VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', MODERN];
 
 const CLIENT_INFO = { name: 'soak', version: '1.0.0' };
@@ -15,7 +15,7 @@ const ENVELOPE = {
 const BOTH = 'application/json, text/event-stream';
 const DEADLINE_MS = 60_000;
 
-/** The visits, by name. Each takes the target and a number, and throws where it is not served as it should be. */
+/** The visits, by name. Each takes the target and a number, and throws if it is not served correctly. */
 export const VISITS = {
   [`${MODERN} call`]: (target, n) => callModern(target, 'shared', `modern ${n}`),
   [`${MODERN} call of its own server`]: (target, n) => callModern(target, 'own', `own ${n}`),
@@ -34,7 +34,7 @@ export const VISITS = {
   '2025-06-18 session': (target, n) => visitSession(target, '2025-06-18', n),
   '2025-03-26 session': (target, n) => visitSession(target, '2025-03-26', n),
   '2025-11-25 session with its own server': async (target, n) => {
-    // Each is a process: not every one of them.
+    // Each starts a process, so only every tenth visit does it.
     if (n % 10 === 0) await visitSession(target, '2025-11-25', n, 'own');
     else await callModern(target, 'shared', `instead ${n}`);
   },
@@ -80,14 +80,14 @@ export async function visitUntilRevoked(target, n, revoke) {
   if (status !== 401) throw new Error(`A revoked token got ${status}.`);
 }
 
-/** The server did not answer, which happens where it has just been killed. */
+/** The server did not respond, which happens if it has just been killed. */
 export class ServerFailed extends Error {}
 
 export function suiteCall(server, subtool, args) {
   return { name: `${server}_suite`, arguments: { action: 'call', subtool, args } };
 }
 
-/** The params with what every request of that version carries. */
+/** The params, with the `_meta` that every request of that version needs. */
 export function envelope(version, params) {
   return version === MODERN ? { ...params, _meta: ENVELOPE } : params;
 }
@@ -97,7 +97,7 @@ export function initialize(version) {
   return { jsonrpc: '2.0', id: 0, method: 'initialize', params };
 }
 
-/** Throws unless the result of the echo is the text that was sent. */
+/** Throws unless the echo returned the text that was sent. */
 export function checkEcho({ result, error }, text) {
   const said = result?.content?.[0]?.text;
   if (error !== undefined || result?.isError === true) throw new ServerFailed(error?.message ?? said);
@@ -159,7 +159,7 @@ async function callInSession(target, headers, server, text) {
   checkEcho(messageIn(answer.text), text);
 }
 
-/** The older HTTP transport: what is posted is answered on the stream. */
+/** The older HTTP transport: responses to what is posted arrive on the stream. */
 async function visitOlder(target, n) {
   const stream = await openStream(target, { method: 'GET', path: '/sse' });
   try {
@@ -186,7 +186,7 @@ function messageIn(text) {
   return events.map((line) => JSON.parse(line.slice('data: '.length))).findLast((message) => !message.method);
 }
 
-/** A request on a connection of its own, and its whole response. */
+/** Sends a request on a separate connection; resolves with its whole response. */
 function exchange(target, options) {
   return new Promise((resolve, reject) => {
     const request = start(target, options, (response) => {
@@ -207,7 +207,7 @@ function openStream(target, options) {
     const stream = {
       closed: new Promise((done) => (close = done)),
       text: '',
-      /** Resolves when this is in what has arrived. */
+      /** Resolves when this has arrived. */
       until: (pattern) =>
         new Promise((done, failed) => {
           waiting.add({ pattern, done, failed });

@@ -17,7 +17,7 @@ const server = (name, ...args) => ({
   args: [join(ROOT, 'test/servers', `${name}.mjs`), ...args],
 });
 
-/** The configurations that follow one another. Those in use by the clients stay as they are. */
+/** The configurations, used in turn. The servers that clients use stay the same. */
 const CHANGES = [
   {},
   { extra: server('echo', '--name=extra') },
@@ -36,19 +36,19 @@ export function closeRemotes() {
   return Promise.all(Object.values(remotes).map((remote) => remote.close()));
 }
 
-/** The servers that run in every configuration. */
+/** The servers that are in every configuration. */
 export const SERVERS = ['shared', 'own', 'each', ...Object.keys(remotes)];
 
 const REPORT_HEAP = pathToFileURL(join(ROOT, 'scripts/lib/report-heap.mjs')).href;
 /**
- * V8 goes on compiling for hours, 1 to 2 MB an hour at this load, and heap snapshots show nothing else that grows. There
- * is an end to it, the size of the program, but until then it would hide a leak of that size.
+ * V8 keeps compiling for hours, which takes 1 to 2 MB an hour at this load, while heap snapshots show nothing else that
+ * grows. It ends at the size of the program, but until then it would hide a leak of that size.
  */
 const NO_MACHINE_CODE = ['--no-opt', '--no-sparkplug'];
 /** How long collecting all garbage may take, in milliseconds. */
 const HEAP_MS = 30_000;
 
-/** Sessions that nobody ends go soon; but on a busy machine, a client may need seconds for its next step. */
+/** Abandoned sessions end soon; but on a busy machine, a client may need seconds for its next step. */
 const SESSION_IDLE_MS = 20_000;
 
 const TOKEN = 'token-of-the-soak-0123456789';
@@ -57,11 +57,11 @@ function kill(pid) {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // It has already ended.
   }
 }
 
-/** Whatever happens: nothing that was started here is left behind. */
+/** Everything that was started, to be ended on exit, whatever happens. */
 const started = new Set();
 process.once('exit', () => started.forEach((gateway) => gateway.dispose()));
 
@@ -118,26 +118,26 @@ class SoakGateway {
     writeFileSync(file, JSON.stringify({ mcpServers: servers, ...settings }));
   }
 
-  /** Writes the next configuration, and has it read. */
+  /** Writes the next configuration and has it reloaded. */
   change() {
     this.changes++;
     this.configure();
     this.child.kill('SIGHUP');
   }
 
-  /** Back to the first configuration. */
+  /** Returns to the first configuration. */
   reset() {
     this.changes = -1;
     this.change();
   }
 
-  /** Kills one of its servers, without a warning. */
+  /** Kills one of its servers without warning. */
   killServer() {
     const servers = this.processes().filter(({ command }) => command.includes('test/servers/'));
     if (servers.length > 0) kill(servers[this.kills++ % servers.length].pid);
   }
 
-  /** Itself and everything it has started. */
+  /** The gateway and everything it has started. */
   processes() {
     return processesWith(this.marker);
   }
@@ -146,7 +146,7 @@ class SoakGateway {
     return sample(this.child.pid);
   }
 
-  /** The memory that it needs, without garbage, in MB. */
+  /** Its heap without garbage, in MB. */
   async heap() {
     rmSync(this.heapFile, { force: true });
     this.child.kill('SIGUSR2');
@@ -159,7 +159,7 @@ class SoakGateway {
     }
   }
 
-  /** Ends it. Gives what should not be: an exit code other than 0, and processes that are left. */
+  /** Ends it. Returns what should not be: an exit code other than 0, and leftover processes. */
   async stop() {
     this.end();
     const [code, signal] = await this.exited;
@@ -175,7 +175,7 @@ class SoakGateway {
   }
 }
 
-/** A gateway for clients that connect. */
+/** A gateway that clients connect to over HTTP. */
 export class HttpSoakGateway extends SoakGateway {
   constructor() {
     super(['--http', '0', '--json']);
@@ -200,7 +200,7 @@ export class HttpSoakGateway extends SoakGateway {
     return callModern(this.target, name, text);
   }
 
-  /** Does its work as a client with a token of its own, which is revoked while that client is still there. */
+  /** Runs some work as a client with its own token, which is revoked while that client is still connected. */
   async withRevokedToken(name, work) {
     const { token } = JSON.parse(await this.#command('token', 'create', name, '--json'));
     let revoked;
@@ -208,7 +208,7 @@ export class HttpSoakGateway extends SoakGateway {
     try {
       await work({ ...this.target, token }, revoke);
     } finally {
-      // Where a server was killed, the client got no further, and its servers would stay for as long as its token.
+      // If a server was killed, the client stopped early, and its servers would live as long as its token.
       await revoke();
     }
   }
@@ -229,7 +229,7 @@ export class HttpSoakGateway extends SoakGateway {
   }
 }
 
-/** A gateway for the host that starts it, which speaks this protocol version. */
+/** A gateway for the host that starts it, which uses this protocol version. */
 export class StdioSoakGateway extends SoakGateway {
   #version;
   #waiting = new Map();

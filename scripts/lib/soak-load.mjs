@@ -1,19 +1,22 @@
-/** Constant load on the gateways of a soak: clients that come and go, servers that are killed, changed configurations. */
+/**
+ * Constant load on the gateways of a soak test: clients that come and go, servers that are killed, changed
+ * configurations.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServerFailed, STDIO_VERSIONS, VISITS, visitUntilRevoked } from './soak-clients.mjs';
 import { SERVERS, StdioSoakGateway } from './soak-gateway.mjs';
 
-/** How many clients may be there at the same time before the next one waits. */
+/** How many clients may be active before the next one waits. */
 const AT_ONCE = 50;
-/** In milliseconds. */
+/** Intervals in milliseconds. */
 const EVERY = { call: 40, host: 10_000, revoked: 9000, kill: 5000, change: 7000 };
 const MOST_FAULTS = 100;
 
 export class SoakLoad {
   visits = 0;
-  /** Calls that ended in an error of the server, as some do where it has just been killed. */
+  /** Calls that failed with an error of the server, as some do after it was killed. */
   unanswered = 0;
-  /** What no client should see, a sentence each. */
+  /** What no client should see, as sentences. */
   faults = [];
   #gateways;
   #rate;
@@ -24,7 +27,7 @@ export class SoakLoad {
     this.#rate = rate;
   }
 
-  /** Keeps the load up while this is done; gives its outcome. */
+  /** Keeps up the load while `work` runs; returns its result. */
   async run(work) {
     this.#on = true;
     const { http, ...stdio } = this.#gateways;
@@ -51,7 +54,7 @@ export class SoakLoad {
     }
   }
 
-  /** Back to the first configuration, with every server running. */
+  /** Returns to the first configuration, with every server running. */
   async settle() {
     const gateways = Object.values(this.#gateways);
     for (const gateway of gateways) gateway.reset();
@@ -93,7 +96,7 @@ export class SoakLoad {
   }
 }
 
-/** A host that starts a gateway for one call, each time with another protocol version. */
+/** A host that starts a gateway for one call, with a different protocol version each time. */
 async function visitAsHost(n) {
   const gateway = new StdioSoakGateway(STDIO_VERSIONS[n % STDIO_VERSIONS.length]);
   try {
@@ -106,7 +109,7 @@ async function visitAsHost(n) {
   }
 }
 
-/** A server that was killed is not started again at once. */
+/** A server that was killed does not restart immediately. */
 async function retry(work) {
   for (let attempt = 1; ; attempt++) {
     try {

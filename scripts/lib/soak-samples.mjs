@@ -1,7 +1,7 @@
-/** What a process holds while it runs, and whether that grows. Linux only. */
+/** The resources of a running process, and whether they grow. Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Memory in MB and open descriptors of a process. */
+/** Memory in MB, and open file descriptors, of a process. */
 export function sample(pid) {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1');
   return {
@@ -20,14 +20,14 @@ export function processesWith(marker) {
       // The command line of a zombie is empty.
       return command === '' ? [] : [{ pid: Number(pid), command }];
     } catch {
-      return []; // It has ended meanwhile, or belongs to somebody else.
+      return []; // It has ended meanwhile, or belongs to another user.
     }
   });
 }
 
 /**
- * The growth per hour of what was seen at these times (in milliseconds), by least squares over the least value of each
- * window: garbage that has not been collected yet only ever adds.
+ * The growth per hour of values measured at these times (in milliseconds): a least-squares fit to the minimum of each
+ * window, because uncollected garbage only ever adds.
  */
 export function slopePerHour(points, windows = 20) {
   const [first, last] = [points[0].at, points.at(-1).at];

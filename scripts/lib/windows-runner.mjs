@@ -1,6 +1,6 @@
 /**
- * Runs bundled test files, in Node on Windows: `node windows-runner.mjs RESULTS TIMEOUT BUNDLE…`. A line of JSON for
- * each test goes to the file RESULTS, as soon as it has run.
+ * Runs bundled test files, in Node on Windows: `node windows-runner.mjs RESULTS TIMEOUT BUNDLE…`. Appends a line of
+ * JSON to the file RESULTS after each test.
  */
 import { appendFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -54,7 +54,7 @@ const files = await startTests(bundles, new Runner());
 for (const file of files) visit(file);
 process.exit(0);
 
-/** What did not run, and files and hooks that failed. */
+/** Tests that did not run, and files and hooks that failed. */
 function visit(task) {
   const failed = (task.result?.errors ?? []).length > 0;
   if (!reported.has(task) && (task.type === 'test' || failed)) report(task);
@@ -64,7 +64,7 @@ function visit(task) {
 function report(task) {
   reported.add(task);
   const { state, errors = [] } = task.result ?? { state: task.mode };
-  // The stack of a test that takes too long does not contain the message.
+  // The stack of a test that timed out does not contain the message.
   const problems = errors.map(({ message, stack = '' }) =>
     stack.includes(message) ? stack : `${message}\n${stack}`,
   );

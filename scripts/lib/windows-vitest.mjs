@@ -1,6 +1,6 @@
 /**
- * What tests import from `vitest`, on the parts of it that are plain JavaScript: the rest needs programs that are not
- * installed for Windows where the tests are bundled.
+ * Replaces `vitest` in bundled tests with its parts in plain JavaScript: the rest needs programs that are not installed
+ * for Windows where the tests are bundled.
  */
 import {
   ASYMMETRIC_MATCHERS_OBJECT,

@@ -5,7 +5,7 @@ import { serverSecrets } from './server-secrets.ts';
 const server = (more: object) =>
   ({ kind: 'stdio', args: [], env: {}, ...more }) as unknown as ServerDefinition;
 
-test('what is secret by its name is never written, and what may be secret by its look', () => {
+test('never writes values whose names or formats suggest a secret', () => {
   const env = {
     API_TOKEN: 'hunter2',
     DATABASE_URL: 'postgres://me:pass@host/db',

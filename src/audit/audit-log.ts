@@ -17,19 +17,19 @@ export interface AuditLogOptions {
   readonly log: Logger;
 }
 
-/** Where the audit log is. Older files have a number behind that name, the oldest the highest. */
+/** The current file of the audit log. Older files have a number appended; the oldest has the highest. */
 export function auditFile(stateDirectory: string): string {
   return join(stateDirectory, 'audit', 'calls.jsonl');
 }
 
-/** What waits to be written while the disk is slow, in UTF-16 units; more is dropped and counted. */
+/** How much may wait to be written while the disk is slow, in UTF-16 code units; more is dropped and counted. */
 const MOST_WAITING = 4 * 1024 * 1024;
-/** How long the end of the program waits for the disk, in milliseconds. */
+/** How long closing waits for the disk, in milliseconds. */
 const CLOSE_MS = 1000;
 
 /**
- * Appends a line for each call, behind the calls: nobody waits for the disk, and what cannot be written is counted.
- * Several gateways may share the file: each appends whole lines, and one at a time begins a new file.
+ * Appends a line for each call. Calls never wait for the disk; lines that cannot be written are counted. Several
+ * gateways may share the file: each appends whole lines, and only one at a time starts a new file.
  */
 export class AuditLog {
   readonly #options: AuditLogOptions;
@@ -37,7 +37,7 @@ export class AuditLog {
   #waiting = 0;
   #dropped = 0;
   #failing = false;
-  /** Whether the last write stopped in the middle of a line. */
+  /** Whether the last write ended in the middle of a line. */
   #torn = false;
   #flushing: Promise<void> | undefined;
 
@@ -54,11 +54,11 @@ export class AuditLog {
     }
     this.#lines.push(line);
     this.#waiting += line.length;
-    // All lines of this turn of the event loop leave in one write.
+    // All lines of this turn of the event loop go out in one write.
     this.#flushing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#flush());
   }
 
-  /** Writes what is left, as far as the disk takes it soon. */
+  /** Writes the remaining lines, as far as the disk accepts them in time. */
   async close(): Promise<void> {
     await withTimeout(this.#flushing ?? Promise.resolve(), CLOSE_MS, () => undefined);
   }
@@ -86,7 +86,7 @@ export class AuditLog {
     this.#flushing = undefined;
   }
 
-  /** Says so once, until it works again. */
+  /** Logs a warning once, until writing works again. */
   #drop(count: number, reason: string): void {
     this.#dropped += count;
     if (this.#failing) return;
@@ -122,7 +122,7 @@ export class AuditLog {
     }
   }
 
-  /** Another gateway may have done it meanwhile. */
+  /** Another gateway may have done it already. */
   #rotate(): Promise<void> {
     const { file, maxBytes, files } = this.#options;
     return withFileLock(file, () => {
@@ -140,8 +140,8 @@ function gapOf(dropped: number): AuditRecord {
 }
 
 /**
- * Append, so that gateways do not write over each other. Links are not followed, and a pipe in the place of the file is
- * an error and not a wait. (Windows lacks the last two; a missing flag counts as 0.)
+ * O_APPEND keeps gateways from overwriting each other's lines. Links are not followed, and a pipe in place of the file
+ * is an error instead of a wait. (Windows lacks the last two; a missing flag counts as 0.)
  */
 const FLAGS =
   constants.O_WRONLY |

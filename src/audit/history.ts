@@ -3,11 +3,11 @@ import { StringDecoder } from 'node:string_decoder';
 import { isObject } from '../shared/is-object.ts';
 import type { AuditRecord } from './audit-record.ts';
 
-/** Which calls are meant. Default: all. */
+/** Which calls to show. Default: all. */
 export interface HistoryFilter {
   readonly server?: string | undefined;
   readonly tool?: string | undefined;
-  /** The name of the client, or of its principal. */
+  /** The name of the client, of its token, or of its user at an identity provider. */
   readonly client?: string | undefined;
   /** Only those that did not succeed. */
   readonly failed?: boolean;
@@ -19,33 +19,33 @@ export interface HistoryOptions {
   /** The current file of the audit log. */
   readonly file: string;
   readonly filter: HistoryFilter;
-  /** The name of a principal; undefined where it is not known. */
+  /** The name of a principal; undefined if it is unknown. */
   readonly principalName: (principal: string) => string | undefined;
 }
 
 const BLOCK = 64 * 1024;
-/** A longer line is not ours, in UTF-16 units. */
+/** Longer lines are not ours. In UTF-16 code units. */
 const LONGEST_LINE = 1024 * 1024;
 /** More files than anybody keeps. */
 const MOST_FILES = 1000;
 
-/** Reads the audit log, oldest call first, across its files, and then what is added to it. */
+/** Reads the audit log across its files, oldest call first, and then the lines that are added to it. */
 export class HistoryReader {
   readonly #options: HistoryOptions;
   #current: OpenLog | undefined;
-  /** Lines that are no records: cut by a full disk, or not ours. */
+  /** Lines that are not records: truncated by a full disk, or not ours. */
   unreadable = 0;
 
   constructor(options: HistoryOptions) {
     this.#options = options;
   }
 
-  /** All records that the filter lets through. */
+  /** All records that match the filter. */
   *all(): Generator<AuditRecord> {
     const { file } = this.#options;
     let oldest = 0;
     while (oldest < MOST_FILES && existsSync(`${file}.${oldest + 1}`)) oldest++;
-    // Opened before any is read: what is moved aside meanwhile is neither missed nor read twice.
+    // All files are opened before the first is read, so that a file renamed meanwhile is neither missed nor read twice.
     const logs = Array.from({ length: oldest + 1 }, (_, at) =>
       openLog(at === oldest ? file : `${file}.${oldest - at}`),
     );
@@ -62,7 +62,7 @@ export class HistoryReader {
     }
   }
 
-  /** Those that were added since. */
+  /** The records added since the last call. */
   *more(): Generator<AuditRecord> {
     const { file } = this.#options;
     if (this.#current !== undefined) yield* this.#matching(this.#current);
@@ -71,7 +71,7 @@ export class HistoryReader {
       now?.close();
       return;
     }
-    // What was added to the old file before the new one began.
+    // Lines that were added to the old file before the new one was started.
     if (this.#current !== undefined) yield* this.#matching(this.#current);
     this.#current?.close();
     this.#current = now;
@@ -96,24 +96,38 @@ export class HistoryReader {
     const { filter, principalName } = this.#options;
     const { server, tool, client, failed = false, since } = filter;
     if (since !== undefined && !(Date.parse(record.time) >= since)) return false;
-    // A gap may hide any call.
+    // Any call may be among the missing ones.
     if (record.dropped !== undefined) return true;
     if (server !== undefined && record.server !== server) return false;
     if (tool !== undefined && record.tool !== tool) return false;
     if (failed && record.outcome === 'ok') return false;
     if (client === undefined || record.client === client) return true;
-    return record.principal !== undefined && principalName(record.principal) === client;
+    const { principal } = record;
+    return (
+      principal !== undefined && [principal, principalName(principal), userIn(principal)].includes(client)
+    );
+  }
+}
+
+/** The user in a principal of an identity provider, such as `https://id.example.com alice`. */
+function userIn(principal: string): string | undefined {
+  const [, user] = principal.split(' ');
+  try {
+    return user && decodeURIComponent(user);
+  } catch {
+    // A long principal may have been cut inside an escape.
+    return undefined;
   }
 }
 
 interface OpenLog {
   readonly ino: number;
-  /** The whole lines that were not read yet. */
+  /** The complete lines that have not been read yet. */
   lines(): Generator<string>;
   close(): void;
 }
 
-/** Undefined for what is not there or no file. */
+/** Undefined if it does not exist or is not a file. */
 function openLog(file: string): OpenLog | undefined {
   let descriptor: number;
   let stats: Stats;

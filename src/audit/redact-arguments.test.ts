@@ -4,7 +4,7 @@ import { redactArguments } from './redact-arguments.ts';
 const redacted = (args: unknown, ...hidden: string[]): unknown =>
   redactArguments([Buffer.from(JSON.stringify(args))], new Set(hidden));
 
-test('what is secret by its name or named to be hidden is left out, at any depth', () => {
+test('members that are secret by name, or configured to be hidden, are left out at any depth', () => {
   expect(redacted({ a: [{ api_key: 'x', note: 'y', id: 7 }] }, 'note')).toEqual({
     a: [{ api_key: '[redacted]', note: '[redacted]', id: 7 }],
   });

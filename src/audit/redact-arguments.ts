@@ -1,16 +1,16 @@
 import { parseJson } from '../shared/parse-json.ts';
 import { isSecretName } from '../shared/secrets.ts';
 
-/** Longer ones are cut, in UTF-16 units of their JSON. */
+/** Longer ones are cut. In UTF-16 code units of their JSON. */
 const MAX_CHARS = 8192;
 const HIDDEN = '[redacted]';
 
-/** What is longer is not looked at, in bytes: hiding what is secret in megabytes would hold up everything else. */
+/** Larger arguments are not recorded at all, in bytes: hiding the secrets in megabytes would block everything else. */
 const MAX_WRITTEN = 64 * 1024;
 
 /**
- * Arguments as they may be recorded, from the bytes of their JSON: without what is secret by its name, or named to be hidden, at
- * any depth.
+ * Arguments as they may be recorded, from the bytes of their JSON. Hides members, at any depth, whose names suggest a
+ * secret or are in `hidden`.
  */
 export function redactArguments(written: readonly Buffer[], hidden: ReadonlySet<string>): unknown {
   const bytes = written.reduce((sum, { length }) => sum + length, 0);

@@ -1,35 +1,35 @@
-/** A server as a script can call it. */
+/** A server whose tools a script can call. */
 export interface ScriptServer {
   readonly name: string;
   readonly tools: readonly string[];
 }
 
-/** What a script may use. */
+/** The limits of a script. */
 export interface ScriptLimits {
-  /** How long it may take, in milliseconds. The time in which a user is asked does not count. Default 300000. */
+  /** How long it may run, in milliseconds, not counting the time a user takes to answer. Default 300000. */
   readonly timeoutMs: number;
-  /** How long it may compute, in milliseconds; waiting for tools does not count. Default 5000. */
+  /** CPU time it may use, in milliseconds; waiting for tools does not count. Default 5000. */
   readonly cpuMs: number;
-  /** Memory of the interpreter, in MiB. Default 64. */
+  /** Memory limit of the interpreter, in MiB. Default 64. */
   readonly memoryMb: number;
-  /** How many calls it may make. Default 1000. */
+  /** The most calls it may make. Default 1000. */
   readonly maxCalls: number;
-  /** How many calls may run at one time; more wait. Default 8. */
+  /** The most calls it may run at a time; further ones wait. Default 8. */
   readonly concurrency: number;
-  /** Longest result together with what it logs, in tokens. Default 10000. */
+  /** The longest result, including what the script logs, in tokens. Default 10000. */
   readonly maxTokens: number;
 }
 
-/** What a thread is given when it starts. */
+/** What a thread receives when it starts. */
 export interface ThreadData {
   readonly code: string;
   readonly servers: readonly ScriptServer[];
   readonly limits: ScriptLimits;
 }
 
-/** What the thread of a script says. */
+/** What a script's thread sends to the gateway. */
 export type ThreadMessage =
-  /** The script is computing, or waits. */
+  /** The script has started computing, or is waiting. */
   | { readonly kind: 'computing' }
   | { readonly kind: 'waiting' }
   /** `args`: a JSON object, as text. */
@@ -42,11 +42,11 @@ export type ThreadMessage =
     }
   | { readonly kind: 'ended'; readonly outcome: ScriptOutcome };
 
-/** What the thread is told: how a call ended. */
+/** What the gateway sends to the thread: how a call ended. */
 export type CallEnd =
   /** The response as it came, as JSON text with `result` or `error`. */
   | { readonly id: number; readonly response: string }
-  /** It never came to a response. */
+  /** The call got no response. */
   | { readonly id: number; readonly failure: string; readonly code: string };
 
 /** How a script ended. */
@@ -55,6 +55,6 @@ export interface ScriptOutcome {
   /** For the model: what the script returned and logged, or why it failed and where. */
   readonly text: string;
   readonly calls: number;
-  /** How long it computed, in milliseconds. */
+  /** CPU time it used, in milliseconds. */
   readonly cpuMs: number;
 }

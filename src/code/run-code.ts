@@ -21,15 +21,15 @@ import type { Scripts } from './scripts.ts';
 
 export interface RunCodeSettings {
   readonly scripts: Scripts;
-  /** Learns which tools were used. */
+  /** Learns which tools are used. */
   readonly finder: Pick<ToolFinder, 'used'>;
   readonly limits: () => ScriptLimits;
-  /** How long a script waits for servers that were never listed, in milliseconds. */
+  /** How long a script waits for servers whose tools have never been listed, in milliseconds. */
   readonly firstListMs: () => number;
   readonly log: Logger;
 }
 
-/** The tool `run_code`: runs a script of the client that calls the tools of all servers exposed as code. */
+/** The tool `run_code`: runs a script that calls tools of any server exposed as code. */
 export function runCode(settings: RunCodeSettings): OverallExposure {
   let entries: readonly CatalogEntry[] = [];
   const runner = new CodeRunner(settings, () => entries);
@@ -53,7 +53,7 @@ export function scriptedEntries(entries: readonly CatalogEntry[]): CatalogEntry[
   return entries.filter(({ exposure, offers }) => exposure.isScripted === true && offers.has('tools'));
 }
 
-/** The same for any number of servers, and short: it is paid for in every conversation. */
+/** The definition is the same for any number of servers, and short, because every conversation pays for it. */
 export function runCodeDefinition(name: string): string {
   return JSON.stringify({
     name,
@@ -64,7 +64,7 @@ export function runCodeDefinition(name: string): string {
   });
 }
 
-/** What ends a script. */
+/** What can end a script. */
 type ScriptBounds = Pick<ScriptOptions, 'limits' | 'time' | 'signal'>;
 
 /** Answers `run_code`. */
@@ -83,12 +83,12 @@ class CodeRunner {
   run(call: Call): void {
     call.assign(undefined, () => 'run_code');
     const limits = this.#settings.limits();
-    // The interpreter holds a response several times while it reads it.
+    // The interpreter holds several copies of a response while it reads it.
     const client = new ScriptClient(call, {
       maxBytes: (limits.memoryMb * 1024 * 1024) / 2,
       ended: (server, tool, outcome) => {
         this.#settings.log.debug('script call', { server, tool, outcome });
-        // What was called with success is found more easily next time.
+        // Successful calls make their tools easier to find next time.
         if (outcome === 'ok') this.#settings.finder.used(call.session.keeper, server, tool);
       },
     });
@@ -139,7 +139,7 @@ class CodeRunner {
     return outcome.ok ? { content } : { content, isError: true };
   }
 
-  /** What the script can call. A server that was never listed is, where the script names it. */
+  /** The servers a script can call. Lists the tools of a server that has never been listed if the script names it. */
   async #servers(code: string): Promise<ScriptServer[]> {
     const entries = scriptedEntries(this.#entries());
     const globals = serverIdentifiers(entries.map(({ source }) => source.name));

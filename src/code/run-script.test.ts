@@ -4,14 +4,14 @@ import { runScript } from './run-script.ts';
 import { LIMITS, run } from './script.cases.ts';
 import { startThread } from './threads.ts';
 
-test('a script gives what it returns, or what its last expression is', async () => {
+test('the result of a script is what it returns, or the value of its last expression', async () => {
   const texts = await Promise.all(
     [
       'return [1, 2].map((n) => n * 2)',
       'const a = 40;\na + 2',
       'await files.echo({ text: "hi" })',
       '"as it is"',
-      // Both at once, and promises that nobody waits for.
+      // Both at once, and promises that are never awaited.
       'const double = (n) => { return n * 2 };\ndouble(21)',
       'files.echo({ n: 1 })',
       '[1, 2].map((n) => files.echo({ n }))',
@@ -215,7 +215,7 @@ test('calls run side by side, up to the limit, and the rest waits', async () => 
   expect(most).toBe(3);
 });
 
-test('a call that is not awaited is waited for, and its failure is told', async () => {
+test('a call that is not awaited is waited for, and its failure is reported', async () => {
   let done = false;
   const { ok, text } = await run(
     'void files.echo({ n: 1 }).catch(() => 0); void files.echo({ n: 2 }).catch(() => 0); return "early"',
@@ -283,7 +283,7 @@ test('the time limit names what the script was waiting for; a held limit does no
   expect(held.text).toBe('at last');
 });
 
-test('what is too long is cut, and says so', async () => {
+test('a result that is too long is cut, and says so', async () => {
   const { text } = await run('return Array.from({ length: 5000 }, (_, n) => `row ${n}`)', {
     limits: { maxTokens: 200 },
   });

@@ -11,18 +11,21 @@ import type {
 } from './messages.ts';
 
 export interface ScriptOptions {
-  /** A thread that has run nothing yet. It is gone when the script has ended. */
+  /** A thread that has run nothing yet; it has exited by the time the script has ended. */
   readonly thread: Worker;
   /** TypeScript or JavaScript. */
   readonly code: string;
-  /** What it can call. */
+  /** The servers it can call. */
   readonly servers: readonly ScriptServer[];
   readonly limits: ScriptLimits;
-  /** Runs out when the script has taken too long. */
+  /** Expires when the script has run for too long. */
   readonly time: TimeLimit;
-  /** Runs a tool; resolves with the response as JSON text, with `result` or `error`. `args` is a JSON object, as text. */
+  /**
+   * Runs a tool; resolves with the response as JSON text, with `result` or `error`. `args` is the text of a JSON
+   * object.
+   */
   readonly call: (call: ScriptCall, signal: AbortSignal) => Promise<string>;
-  /** Stops it. */
+  /** Aborts the script. */
   readonly signal: AbortSignal;
 }
 
@@ -32,9 +35,7 @@ export interface ScriptCall {
   readonly args: string;
 }
 
-/**
- * Runs a script in its thread, and resolves when that thread is gone. Rejects only with the reason of the signal.
- */
+/** Runs a script in its thread and resolves once the thread has exited. Rejects only with the signal's reason. */
 export async function runScript(options: ScriptOptions): Promise<ScriptOutcome> {
   const run = new ScriptThread(options);
   try {
@@ -44,7 +45,7 @@ export async function runScript(options: ScriptOptions): Promise<ScriptOutcome> 
   }
 }
 
-/** The thread of one script, and the calls it makes. */
+/** The thread of one script, and the script's running calls. */
 class ScriptThread {
   readonly outcome: Promise<ScriptOutcome>;
   readonly #options: ScriptOptions;
@@ -75,7 +76,7 @@ class ScriptThread {
     this.#worker.postMessage(data);
   }
 
-  /** Ends the thread, with whatever it does, and cancels its calls. */
+  /** Terminates the thread, whatever it is doing, and cancels its calls. */
   async end(): Promise<void> {
     const { signal, time } = this.#options;
     signal.removeEventListener('abort', this.#stopped);
@@ -109,7 +110,7 @@ class ScriptThread {
     }
   }
 
-  /** Not everything that computes lets itself be interrupted. */
+  /** Some operations of the interpreter cannot be interrupted. */
   #watch(): void {
     const { cpuMs } = this.#options.limits;
     clearTimeout(this.#watchdog);

@@ -78,9 +78,9 @@ test('changed prototypes harm only the script, and no call gets past the checks'
      await 1;`,
     { call },
   );
-  // What came out of the interpreter was an object, or it did not get out.
+  // Either an object came out of the interpreter, or nothing did.
   for (const [, , args] of seen as string[][]) expect(JSON.parse(args ?? '')).toBeTypeOf('object');
-  // Nothing stays for the next script.
+  // Nothing is left for the next script.
   expect(
     (await run('return [JSON.stringify({ a: 1 }), typeof Array.prototype.shift, ({}).toJSON]')).text,
   ).toBe('["{\\"a\\":1}","function",null]');
@@ -206,7 +206,7 @@ whereThreadsShow('the gateway is not held up by scripts, and gets their threads 
   const turning = setInterval(() => turns++, 1);
   await Promise.all(Array.from({ length: 3 }, () => run('for (;;);', { limits: { cpuMs: 300 } })));
   clearInterval(turning);
-  // Where they ran in its own thread, there would be none in between.
+  // If scripts ran in this thread, there would be no turns in between.
   expect(turns).toBeGreaterThan(10);
   expect(threads()).toBeLessThanOrEqual(before);
 });

@@ -5,13 +5,13 @@ import { SwitchboardError } from '../shared/errors.ts';
 import { editedText, type Edit, type Message } from '../wire/index.ts';
 
 export interface ScriptClientOptions {
-  /** Longer responses would not fit into the memory of the script. */
+  /** The longest response that fits into the script's memory. */
   readonly maxBytes: number;
-  /** Called when a call has ended, with how. */
+  /** Called when a call has ended, with its outcome. */
   readonly ended: (server: string, tool: string, outcome: string) => void;
 }
 
-/** Who calls the tools of servers for a script. Responses stay text: the thread of the script reads them. */
+/** The client that calls tools on behalf of a script. Responses stay text: the script's thread parses them. */
 export class ScriptClient extends NestedClient {
   readonly #options: ScriptClientOptions;
 
@@ -20,7 +20,10 @@ export class ScriptClient extends NestedClient {
     this.#options = options;
   }
 
-  /** Calls a tool under the rules of its server; resolves with the response as JSON text. `args` is that of an object. */
+  /**
+   * Calls a tool under the rules of its server; resolves with the response as JSON text. `args` is the text of a JSON
+   * object.
+   */
   async run(entry: CatalogEntry, tool: string, args: string, signal: AbortSignal): Promise<string> {
     const { name: server } = entry.source;
     const path = `${server}.${tool}`;
@@ -55,7 +58,7 @@ export class ScriptClient extends NestedClient {
   }
 }
 
-/** Made once for each entry: it knows the tools of its server. */
+/** One for each entry, because a dispatcher knows the tools of its server. */
 const dispatchers = new WeakMap<CatalogEntry, ReturnType<typeof searchedDispatcher>>();
 
 function dispatcherOf(entry: CatalogEntry): ReturnType<typeof searchedDispatcher> {
@@ -63,9 +66,9 @@ function dispatcherOf(entry: CatalogEntry): ReturnType<typeof searchedDispatcher
   if (dispatcher === undefined) {
     dispatcher = searchedDispatcher(entry, {
       ownMembers: OWN_MEMBERS,
-      // It goes to the script, which needs all of it, and not to the model.
+      // The response goes to the script, which needs all of it, not to the model.
       reader: undefined,
-      // The members of a call are ours, so nothing is beside the arguments.
+      // We write the members of this call, so none can be beside the arguments.
       misplaced: (tool) => new SwitchboardError('ARGS_MISPLACED', `Tool '${tool}' was not run.`),
     });
     dispatchers.set(entry, dispatcher);

@@ -3,7 +3,7 @@ import { ScriptSlots } from './script-slots.ts';
 
 const never = new AbortController().signal;
 
-/** Who got in, in order. */
+/** Records who entered, in order. */
 function queue() {
   const slots = new ScriptSlots();
   const entered: string[] = [];

@@ -1,4 +1,4 @@
-/** How many scripts of one client run at one time, and how many of all. Each has a thread and its memory. */
+/** How many scripts run at a time: for one client, and in all. Each needs a thread and its memory. */
 const OF_ONE_CLIENT = 4;
 const OF_ALL = 16;
 
@@ -7,13 +7,13 @@ interface Waiting {
   readonly enter: () => void;
 }
 
-/** Lets scripts run in turn, so that no client takes the threads of the others. */
+/** Limits how many scripts run at a time, so that no client can take all threads. */
 export class ScriptSlots {
   readonly #running = new Map<object, number>();
   #waiting: readonly Waiting[] = [];
   #total = 0;
 
-  /** Resolves when a script of this client may run, with what to call when it has ended. */
+  /** Resolves when this client may run a script, with the function to call when the script has ended. */
   async enter(client: object, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {

@@ -16,7 +16,7 @@ export const LIMITS: ScriptLimits = {
 export interface ScriptSetup {
   readonly servers?: readonly ScriptServer[];
   readonly limits?: Partial<ScriptLimits>;
-  /** What becomes of a call: the response. Default: the arguments as structured content. */
+  /** Returns the response to a call. Default: the arguments as structured content. */
   readonly call?: (call: ScriptCall, signal: AbortSignal) => Promise<string> | string;
   readonly signal?: AbortSignal;
 }

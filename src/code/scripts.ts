@@ -3,12 +3,12 @@ import type { ScriptOptions } from './run-script.ts';
 import { ScriptSlots } from './script-slots.ts';
 import type { Threads } from './threads.ts';
 
-/** Runs the scripts of all clients. What runs them is loaded with the first. */
+/** Runs the scripts of all clients. The code for that is loaded with the first script. */
 export class Scripts {
   readonly #slots = new ScriptSlots();
   #loading: Promise<LoadedParts> | undefined;
 
-  /** `client`: whose script it is. */
+  /** `client` is the client the script belongs to. */
   async run(client: object, options: Omit<ScriptOptions, 'thread'>): Promise<ScriptOutcome> {
     const { runScript, threads } = await this.load();
     const { memoryMb } = options.limits;

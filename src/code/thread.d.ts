@@ -1,4 +1,4 @@
-/** The file of this name and all it imports, bundled by scripts/lib/thread.mjs, as the text of a script. */
+/** The text of the script that scripts/lib/thread.mjs bundles from the file of this name and everything it imports. */
 declare module '*.thread' {
   const source: string;
   export default source;

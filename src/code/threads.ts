@@ -1,22 +1,22 @@
 import { Worker } from 'node:worker_threads';
 import source from './thread/main.thread';
 
-/** How long a thread waits for the next script, in milliseconds. */
+/** How long an idle thread waits for the next script, in milliseconds. */
 const SPARE_MS = 60_000;
-/** For the responses of tools on their way into the interpreter, in MiB. */
+/** Heap for responses of tools on their way into the interpreter, in MiB. */
 const HEAP_MB = 256;
 /** Enough for the deepest recursion that the interpreter allows, in MiB. */
 const STACK_MB = 8;
 
 /**
- * Threads with an interpreter for one script each. After a script, the next thread is started ahead: that takes longer than
- * most scripts, and a client that has run one will soon run another.
+ * Threads with an interpreter, one for each script. The next thread is started right after a script: starting one takes
+ * longer than most scripts, and a client that has run one script will soon run another.
  */
 export class Threads {
   #spare: { readonly worker: Worker; readonly memoryMb: number } | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  /** A thread of its own for a script; the caller ends it. */
+  /** Returns a thread for one script; the caller terminates it. */
   take(memoryMb: number): Worker {
     const spare = this.#spare;
     this.#spare = undefined;
@@ -47,7 +47,7 @@ export function startThread(memoryMb: number): Worker {
   return new Worker(source, {
     eval: true,
     workerData: { memoryMb },
-    // It needs nothing of us, and our output is the protocol's.
+    // The thread needs no environment from us, and our stdout carries the protocol.
     env: {},
     argv: [],
     execArgv: [],

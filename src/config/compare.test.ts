@@ -135,7 +135,7 @@ test('an address written differently, and looks, are only shown differently', as
   );
 });
 
-test('a reference that gives the same value is written differently, and run the same', async () => {
+test('a reference with the same value changes the text of a definition, but not what runs', async () => {
   const referring = { ...entry, args: ['${SCRIPT}'] };
   expect(compareServers(await define(entry), await define(referring, {}, { SCRIPT: 'a.js' }))).toBe(
     'presentation',

@@ -14,11 +14,6 @@ export const NAMINGS = ['prefixed', 'plain'] as const;
 export const APPROVALS = ['ask', 'auto'] as const;
 /** The tools by which servers are added and taken away; while they exist, no compound tool may have such a name. */
 export const MANAGEMENT_TOOLS = ['add_server', 'remove_server', 'reload_server', 'list_servers'] as const;
-/** Signatures of tokens that a holder of the public keys cannot make. */
-export const ALGORITHMS = [
-  ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
-  ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
-] as const;
 /** How a service logs in to a server. */
 export const GRANTS = ['client_credentials', 'jwt_bearer'] as const;
 /** What a server can offer. */

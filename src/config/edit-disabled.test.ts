@@ -35,7 +35,7 @@ test('a setting that is false or duplicated is cleaned up', () => {
   );
 });
 
-test('what is on already stays as it is', () => {
+test('a server that is already enabled stays unchanged', () => {
   expect(withServerEnabled(TEXT, 'a')).toBe(TEXT);
   expect(withServerEnabled(TEXT, 'c')).toBe(TEXT);
 });

@@ -152,7 +152,7 @@ test('a duplicate key is changed where it takes effect and removed everywhere', 
   expect(withoutServer(text, 'a')).toBe('{"mcpServers":{"a":{}},"mcpServers":{"b":{}}}');
 });
 
-test('what is no configuration is refused as it is when it is loaded', () => {
+test('an invalid configuration is refused with the same error as on loading', () => {
   for (const text of ['', '{', '{"a": 1 "b": 2}', '{"mcpServers": {"a": {}, /* twice */ "a": {}}}']) {
     let expected: unknown;
     try {

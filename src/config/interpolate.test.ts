@@ -56,7 +56,7 @@ describe('secrets', () => {
     ]),
   );
 
-  test('what is filled in is never looked at again, whatever it holds', () => {
+  test('an inserted value is never expanded again', () => {
     expect(interpolate('Bearer ${secret:ODD}!', env, secrets)).toEqual({
       kind: 'text',
       text: `Bearer ${odd}!`,
@@ -75,7 +75,7 @@ describe('secrets', () => {
     expect(interpolate('${ODD}', env, secrets)).toMatchObject({ kind: 'unset', names: ['ODD'] });
   });
 
-  test('a default stands for what is not set, not for what cannot be read now', () => {
+  test('a default replaces a value that is not set, not one that cannot be read now', () => {
     expect(interpolate('${secret:NONE:-${NAME}}', env, secrets)).toEqual({ kind: 'text', text: 'value' });
     const failed = interpolate('${secret:LOCKED:-x} ${secret:NONE} ${GONE}', env, secrets);
     expect(failed.kind === 'text' ? '' : interpolationProblem(failed)).toBe(

@@ -241,7 +241,7 @@ test('where no file can be used, it is an error', async () => {
   await expect(load({ cwd: '/' })).rejects.toThrow(userFile);
 });
 
-test("what is said about a server of another project is no typo in the user's file", async () => {
+test("settings for a server of another project are not a typo in the user's file", async () => {
   const { load, projectFile } = person({ suites: { elsewhere: {} } }, { suites: { typo: {} } });
   const loaded = await load();
   expect(warningText(loaded)).toBe(`${projectFile}: suites.typo: unknown server.`);

@@ -1,16 +1,16 @@
 import type { ActionName, Actions, ConsoleEvent, Problem, Topic } from './protocol.ts';
 
 /**
- * What a gateway and a console say to each other on the control channel, once the console has asked to `watch`. Types only.
- * The gateway sends what it knows first, all of it, and what has changed after that. A request is
- * `{"id":1,"method":"…","params":{…}}`, and its response carries its id.
+ * What a gateway and a console send each other on the control channel after the console has asked to `watch`. Types
+ * only. The gateway first sends its whole state, then every change. A request is `{"id":1,"method":"…","params":{…}}`;
+ * its response has the same id.
  */
 export type FeedMessage =
   | { readonly events: readonly ConsoleEvent[] }
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: Problem };
 
-/** The actions that a gateway does itself. */
+/** The actions that a gateway carries out itself. */
 export type GatewayAction =
   | 'servers.start'
   | 'servers.stop'
@@ -29,6 +29,6 @@ export type GatewayAction =
 
 /** The parameters of each method. */
 export type FeedMethods = { readonly [M in GatewayAction & ActionName]: Actions[M]['params'] } & {
-  /** What is sent besides the gateway, its servers and its clients. */
+  /** Chooses what to send besides the gateway, its servers and its clients. */
   readonly topics: { readonly topics: readonly Topic[] };
 };

@@ -1,4 +1,4 @@
-/** The page that shows all gateways of this user, and what serves it. */
+/** The page that shows all gateways of this user, and the server behind it. */
 export type * from './protocol.ts';
 export type { FeedMessage, FeedMethods, GatewayAction } from './feed.ts';
 export { ConsoleModel } from './server/model.ts';

@@ -1,21 +1,20 @@
 /**
- * What the page of the console and the program that serves it say to each other. Types only: both sides are compiled
- * against them.
+ * The protocol between the page of the console and its server. Types only: both sides are compiled against them.
  *
- * - `GET /console/events` is one stream of server-sent events. The `data` of each is a JSON array of `ConsoleEvent`. The
+ * - `GET /console/events` is a stream of server-sent events. The `data` of each is a JSON array of `ConsoleEvent`. The
  *   first event of every connection is a `snapshot` that replaces everything; a page that reconnects needs to do no more.
- * - `POST /console/actions` takes an `ActionRequest` and returns an `ActionResponse`, both JSON. It needs the header
- *   `switchboard-console: 1`, which a page of another origin cannot send. The status is 200 for every answer to an action;
- *   401 means that the cookie is missing or no longer valid.
+ * - `POST /console/actions` takes an `ActionRequest` and returns an `ActionResponse`, both JSON. It requires the header
+ *   `switchboard-console: 1`, which a page of another origin cannot send. The status is 200 for every response to an
+ *   action; 401 means that the cookie is missing or no longer valid.
  *
- * Times are milliseconds since the epoch, sizes are bytes, and tokens are estimates. What is null is not known (yet).
+ * Times are milliseconds since the epoch, sizes are bytes, and tokens are estimates. Null means not known (yet).
  */
 
 // --- The stream ------------------------------------------------------------------------------------------------------
 
 export type ConsoleEvent =
   | { readonly type: 'snapshot'; readonly state: ConsoleState }
-  /** A gateway has appeared, or something of it has changed but its servers and clients. */
+  /** A gateway has appeared, or anything but its servers and clients has changed. */
   | { readonly type: 'gateway'; readonly gateway: GatewayInfo }
   | { readonly type: 'gateway-ended'; readonly gateway: GatewayId }
   | { readonly type: 'server'; readonly server: ServerInfo }
@@ -28,7 +27,7 @@ export type ConsoleEvent =
   | { readonly type: 'log'; readonly lines: readonly LogLine[] }
   /** From a tool that this page tries. */
   | { readonly type: 'trial'; readonly trial: string; readonly event: TrialEvent }
-  /** Where to log in to a server, while a login of this console waits for that; null when it waits no more. */
+  /** Where to log in to a server, while a login started by this console is waiting; null when it no longer is. */
   | {
       readonly type: 'login-page';
       readonly gateway: GatewayId;
@@ -36,10 +35,10 @@ export type ConsoleEvent =
       readonly page: LoginPage | null;
     }
   | { readonly type: 'projects'; readonly projects: readonly YardProject[] }
-  /** Too much came at once, and some calls or log lines were left out. */
+  /** Too many events came at once, so some calls or log lines were left out. */
   | { readonly type: 'left-out'; readonly calls: number; readonly lines: number };
 
-/** A page of an authorization server. It returns to a port of the machine that the console runs on. */
+/** A page of an authorization server. It redirects to a port of the machine on which the console runs. */
 export interface LoginPage {
   readonly url: string;
   readonly returnPort: number;
@@ -52,7 +51,7 @@ export interface WaitingLogin {
 }
 
 export interface ConsoleState {
-  /** Names this stream; part of actions that are about the stream itself. */
+  /** Identifies this stream; actions about the stream itself include it. */
   readonly stream: string;
   readonly version: string;
   /** Whether actions that change something are refused. */
@@ -64,9 +63,9 @@ export interface ConsoleState {
   readonly calls: readonly CallInfo[];
   /** The latest lines, the oldest first, at most 1,000; `logs.search` has more. */
   readonly log: readonly LogLine[];
-  /** Where to log in, while logins of this console wait for that. */
+  /** Where to log in, while logins started by this console are waiting. */
   readonly logins: readonly WaitingLogin[];
-  /** Empty until the topic `projects` was chosen with `stream.topics`. */
+  /** Empty until the topic `projects` is chosen with `stream.topics`. */
   readonly projects: readonly YardProject[];
 }
 
@@ -77,16 +76,16 @@ export interface GatewayInfo {
   readonly program: string;
   readonly pid: number;
   readonly since: number;
-  /** The configuration file, or the directory where there is none. */
+  /** The configuration file, or the directory if there is none. */
   readonly config: string;
   readonly directory: string | null;
   readonly files: readonly string[];
-  /** Where clients connect over HTTP; null where a host started it. */
+  /** Where clients connect over HTTP; null if a host started it. */
   readonly url: string | null;
   readonly memory: number | null;
-  /** False for a gateway of an earlier version: its servers are known and nothing else, and no action works on it. */
+  /** False for a gateway of an older version: only its servers are known, and no action works on it. */
   readonly live: boolean;
-  /** Whether it serves this page, so that it ends with it. */
+  /** Whether it serves this page, so that the page ends with it. */
   readonly serving: boolean;
 }
 
@@ -98,12 +97,12 @@ export type ServerInfoState =
       readonly kind: 'running';
       readonly since: number;
       readonly pid: number | null;
-      /** Why it shows nothing, or not as it is configured now. */
+      /** Why it exposes nothing, or does not use its latest configuration. */
       readonly problem: Problem | null;
     }
   | { readonly kind: 'failed'; readonly at: number; readonly problem: Problem }
   | { readonly kind: 'needs-login'; readonly problem: Problem }
-  /** Its entry is wrong, or its project is not allowed yet. */
+  /** Its entry is invalid, or its project is not allowed yet. */
   | { readonly kind: 'unusable'; readonly problem: Problem }
   | { readonly kind: 'stopped' };
 
@@ -115,21 +114,21 @@ export interface Problem {
 
 export type ServerExposure = 'suite' | 'flat' | 'search' | 'code' | 'hidden';
 
-/** Known by `gateway` and `name` together. */
+/** Identified by `gateway` and `name` together. */
 export interface ServerInfo {
   readonly gateway: GatewayId;
   readonly name: string;
   readonly state: ServerInfoState;
   readonly kind: 'stdio' | 'remote' | 'builtin' | 'unusable';
-  /** The command line or address, without secrets. */
+  /** Its command line or address, without secrets. */
   readonly command: string;
-  /** The file that defines it; null for one that was added at run time. */
+  /** The file that defines it; null if it was added at run time. */
   readonly file: string | null;
   readonly exposure: ServerExposure;
   /** Memory of all its processes. */
   readonly memory: number | null;
   readonly protocolVersion: string | null;
-  /** The name and version that the server gives itself. */
+  /** The name and version that the server reports. */
   readonly title: string | null;
   /** How many it offers of each kind. */
   readonly offers: {
@@ -138,19 +137,19 @@ export interface ServerInfo {
     readonly resourceTemplates: number | null;
     readonly prompts: number | null;
   };
-  /** What its tools cost every client: each under its own name, and as they are exposed now. */
+  /** What its tools cost each client: each under its own name, and as currently exposed. */
   readonly tokens: { readonly flat: number; readonly exposed: number } | null;
-  /** How many of its tools have changed, are new or hide something, and were not approved. */
+  /** How many of its tools have changed, are new or hide something, and are not approved. */
   readonly toReview: number;
-  /** Since this console watches. */
+  /** Since this console has been watching. */
   readonly calls: { readonly total: number; readonly failed: number; readonly running: number };
 }
 
-/** Known by `gateway` and `id` together. */
+/** Identified by `gateway` and `id` together. */
 export interface ClientInfo {
   readonly gateway: GatewayId;
   readonly id: string;
-  /** What it calls itself, such as `claude-code`. */
+  /** The name that it reports, such as `claude-code`. */
   readonly name: string | null;
   readonly version: string | null;
   readonly protocolVersion: string | null;
@@ -161,13 +160,13 @@ export interface ClientInfo {
   readonly runningCalls: number;
 }
 
-/** Known by `gateway` and `id` together. */
+/** Identified by `gateway` and `id` together. */
 export interface CallInfo {
   readonly gateway: GatewayId;
   readonly id: string;
   readonly client: string;
   readonly clientName: string | null;
-  /** Where it went; null for what the gateway answers itself. */
+  /** The server that handles it; null if the gateway itself does. */
   readonly server: string | null;
   /** `tools/call`, `resources/read`, … */
   readonly method: string;
@@ -177,31 +176,34 @@ export interface CallInfo {
   readonly subtool: string | null;
   readonly at: number;
   readonly requestBytes: number;
-  /** Null while it runs. */
+  /** Null while it is running. */
   readonly ms: number | null;
-  /** `ok`, `tool error`, `error`, `cancelled` (by its client) or an error code, such as `CANCELLED` (by a console); null while it runs. */
+  /**
+   * `ok`, `tool error`, `error`, `cancelled` (by its client) or an error code, such as `CANCELLED` (by a console); null
+   * while it is running.
+   */
   readonly outcome: string | null;
   readonly bytes: number | null;
 }
 
 export interface CallDetail extends CallInfo {
-  /** As JSON text, without secrets; null where they are too long or were not kept. */
+  /** JSON text without secrets; null if it is too long or was not recorded. */
   readonly arguments: KeptText | null;
   readonly result: KeptText | null;
 }
 
 export interface KeptText {
   readonly text: string;
-  /** How long it was before it was cut; equal to its length where it was not. */
+  /** Its length before it was cut. */
   readonly length: number;
 }
 
 export interface LogLine {
   readonly gateway: GatewayId;
-  /** Counts up within a gateway. */
+  /** Increases within a gateway. */
   readonly seq: number;
   readonly at: number;
-  /** The server whose stderr it is from; null for the gateway itself. */
+  /** The server whose stderr contained it; null for the gateway itself. */
   readonly server: string | null;
   readonly level: 'debug' | 'info' | 'warn' | 'error' | null;
   readonly text: string;
@@ -214,14 +216,17 @@ export type TrialEvent =
       readonly total: number | null;
       readonly message: string | null;
     }
-  /** The server asks: answer with `tools.answer`. `params` are those of the request (`elicitation/create`, `sampling/createMessage`). */
+  /**
+   * The server has sent a request: answer it with `tools.answer`. `params` are those of the request
+   * (`elicitation/create`, `sampling/createMessage`).
+   */
   | {
       readonly kind: 'request';
       readonly request: string;
       readonly method: string;
       readonly params: Readonly<Record<string, unknown>>;
     }
-  /** It no longer waits for an answer. */
+  /** The server no longer waits for an answer. */
   | { readonly kind: 'request-withdrawn'; readonly request: string }
   | { readonly kind: 'log'; readonly level: string; readonly data: unknown };
 
@@ -232,9 +237,9 @@ export interface YardProject {
   readonly branches: readonly YardBranch[];
   /** The names of the services that its file defines. */
   readonly defined: readonly string[];
-  /** Those that run or have ended by themselves. */
+  /** Services that are running or have exited by themselves. */
   readonly services: readonly YardService[];
-  /** The usual ports, and the branch that each leads to. */
+  /** The canonical ports, and the branch that each leads to. */
   readonly checkouts: readonly {
     readonly service: string;
     readonly branch: string;
@@ -261,7 +266,7 @@ export interface YardService {
   readonly url: string | null;
   readonly since: number | null;
   readonly errors: readonly string[];
-  /** Who listens on its port instead of it. */
+  /** The process that listens on its port instead of it. */
   readonly holder: { readonly pid: number | null; readonly address: string } | null;
 }
 
@@ -284,7 +289,7 @@ interface OfServer {
   readonly server: string;
 }
 
-/** What a command of the command line printed with `--json`. */
+/** What a command prints with `--json`. */
 export type CommandResult = Readonly<Record<string, unknown>>;
 
 interface Action<P, R> {
@@ -292,42 +297,45 @@ interface Action<P, R> {
   readonly result: R;
 }
 
-/** By name; those marked (reads) also work with `--read-only`. */
+/** By name; actions marked (reads) also work with `--read-only`. */
 export interface Actions {
   /** (reads) What this stream carries besides gateways, servers and clients. Default: nothing. */
   readonly 'stream.topics': Action<{ readonly stream: string; readonly topics: readonly Topic[] }, null>;
 
   readonly 'servers.start': Action<OfServer, null>;
-  /** Its next call starts it again. */
+  /** Stops a server; its next call starts it again. */
   readonly 'servers.stop': Action<OfServer, null>;
-  /** Starts it again by the same definition. */
+  /** Restarts a server with the same definition. */
   readonly 'servers.reload': Action<OfServer, null>;
   readonly 'servers.enable': Action<OfServer, CommandResult>;
   readonly 'servers.disable': Action<OfServer, CommandResult>;
   readonly 'servers.remove': Action<OfServer, CommandResult>;
-  /** (reads) What would be added: from a command line, a package name, an address or JSON of any host. */
+  /** (reads) The servers in a text: a command line, a package name, an address or JSON of any host. */
   readonly 'servers.parse': Action<{ readonly text: string }, { readonly servers: readonly ServerToAdd[] }>;
   readonly 'servers.add': Action<
     { readonly gateway: GatewayId; readonly server: ServerToAdd },
     CommandResult
   >;
-  /** (reads) Its entry as it stands in its file; secrets are replaced by `HiddenSecret`, which `servers.edit` leaves as they are. */
+  /**
+   * (reads) The entry as it is in its file. Secrets are replaced by `HiddenSecret`, which `servers.edit` leaves
+   * unchanged.
+   */
   readonly 'servers.entry': Action<OfServer, { readonly file: string; readonly entry: EntryJson }>;
   /** Replaces the entry. */
   readonly 'servers.edit': Action<OfServer & { readonly entry: EntryJson }, CommandResult>;
   /** (reads) The JSON Schema of an entry, with descriptions. */
   readonly 'servers.schema': Action<Empty, Readonly<Record<string, unknown>>>;
-  /** Logs in: the stream says at which page, and it ends when that is done. */
+  /** Logs in and resolves when that is done; the stream says at which page. */
   readonly 'servers.login': Action<OfServer, CommandResult>;
   readonly 'servers.logout': Action<OfServer, CommandResult>;
-  /** (reads) Its tools that are not as they were when they were first used. Starts nothing. */
+  /** (reads) The tools that have changed since their first use. Starts nothing. */
   readonly 'servers.trust': Action<OfServer, ServerTrust>;
-  /** Approves what a tool says, if that is still what `hash` stands for. */
+  /** Approves the current definition of a tool, if `hash` still matches it. */
   readonly 'servers.approve': Action<OfServer & { readonly tool: string; readonly hash: string }, null>;
-  /** Reads the configuration of a gateway again. */
+  /** Reloads the configuration of a gateway. */
   readonly 'gateways.reload': Action<{ readonly gateway: GatewayId }, null>;
 
-  /** (reads) Older calls, the newest first: those before `before`, which is the last of the page before. */
+  /** (reads) Older calls, the newest first: those before `before`, the last call of the previous page. */
   readonly 'calls.list': Action<CallFilter, { readonly calls: readonly CallInfo[]; readonly more: boolean }>;
   /** (reads) */
   readonly 'calls.get': Action<OfCall, CallDetail>;
@@ -335,7 +343,10 @@ export interface Actions {
 
   /** (reads) The tools of a server under their own names, with schemas. Starts the server. */
   readonly 'tools.list': Action<OfServer, { readonly tools: readonly ToolInfo[] }>;
-  /** Runs a tool; ends with its result. `trial` is a name that the page chooses: events and `tools.cancel` carry it. */
+  /**
+   * Runs a tool and resolves with its result. `trial` is a name that the page chooses, used in events and
+   * `tools.cancel`.
+   */
   readonly 'tools.call': Action<
     OfServer & {
       readonly stream: string;
@@ -346,7 +357,7 @@ export interface Actions {
     { readonly result: Readonly<Record<string, unknown>>; readonly ms: number }
   >;
   readonly 'tools.cancel': Action<{ readonly trial: string }, null>;
-  /** Answers a request of the server; `result` as MCP defines it for the method, or `error` to refuse. */
+  /** Answers a request of the server: `result` as MCP defines it for the method, or `error` to refuse. */
   readonly 'tools.answer': Action<
     {
       readonly trial: string;
@@ -363,7 +374,7 @@ export interface Actions {
     { readonly contents: readonly unknown[] }
   >;
 
-  /** (reads) What a client sees, or would see if these servers were exposed otherwise. `client` null: any client. */
+  /** (reads) What a client sees, or would see if these servers were exposed differently. `client` null: any client. */
   readonly 'lists.get': Action<
     {
       readonly gateway: GatewayId;
@@ -378,7 +389,7 @@ export interface Actions {
 
   /** (reads) */
   readonly 'hosts.list': Action<Empty, { readonly hosts: readonly HostInfo[] }>;
-  /** (reads) What a change would do to the files of a host. */
+  /** (reads) How a change would modify the files of a host. */
   readonly 'hosts.preview': Action<HostChangeRequest, HostChangeResult>;
   readonly 'hosts.change': Action<HostChangeRequest, HostChangeResult>;
 
@@ -387,7 +398,7 @@ export interface Actions {
   readonly 'services.start': Action<OfServices, CommandResult>;
   readonly 'services.stop': Action<OfServices, CommandResult>;
   readonly 'services.restart': Action<OfServices, CommandResult>;
-  /** Makes the usual ports lead to a branch. */
+  /** Makes the canonical ports lead to a branch. */
   readonly 'projects.checkout': Action<
     { readonly directory: string; readonly branch: string },
     CommandResult
@@ -399,14 +410,14 @@ export interface Actions {
       readonly lines: readonly { readonly branch: string; readonly service: string; readonly text: string }[];
     }
   >;
-  /** (reads) Who listens on a port of this machine. */
+  /** (reads) Which process listens on a port of this machine. */
   readonly 'ports.holder': Action<{ readonly port: number }, { readonly holders: readonly PortHolderInfo[] }>;
 
-  /** (reads) Lines that contain `text`, in any case, the newest first. */
+  /** (reads) Lines that contain `text`, ignoring case, the newest first. */
   readonly 'logs.search': Action<
     {
       readonly gateway?: GatewayId;
-      /** null: of the gateway itself. Default: all. */
+      /** null: the gateway itself. Default: all. */
       readonly server?: string | null;
       readonly text?: string;
       readonly limit?: number;
@@ -418,8 +429,8 @@ export interface Actions {
 type Empty = Readonly<Record<string, never>>;
 
 /**
- * `calls` are recorded only while some page has chosen them, and so is the log, but for its last 200 lines: they are there
- * when a page chooses `logs`.
+ * Calls are recorded only while a page has chosen `calls`. So is the log, except for its last 200 lines, which are
+ * always available when a page chooses `logs`.
  */
 export type Topic = 'calls' | 'logs' | 'projects';
 
@@ -432,7 +443,7 @@ export interface CallFilter {
   readonly gateway?: GatewayId;
   readonly client?: string;
   readonly server?: string;
-  /** Part of the name, in any case. */
+  /** Part of the name, ignoring case. */
   readonly name?: string;
   readonly failed?: boolean;
   readonly before?: { readonly gateway: GatewayId; readonly call: string };
@@ -447,7 +458,7 @@ export interface ServerToAdd {
 /** An entry of `mcpServers` in a configuration file. */
 export type EntryJson = Readonly<Record<string, unknown>>;
 
-/** Stands for a secret in an entry. */
+/** Replaces a secret in an entry. */
 export type HiddenSecret = '••••••••';
 
 export interface ToolInfo {
@@ -462,30 +473,30 @@ export interface ToolInfo {
 export interface ServerTrust {
   /** What happens to changed tools. */
   readonly pin: 'warn' | 'block' | 'off';
-  /** When its tools were first used; null: they were not. ISO date. */
+  /** When its tools were first used, as an ISO date; null if they never were. */
   readonly since: string | null;
-  /** Why nothing of it can be compared. */
+  /** Why its tools cannot be compared. */
   readonly problem: string | null;
   /** Whether it has more tools than can be remembered. */
   readonly overflow: boolean;
   readonly tools: readonly ToolToReview[];
 }
 
-/** With all invisible characters made visible. */
+/** A tool to review, with all invisible characters made visible. */
 export interface ToolToReview {
   readonly name: string;
-  /** Its name as it is, for `servers.approve`. */
+  /** Its exact name, for `servers.approve`. */
   readonly id: string;
   readonly state: 'changed' | 'restored' | 'new' | 'suspicious';
-  /** Of what it says now. */
+  /** The hash of its current definition. */
   readonly hash: string;
   /** How often it has changed. */
   readonly changes: number;
   /** ISO date. */
   readonly since: string | null;
-  /** What is wrong with it, as the ends of sentences. */
+  /** What is suspicious about it, as the ends of sentences. */
   readonly findings: readonly string[];
-  /** From what holds to what it says now, as a unified diff; null where that is not kept. */
+  /** A unified diff from the approved to the current definition; null if they are not stored. */
   readonly diff: string | null;
 }
 
@@ -495,9 +506,9 @@ export interface SeenLists {
   readonly resources: readonly SeenItem[];
   readonly resourceTemplates: readonly SeenItem[];
   readonly prompts: readonly SeenItem[];
-  /** What a host puts into its prompt: instructions and tools. */
+  /** The tokens that a host puts into its prompt: instructions and tools. */
   readonly tokens: number;
-  /** Servers whose lists are not known, because they have not run yet. */
+  /** Servers whose lists are unknown, because they have never run. */
   readonly unknown: readonly string[];
 }
 
@@ -510,7 +521,7 @@ export interface SeenItem {
   readonly name: string;
   /** Null for tools of the gateway itself. */
   readonly server: string | null;
-  /** As it is sent, as JSON text. */
+  /** The exact JSON text that is sent. */
   readonly definition: string;
   readonly tokens: number;
 }
@@ -529,7 +540,7 @@ export interface HostFileInfo {
   readonly servers: readonly string[];
   /** Whether it loads Switchboard. */
   readonly installed: boolean;
-  /** Whether `eject` can give it back what it had. */
+  /** Whether `eject` can restore what it had. */
   readonly takenOver: boolean;
   /** Why it cannot be read. */
   readonly problem: string | null;
@@ -541,14 +552,14 @@ export interface HostChangeRequest {
 }
 
 export interface HostChangeResult {
-  /** What changes in which file, as a unified diff without secrets. */
+  /** The changes to each file, as a unified diff without secrets. */
   readonly files: readonly { readonly path: string; readonly diff: string }[];
   readonly notes: readonly string[];
-  /** Whether it was done. */
+  /** Whether the change was made. */
   readonly done: boolean;
 }
 
-/** Of all services or branches where they are not named. */
+/** Applies to all services or branches if they are not named. */
 interface OfServices {
   readonly directory: string;
   readonly branch?: string;

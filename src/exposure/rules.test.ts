@@ -56,7 +56,7 @@ test('a new name that another tool already has is reported with both', () => {
   expect(toolSettingWarnings(settings, listing('read'))).toEqual([]);
 });
 
-test('named fields are left out of what is logged, however deep, and the rest is bounded', () => {
+test('named fields are left out of log messages at any depth, and the rest is limited', () => {
   const fields = new Set(['token']);
   expect(redacted({ a: 1, token: 'x', b: [{ token: { c: 1 } }] }, fields)).toBe(
     '{"a":1,"token":"[redacted]","b":[{"token":"[redacted]"}]}',

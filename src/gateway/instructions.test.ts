@@ -10,7 +10,7 @@ test('each server speaks under its name, after our own words', () => {
   expect(combineInstructions('', [said('a', '')], 1000)).toBe('');
 });
 
-test('the budget holds, the short are whole and the long share what is left', () => {
+test('the budget holds: short texts stay whole, and long ones share the rest', () => {
   const text = combineInstructions(
     '',
     [said('a', 'short'), said('b', 'x'.repeat(900)), said('c', 'y'.repeat(900))],

@@ -51,7 +51,7 @@ function harness({ close = () => Promise.resolve() }: { close?: () => Promise<vo
   return { source, made, errors, answered, request };
 }
 
-test('each tool call has a source of its own, which is closed after it; the rest shares one', async () => {
+test('each tool call has its own source, which is closed afterwards; other requests share one', async () => {
   const { made, request, answered } = harness();
   const [one, two] = [request(1), request(2)];
   request(3, 'resources/read');

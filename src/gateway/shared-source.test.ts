@@ -179,7 +179,7 @@ test('what the answer of a call names belongs to the source its gateway knows', 
   expect(requests.map((call) => call.source)).toEqual([joined]);
 });
 
-test('replaced, it ends with the reason, and everybody goes on with the new one', async () => {
+test('a replaced source ends with the reason, and all clients continue with the new one', async () => {
   const [old, fresh] = [behind(), behind()];
   const shared = sharedBy(old.source, fresh.source);
   const [one, two] = [user(shared), user(shared)];

@@ -26,7 +26,7 @@ function hang(gate: StartLimiter, name: string, urgent = false) {
 
 const settled = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
 
-test('so many start at one time; the next begins when one of them is there', async () => {
+test('a limited number start at a time; the next one starts when one of them is running', async () => {
   const gate = new StartLimiter({ concurrency: 2 });
   let up = (): void => undefined;
   const first = gate.run({ name: 'a', run: () => new Promise<void>((resolve) => (up = resolve)) });
@@ -39,7 +39,7 @@ test('so many start at one time; the next begins when one of them is there', asy
   expect(third.begun).toBe(true);
 });
 
-test('one that only waits gives its place up, once', async () => {
+test('a start that leaves frees its place, but only once', async () => {
   const gate = new StartLimiter({ concurrency: 1 });
   const idle = hang(gate, 'idle');
   const [second, third] = [hang(gate, 'b'), hang(gate, 'c')];
@@ -60,7 +60,7 @@ test('a source with waiting calls goes first', async () => {
   expect([background.begun, wanted.begun]).toEqual([false, true]);
 });
 
-test('one that hangs gives its place up after a while, and the next time almost at once', async () => {
+test('a start that hangs gives up its place after a while, and the next time almost immediately', async () => {
   const gate = new StartLimiter({ concurrency: 1, slotMs: 4000 });
   hang(gate, 'hanging');
   const next = hang(gate, 'other');

@@ -20,7 +20,7 @@ test('a tool that nothing is said about keeps its text to the letter', () => {
   expect(tools[0]?.component.text).toBe(text);
 });
 
-test('what is not admitted is neither listed nor found', () => {
+test('tools that are filtered out are neither listed nor found', () => {
   const filtered = filterTools(
     listing('{"name":"a"}', '{"name":"b"}'),
     rules({}, (tool) => tool === 'b'),

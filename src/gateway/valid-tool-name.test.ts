@@ -18,7 +18,7 @@ test('everything else becomes a valid name, always the same one', () => {
   );
 });
 
-test('names that differ only in what is replaced or cut stay apart', () => {
+test('names that differ only in replaced or cut characters stay different', () => {
   expect(validToolName('a b')).not.toBe(validToolName('a/b'));
   expect(validToolName(`${'x'.repeat(80)}1`)).not.toBe(validToolName(`${'x'.repeat(80)}2`));
   expect(validToolName('')).toMatch(/^_/);

@@ -19,21 +19,21 @@ import { HookThread, type HookName } from './hook-thread.ts';
 
 interface CallHooksOptions {
   readonly modules: readonly HookModule[];
-  /** Takes each line that a module prints. */
+  /** Receives each line that a module prints. */
   readonly print: (line: string) => void;
   /** How long a hook may take, in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** What a hook gets to see of a call. */
+/** What a hook sees of a call. */
 interface HookEvent {
   readonly server: string;
-  /** The tool by the name that its server gave it. Absent for the result of a task. */
+  /** The tool, by its server's own name. Absent for the result of a task. */
   readonly tool?: string | undefined;
   readonly client?: string | undefined;
 }
 
-/** Has modules look at every call of a tool and at its result. The last one has the last word. */
+/** Passes every tool call and its result through the hooks of the modules. The last module has the last word. */
 export class CallHooks {
   readonly #threads: readonly { readonly module: HookModule; readonly thread: HookThread }[];
 
@@ -41,7 +41,7 @@ export class CallHooks {
     this.#threads = modules.map((module) => ({ module, thread: new HookThread({ ...module, ...options }) }));
   }
 
-  /** Passes a call on as the hooks want it, or refuses it. */
+  /** Passes a call on with the hooks' changes, or refuses it. */
   handle(edits: Edit[], call: Call, source: Source, pass: Source['request']): void {
     this.#handle(edits, call, source.name, pass).catch((error: unknown) => call.fail(asFailure(error, call)));
   }
@@ -51,7 +51,7 @@ export class CallHooks {
   }
 
   async #handle(edits: Edit[], call: Call, server: string, pass: Source['request']): Promise<void> {
-    // It was just checked, and is once more with its edits: in another turn where it is long.
+    // It was checked just now and is checked again with its edits; a long one gets a new turn of the event loop.
     if (call.request.length > MAX_PARSED) await new Promise<void>(inLaterTurn);
     const sent =
       edits.length === 0
@@ -73,7 +73,7 @@ export class CallHooks {
     pass(wanted === undefined ? edits : withArguments(call, edits, wanted), call);
   }
 
-  /** The arguments as the hooks want them; undefined: as they are. */
+  /** The arguments that the hooks want; undefined to leave them unchanged. */
   async #before(event: HookEvent, given: readonly Buffer[], call: Call): Promise<Bytes | undefined> {
     let wanted: Buffer | undefined;
     for (const { file, thread } of this.#having('beforeCall')) {
@@ -85,7 +85,7 @@ export class CallHooks {
       wanted = answer.json;
     }
     if (wanted === undefined) return undefined;
-    // A module could reach what checks it in its thread.
+    // Checked here, because a module could tamper with a check in its thread.
     const read = readObject(wanted);
     if (read === undefined) throw new Error('they returned no JSON');
     return read;
@@ -98,7 +98,7 @@ export class CallHooks {
     args: readonly Buffer[],
     call: Call,
   ): Promise<Message | SwitchboardError> {
-    // What a server refused has no result.
+    // A call that the server refused has no result.
     const given = answer.pieces(Server.result);
     if (answer.has(Server.error) || given === undefined) return answer;
     try {
@@ -116,7 +116,7 @@ export class CallHooks {
     }
   }
 
-  /** The modules that have a hook, in the order they run. */
+  /** The modules that have a hook, in the order in which they run. */
   #having(name: HookName): readonly { readonly file: string; readonly thread: HookThread }[] {
     return this.#threads
       .filter(({ module }) => module.hooks.includes(name))

@@ -5,24 +5,24 @@ import { printableLine } from '../shared/printable.ts';
 export type HookName = 'beforeCall' | 'afterCall';
 
 export interface HookThreadOptions {
-  /** The module, as it is now. */
+  /** The URL of the module's current version. */
   readonly address: string;
-  /** The same for people. */
+  /** The path of the module, for people. */
   readonly file: string;
   /** How long a hook may take, in milliseconds. */
   readonly timeoutMs: number;
-  /** Takes each line that the module prints. */
+  /** Receives each line that the module prints. */
   readonly print: (line: string) => void;
 }
 
-/** A thread that does not answer at all is in an endless loop. In milliseconds. */
+/** A thread that does not respond for this long is in an endless loop. In milliseconds. */
 const BLOCKED_MS = 1000;
-/** What a hook may return, as JSON, in bytes. */
+/** Limit for what a hook returns, in bytes of JSON. */
 const MOST_RETURNED = 16 * 1024 * 1024;
-/** A hook that takes more memory ends its thread, in megabytes. */
+/** A thread that uses more memory is terminated, in megabytes. */
 const MEMORY_MB = 512;
 
-/** What a hook wants: to refuse, with its reason, or something else in the place of the arguments or the result. */
+/** What a hook decides: to refuse, with a reason, or to replace the arguments or the result. */
 type HookAnswer = { readonly refuse: string } | { readonly json: Buffer };
 
 /** JSON texts as bytes, each in pieces: the arguments of a call, and its result. */
@@ -34,9 +34,9 @@ interface Waiting {
 }
 
 /**
- * Runs the hooks of one module in a thread of its own: one that never returns, takes all memory or ends its process is
- * stopped there, while the gateway goes on. It starts with the first call, and again after it was stopped. Values go
- * there and come back as bytes, for they may have megabytes: only the thread makes text and objects of them.
+ * Runs the hooks of one module in a thread of its own. One that never returns, uses up its memory or ends its process
+ * is stopped there, while the gateway goes on. The thread starts with the first call, and again after it was stopped.
+ * Values travel as bytes, because they may have megabytes: only the thread turns them into text and objects.
  */
 export class HookThread {
   readonly #options: HookThreadOptions;
@@ -51,8 +51,8 @@ export class HookThread {
   }
 
   /**
-   * What a hook wants, given an event as JSON text and what belongs to it as bytes; undefined: nothing. Throws HOOK_FAILED in
-   * every other case.
+   * What a hook decides about an event, given as JSON text, with its values as bytes; undefined: nothing. Throws
+   * HOOK_FAILED in every other case.
    */
   run(name: HookName, event: string, values: HookValues): Promise<HookAnswer | undefined> {
     const { timeoutMs, file } = this.#options;
@@ -87,7 +87,7 @@ export class HookThread {
     });
   }
 
-  /** Ends it as soon as no hook runs. A call that began before may still bring its result. */
+  /** Ends the thread as soon as no hook runs. A call that began earlier may still bring its result. */
   close(): void {
     this.#closed = true;
     this.#stopIfIdle();
@@ -103,7 +103,7 @@ export class HookThread {
       eval: true,
       workerData: address,
       execArgv: [],
-      // Ours belongs to the protocol.
+      // Our own stdout belongs to the protocol.
       stdout: true,
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
@@ -122,7 +122,7 @@ export class HookThread {
     return worker;
   }
 
-  /** What arrives is made by code of ours, in a thread where other code runs too. */
+  /** Our code creates these answers, but in a thread where other code runs too. */
   #take(answer: unknown): void {
     if (typeof answer !== 'object' || answer === null) return;
     const { id, refuse, json, error, pong } = answer as Readonly<Record<string, unknown>>;
@@ -157,7 +157,7 @@ export class HookThread {
   }
 }
 
-/** In memory of its own, which can be handed over to a thread. */
+/** A copy in memory of its own, which can be transferred to a thread. */
 function copyOf(pieces: readonly Buffer[]): Uint8Array<ArrayBuffer> {
   const copy = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let filled = 0;
@@ -181,7 +181,7 @@ function reasonOf(error: unknown): string {
   return printableLine(said).slice(0, LONGEST_REASON).replace(/\.$/, '');
 }
 
-/** Runs a hook for each message. In place of a file, for programs are one file each. */
+/** Runs a hook for each message. It is text and not a file, because each program is a single file. */
 const PROGRAM = `
   const { parentPort, workerData } = require('node:worker_threads');
   const post = parentPort.postMessage.bind(parentPort);

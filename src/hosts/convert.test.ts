@@ -181,7 +181,7 @@ test('a program keeps its directory, flags and tool lists; losses are reported',
   );
 });
 
-test('what is no server is left out', () => {
+test('entries that are not servers are left out', () => {
   expect(entryOf('cursor', 'x')).toBe('it is not an object');
   expect(entryOf('cursor', {})).toBe('it has no command and no URL');
   expect(entryOf('cursor', { command: 'c', args: [{}] })).toBe(

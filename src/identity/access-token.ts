@@ -1,22 +1,22 @@
 import { errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 
-/** What an access token says, once it is checked. */
+/** The claims of an access token that has been checked. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A token is not accepted. The message is the end of a sentence; it never repeats the token. */
+/** A token is not accepted. The message is the end of a sentence and never contains the token. */
 export class TokenRejected extends Error {}
 
 export interface AccessTokenRules {
   readonly issuer: string;
-  /** One of them must be in `aud`. */
+  /** `aud` must contain one of them. */
   readonly audience: readonly string[];
-  /** The algorithms of signatures; asymmetric ones only. */
+  /** The accepted signature algorithms; asymmetric ones only. */
   readonly algorithms: readonly string[];
-  /** How much clocks may differ, in seconds. */
+  /** How far clocks may differ, in seconds. */
   readonly clockTolerance: number;
 }
 
-/** The claims of a JWT that the issuer has signed for us. Throws TokenRejected, or IssuerUnavailable. */
+/** The claims of a JWT that the issuer has signed for us. Throws TokenRejected or IssuerUnavailable. */
 export async function verifyJwt(
   token: string,
   keys: JWTVerifyGetKey,
@@ -57,7 +57,7 @@ function reasonOf(error: errors.JOSEError): string {
   return 'it is malformed';
 }
 
-/** The scopes of a token: `scope` with spaces between them, or `scp`. */
+/** The scopes of a token: `scope`, separated by spaces, or `scp`. */
 export function scopesOf({ scope, scp }: Claims): ReadonlySet<string> {
   const said = scope ?? scp;
   const list: readonly unknown[] = Array.isArray(said)

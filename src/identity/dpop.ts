@@ -8,25 +8,25 @@ export interface BoundRequest {
   /** The DPoP header. */
   readonly proof: string | undefined;
   readonly method: string;
-  /** As the client sees it, without the query. */
+  /** The URL as the client sees it, without the query. */
   readonly url: string;
 }
 
 /** How old a proof may be, in milliseconds, and how far in the future. */
 const PROOF_MS = 60_000;
-/** So many proofs are remembered. With more at one time, none is accepted until old ones end. */
+/** How many proofs are remembered. While there are more, none is accepted until old ones expire. */
 const MOST_PROOFS = 100_000;
-/** The longest id of a proof that is accepted, in characters. */
+/** The longest accepted id of a proof, in characters. */
 const MAX_ID_CHARS = 256;
 
 /** A proof of possession is not accepted. The message is the end of a sentence. */
 export class ProofRejected extends TokenRejected {}
 
-/** Checks that who sends a token has the key it is bound to (RFC 9449). A proof is accepted once. */
+/** Checks that the sender of a token has the key it is bound to (RFC 9449). Each proof is accepted once. */
 export class ProofChecker {
   readonly #algorithms: readonly string[];
   readonly #toleranceMs: number;
-  /** The proofs that were seen, with the time they end; the oldest first. */
+  /** The proofs seen so far, with their expiry; the oldest first. */
   readonly #seen = new Map<string, number>();
 
   constructor(algorithms: readonly string[], toleranceMs: number) {
@@ -70,10 +70,10 @@ export class ProofChecker {
     }
   }
 
-  /** No proof lets in twice while it is young enough to. */
+  /** Rejects a proof that is used a second time before it expires. */
   #remember(id: string, endsAt: number): void {
     const now = Date.now();
-    // They end about in the order they come.
+    // They expire roughly in the order in which they arrive.
     for (const [seen, end] of this.#seen) {
       if (end > now) break;
       this.#seen.delete(seen);

@@ -2,12 +2,12 @@ import { TokenRejected, type AccessTokenRules, type Claims } from './access-toke
 import { fetchJson, IssuerUnavailable, type BoundedFetch, type Issuer } from './issuer.ts';
 
 export interface IntrospectionSettings {
-  /** The client that this gateway is for the issuer. */
+  /** The client as which this gateway authenticates to the issuer. */
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Default: as the metadata of the issuer says. */
+  /** Default: as the issuer's metadata says. */
   readonly endpoint?: string | undefined;
-  /** How long an answer is used, in milliseconds. */
+  /** How long a response is used, in milliseconds. */
   readonly cacheMs: number;
 }
 
@@ -18,7 +18,7 @@ export interface Introspection {
   readonly fetch: BoundedFetch;
 }
 
-/** What the issuer says of a token (RFC 7662). Throws TokenRejected, or IssuerUnavailable. */
+/** The issuer's response about a token (RFC 7662). Throws TokenRejected or IssuerUnavailable. */
 export async function introspect(
   token: string,
   { settings, issuer, rules, fetch }: Introspection,
@@ -40,7 +40,7 @@ export async function introspect(
   return claims;
 }
 
-/** The answer is about a token of this issuer, for us, at this time. */
+/** Checks that the token is from this issuer, for us, and valid now. */
 function checkClaims(
   { active, iss, aud, exp, nbf }: Claims,
   { issuer, audience, clockTolerance }: Introspection['rules'],
@@ -55,7 +55,7 @@ function checkClaims(
   if (typeof nbf === 'number' && nbf - clockTolerance > now) throw new TokenRejected('it is not valid yet');
 }
 
-/** As RFC 6749, section 2.3.1 has it. */
+/** Encoded as RFC 6749, section 2.3.1 requires. */
 function formEncoded(text: string): string {
   return new URLSearchParams({ '': text }).toString().slice(1);
 }

@@ -2,7 +2,7 @@ import { messageOf } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
 import { Refresher } from './refresher.ts';
 
-/** Fetches what the identity provider publishes, with bounds on time and size. */
+/** Fetches what the identity provider publishes, with limits on time and size. */
 export type BoundedFetch = (url: URL, init?: BoundedInit) => Promise<Response>;
 
 export interface BoundedInit {
@@ -11,19 +11,19 @@ export interface BoundedInit {
   readonly body?: URLSearchParams;
 }
 
-/** What we use of the metadata of an authorization server (RFC 8414, OpenID Connect Discovery). */
+/** The part that we use of an authorization server's metadata (RFC 8414, OpenID Connect Discovery). */
 export interface IssuerMetadata {
   readonly jwksUri: URL | undefined;
   readonly introspectionEndpoint: URL | undefined;
 }
 
-/** The identity provider cannot be asked at the moment. */
+/** The identity provider cannot be reached at the moment. */
 export class IssuerUnavailable extends Error {}
 
-/** How long metadata is kept, in milliseconds. */
+/** How long metadata is used, in milliseconds. */
 const FRESH_MS = 60 * 60_000;
 
-/** The metadata of an identity provider, read when it is needed. */
+/** The metadata of an identity provider, fetched on demand. */
 export class Issuer {
   readonly url: string;
   readonly #fetch: BoundedFetch;
@@ -48,7 +48,7 @@ export class Issuer {
         return undefined;
       });
       if (document === undefined) continue;
-      // Another issuer's document would let that issuer's keys in (RFC 8414, section 3.3).
+      // Accepting another issuer's document would accept that issuer's keys (RFC 8414, section 3.3).
       if (document.issuer === this.url)
         return {
           jwksUri: addressIn(document.jwks_uri),
@@ -60,7 +60,7 @@ export class Issuer {
   }
 }
 
-/** Where an issuer with or without a path publishes its metadata, in the order in which clients look. */
+/** Where an issuer publishes its metadata, with or without a path, in the order in which clients look. */
 function metadataAddresses(issuer: string): URL[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
@@ -75,7 +75,7 @@ function addressIn(value: unknown): URL | undefined {
   return typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
 }
 
-/** A JSON object at an address. Throws IssuerUnavailable. */
+/** Fetches a JSON object. Throws IssuerUnavailable. */
 export async function fetchJson(
   fetch: BoundedFetch,
   url: URL,

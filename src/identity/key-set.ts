@@ -2,14 +2,14 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } f
 import { fetchJson, IssuerUnavailable, type BoundedFetch, type Issuer } from './issuer.ts';
 import { Refresher } from './refresher.ts';
 
-/** How long keys are used before newer ones are looked for, in milliseconds: one that is withdrawn ends then. */
+/** How long keys are used before they are fetched again, in milliseconds, so that a withdrawn key stops working. */
 const FRESH_MS = 10 * 60_000;
-/** More than any provider has at one time. */
+/** More than any provider has at a time. */
 const MAX_KEYS = 100;
 
 /**
- * The keys of an issuer, by which its tokens are checked. A token with an unknown key makes us look again, so that a
- * rotation is noticed at once; the number of times is bounded.
+ * The keys with which an issuer's tokens are verified. A token with an unknown key makes us fetch them again, so that a
+ * rotation is noticed at once; the number of fetches is bounded.
  */
 export function issuerKeys(issuer: Issuer, jwksUri: URL | undefined, fetch: BoundedFetch): JWTVerifyGetKey {
   const load = async (): Promise<JWTVerifyGetKey> => {

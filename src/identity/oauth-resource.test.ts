@@ -28,7 +28,7 @@ async function world(options: Partial<OAuthResourceOptions> = {}) {
   const resource = resourceOf(issuer.url, options);
   const send = (token: string, more: { scheme?: string; proof?: string; method?: string } = {}) =>
     resource.verify({ scheme: 'bearer', token, proof: undefined, method: 'POST', path: '/mcp', ...more });
-  /** What becomes of a request: the principal, or the status with the reason. */
+  /** The outcome of a request: the principal, or the status with the reason. */
   const outcome = async (...request: Parameters<typeof send>): Promise<unknown> => {
     const checked = await send(...request);
     return 'caller' in checked ? checked.caller.principal : `${checked.status} ${checked.why}`;
@@ -138,7 +138,7 @@ test('an issuer that is not reachable means 503, until it is back', async () => 
   issuer.broken = false;
   expect(await outcome(await issuer.token())).toBe(`${issuer.url} alice`);
   issuer.broken = true;
-  // Its keys are known by now.
+  // The issuer's keys are cached by now.
   expect(await outcome(await issuer.token({ sub: 'bob' }))).toBe(`${issuer.url} bob`);
 });
 
@@ -253,7 +253,7 @@ test('a withdrawn issuer key ends with the keys that replace it', async () => {
   const old = issuer.keys[0]!;
   await outcome(await issuer.token());
   issuer.keys = [await signingKey('second')];
-  // The new key makes us look again, and then the old one is gone.
+  // The unknown key makes us fetch the keys again, after which the old one is gone.
   await until(async () => (await outcome(await issuer.token())) === `${issuer.url} alice`, {
     what: 'the new key',
   });

@@ -1,46 +1,41 @@
 import { sha256 } from '../shared/sha256.ts';
 import type { Logger } from '../shared/log.ts';
 import { messageOf } from '../shared/errors.ts';
+import { SIGNATURE_ALGORITHMS } from '../shared/signature-algorithms.ts';
 import { scopesOf, TokenRejected, verifyJwt, type Claims } from './access-token.ts';
 import { ProofChecker, ProofRejected } from './dpop.ts';
 import { introspect, type IntrospectionSettings } from './introspection.ts';
 import { Issuer, IssuerUnavailable, type BoundedFetch } from './issuer.ts';
 import { issuerKeys } from './key-set.ts';
 
-/** Signatures that a holder of the public keys cannot make. */
-export const ASYMMETRIC = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-] as const;
-
 export interface OAuthResourceOptions {
-  /** The identity provider, exactly as it names itself. */
+  /** The identity provider's issuer URL, exactly as it is in the metadata. */
   readonly issuer: string;
   /** The address that clients use for this gateway. */
   readonly resource: string;
-  /** What tokens must be made for. Default: the resource. */
+  /** Accepted values of `aud`. Default: the resource. */
   readonly audience?: readonly string[] | undefined;
-  /** The scopes that every token must have. */
+  /** Scopes that every token must have. */
   readonly scopes: readonly string[];
-  /** Default: `ASYMMETRIC`. */
+  /** Default: `SIGNATURE_ALGORITHMS`. */
   readonly algorithms?: readonly string[] | undefined;
-  /** Where the keys are. Default: as the metadata of the issuer says. */
+  /** Where the keys are published. Default: as the issuer's metadata says. */
   readonly jwksUri?: string | undefined;
-  /** The claim that tells users apart. */
+  /** The claim that identifies users. */
   readonly principalClaim: string;
-  /** How much clocks may differ, in milliseconds. */
+  /** How far clocks may differ, in milliseconds. */
   readonly clockToleranceMs: number;
-  /** How the issuer is asked about each token. Default: tokens are JWTs that are checked by its keys. */
+  /** How to ask the issuer about each token. Default: tokens are JWTs, verified with the issuer's keys. */
   readonly introspection?: IntrospectionSettings | undefined;
   /** Whether tokens must be bound to a key. */
   readonly dpop: 'optional' | 'required';
-  /** What roles look at in the claims, as text: tokens that differ in it have workspaces of their own. */
+  /** The claims that roles look at, as text: tokens that differ in them get separate workspaces. */
   readonly roleClaims: (claims: Claims) => string;
   readonly fetch: BoundedFetch;
   readonly log: Logger;
 }
 
-/** A caller that has shown a token. */
+/** A caller with a valid token. */
 interface Caller {
   readonly principal: string;
   readonly claims: Claims;
@@ -62,12 +57,12 @@ interface Refusal {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** How long a token that was checked is not checked again, in milliseconds: a key may be withdrawn. */
+/** How long a checked token is not checked again, in milliseconds: its key may be withdrawn. */
 const CHECKED_MS = 60_000;
-/** So many checked tokens are remembered. */
+/** How many checked tokens are remembered. */
 const MOST_CHECKED = 2000;
 
-/** This gateway as a resource that an identity provider guards (OAuth 2.1, RFC 9728). */
+/** This gateway as a protected resource of an identity provider (OAuth 2.1, RFC 9728). */
 export class OAuthResource {
   readonly challenge: string;
   readonly #options: OAuthResourceOptions;
@@ -79,7 +74,7 @@ export class OAuthResource {
   readonly #proofs: ProofChecker;
   readonly #issuer: Issuer;
   readonly #keys: ReturnType<typeof issuerKeys>;
-  /** By the hash of the token, the latest last. */
+  /** By the hash of the token, the most recent last. */
   readonly #checked = new Map<string, { readonly claims: Claims; readonly until: number }>();
 
   constructor(options: OAuthResourceOptions) {
@@ -88,7 +83,7 @@ export class OAuthResource {
     this.#options = options;
     this.#origin = origin;
     this.#checkedMs = options.introspection?.cacheMs ?? CHECKED_MS;
-    this.#proofs = new ProofChecker(ASYMMETRIC, options.clockToleranceMs);
+    this.#proofs = new ProofChecker(SIGNATURE_ALGORITHMS, options.clockToleranceMs);
     this.#path = pathname.replace(/\/$/, '');
     this.#metadataUrl = `${origin}${WELL_KNOWN}${this.#path}`;
     this.#metadata = JSON.stringify({
@@ -96,7 +91,7 @@ export class OAuthResource {
       authorization_servers: [issuer],
       ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
       bearer_methods_supported: ['header'],
-      dpop_signing_alg_values_supported: ASYMMETRIC,
+      dpop_signing_alg_values_supported: SIGNATURE_ALGORITHMS,
       ...(options.dpop === 'required' ? { dpop_bound_access_tokens_required: true } : {}),
       resource_name: 'Switchboard',
     });
@@ -105,7 +100,7 @@ export class OAuthResource {
     this.#keys = issuerKeys(this.#issuer, jwksUri === undefined ? undefined : new URL(jwksUri), fetch);
   }
 
-  /** The metadata of this resource, at its own well-known path and at that of the whole host. */
+  /** The metadata of this resource, at its own well-known path and at that of the host. */
   metadataAt(path: string): string | undefined {
     return path === WELL_KNOWN || path === `${WELL_KNOWN}${this.#path}` ? this.#metadata : undefined;
   }
@@ -136,7 +131,7 @@ export class OAuthResource {
     return checked;
   }
 
-  /** A token that is bound to a key is of no use without the key, whatever scheme it is sent with. */
+  /** A token that is bound to a key is useless without that key, whatever scheme it is sent with. */
   async #checkProof({ scheme, token, proof, method, path }: Request, claims: Claims): Promise<void> {
     const isBound = claims.cnf !== undefined;
     if (isBound !== (scheme === 'dpop'))
@@ -150,7 +145,7 @@ export class OAuthResource {
   }
 
   #claimsOf(token: string): Promise<Claims> {
-    const { issuer, resource, audience = [resource], algorithms = ASYMMETRIC } = this.#options;
+    const { issuer, resource, audience = [resource], algorithms = SIGNATURE_ALGORITHMS } = this.#options;
     const { clockToleranceMs, introspection, fetch } = this.#options;
     const rules = { issuer, audience, algorithms, clockTolerance: clockToleranceMs / 1000 };
     if (introspection === undefined) return verifyJwt(token, this.#keys, rules);
@@ -206,7 +201,7 @@ export class OAuthResource {
     };
   }
 
-  /** Tells a client where to get a token, and what was wrong with the one it has sent (RFC 6750, RFC 9728). */
+  /** Tells a client where to get a token, and what is wrong with the one it sent (RFC 6750, RFC 9728). */
   #challenge(error: Readonly<Record<string, string>> = {}): string {
     const { scopes } = this.#options;
     const members = {
@@ -217,7 +212,7 @@ export class OAuthResource {
     const quoted = Object.entries(members).map(
       ([name, value]) => `${name}="${value.replace(/["\\]/g, "'")}"`,
     );
-    const algorithms = `algs="${ASYMMETRIC.join(' ')}"`;
+    const algorithms = `algs="${SIGNATURE_ALGORITHMS.join(' ')}"`;
     if (this.#options.dpop === 'required') return `DPoP ${[...quoted, algorithms].join(', ')}`;
     return `Bearer ${quoted.join(', ')}, DPoP ${algorithms}`;
   }
@@ -225,7 +220,7 @@ export class OAuthResource {
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
-/** When a token ends, in milliseconds since 1970. */
+/** When a token expires, in milliseconds since 1970. */
 function expiryOf({ exp }: Claims, toleranceMs: number): number | undefined {
   return typeof exp === 'number' ? exp * 1000 + toleranceMs : undefined;
 }

@@ -1,30 +1,30 @@
 export interface RefresherOptions<T> {
   readonly load: () => Promise<T>;
-  /** How long a value is used without looking for a newer one, in milliseconds. */
+  /** How long a value is used before it is loaded again, in milliseconds. */
   readonly freshMs: number;
 }
 
-/** So many loads in so many milliseconds, whatever is asked for. */
+/** The most loads within this many milliseconds, whatever is asked for. */
 const MOST_LOADS = 4;
 const LOADS_WITHIN_MS = 20_000;
 
 /**
- * A value from elsewhere, loaded once for all who ask. While a newer one cannot be had, the old one is used. However
- * often it is asked for, the other side is asked a few times a minute.
+ * A remote value, loaded once for all callers. While it cannot be loaded again, the old value is used. However often
+ * callers ask, it is loaded only a few times a minute.
  */
 export class Refresher<T> {
   readonly #options: RefresherOptions<T>;
   #value: { readonly value: T; readonly since: number } | undefined;
   #loading: Promise<T> | undefined;
   #failure: unknown;
-  /** When the last loads began. */
+  /** When the most recent loads began. */
   #loads: number[] = [];
 
   constructor(options: RefresherOptions<T>) {
     this.#options = options;
   }
 
-  /** Rejects where there is no value and none can be had. */
+  /** Rejects if there is no value and none can be loaded. */
   async get(): Promise<T> {
     const known = this.#value;
     if (known === undefined) return this.#load();
@@ -32,7 +32,7 @@ export class Refresher<T> {
     return this.#load().catch(() => known.value);
   }
 
-  /** A newer value than the given one, or that one if no newer can be had now. */
+  /** A newer value than the given one, or the same if none can be loaded now. */
   async newerThan(value: T): Promise<T> {
     if (this.#value !== undefined && this.#value.value !== value) return this.#value.value;
     return this.#load().catch(() => value);

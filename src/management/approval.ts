@@ -13,8 +13,8 @@ export interface Proposal {
 }
 
 /**
- * Asks the person behind the client of a call whether a program may be started. Resolves when they agree; rejects when they do not,
- * or when their client cannot ask them.
+ * Asks the user of a call's client whether a program may be started. Resolves when they agree; rejects when they do
+ * not, or when the client cannot ask them.
  */
 export async function requestApproval(proposal: Proposal, call: Call): Promise<void> {
   if (!canAskUser(call)) {
@@ -33,7 +33,7 @@ function notApproved({ name }: Proposal): SwitchboardError {
   });
 }
 
-/** On one line each, made printable: what is shown must be what will run. */
+/** Each on one line and made printable: what is shown must be what will run. */
 function question({ name, command, args, cwd, envNames }: Proposal): string {
   return [
     `Start a program as MCP server ${JSON.stringify(printableLine(name))}?`,

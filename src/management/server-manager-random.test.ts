@@ -10,7 +10,9 @@ const RUNS = process.platform === 'win32' ? 50 : 300;
 const NAMES = ['a', 'b', 'c', 'd'];
 const someName = fc.constantFrom(...NAMES);
 
-/** Things to do one after the other, without waiting for them; before the next one, so many of those under way go on. */
+/**
+ * Operations to start one after the other without awaiting them. Before the next one, this many pending steps continue.
+ */
 const somePlan = fc.array(
   fc.record({
     what: fc.oneof(
@@ -28,7 +30,7 @@ const somePlan = fc.array(
   { maxLength: 25 },
 );
 
-/** Does all of it, with starts and ends in the order of the scheduler, and waits until nothing is under way. */
+/** Carries out all of it, with starts and ends in the scheduler's order, and waits until nothing is pending. */
 async function carryOut(
   scheduler: fc.Scheduler,
   plan: typeof somePlan extends fc.Arbitrary<infer Plan> ? Plan : never,
@@ -63,7 +65,7 @@ async function carryOut(
     }
   }
   await scheduler.waitIdle();
-  // Nothing new comes now: who still waits would wait for ever.
+  // Nothing new can happen now: anything still waiting would wait forever.
   const timeout = new Promise((_, reject) => {
     setTimeout(() => reject(new Error('something waits for ever')), 2000).unref();
   });
@@ -72,7 +74,7 @@ async function carryOut(
   return harness;
 }
 
-test('whatever is asked for in whatever order: everything comes to an end, and what is listed is what runs', async () => {
+test('any operations in any order: all of them settle, and the listed servers are the running ones', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), somePlan, async (scheduler, plan) => {
       const harness = await carryOut(scheduler, plan);

@@ -132,7 +132,7 @@ test.each(['flat', 'suite'] as const)(
     harness.takeEvents();
     await harness.manager.apply(second, []);
     await harness.manager.apply(third, []);
-    // Somebody calls it.
+    // A client calls it.
     const started = harness.sources.at(-1)!.start();
     await settled();
     expect(harness.takeEvents().filter((event) => event.endsWith('starts'))).toEqual([]);
@@ -157,7 +157,7 @@ test('a server that runs keeps its definition and its process where the new defi
   });
   await settled();
   expect(harness.sources.filter(({ alive }) => alive).map(({ life }) => life)).toEqual(['a1', 'b1']);
-  // Read again, it is tried again.
+  // The configuration is reloaded, so it is tried again.
   harness.setBehavior('a', {});
   expect(await (await harness.manager.apply([define('b'), next], [])).failed).toEqual([]);
   expect(harness.lives()).toEqual(['b1', 'a3']);
@@ -207,7 +207,7 @@ test('a definition that is not valid leaves a server as it was, with the reason'
   expect(harness.manager.list()).toMatchObject([{ problem: undefined }]);
 });
 
-test('a configuration waits for what is being done to its servers', async () => {
+test('applying a configuration waits for operations on its servers', async () => {
   const before = [define('a'), define('b')];
   const harness = await startManager(...before);
   const start = hold();

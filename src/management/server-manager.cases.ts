@@ -30,13 +30,13 @@ beforeAll(async () => {
   await project.remove();
 });
 
-/** A definition as a client gives it; `more` is what differs from others of its name. */
+/** A definition as a client sends it; `more` is what distinguishes it from others of the same name. */
 export function define(name: string, more: Partial<StdioDefinition> = {}): ConfiguredServer {
   const definition = defineRuntimeServer(name, { command: 'program' }, { settings, directory: '/' });
   return { ...definition, exposure: 'flat', ...more };
 }
 
-/** Something that is waited for until the test lets it go on. */
+/** Something that waits until the test lets it continue. */
 interface Hold {
   readonly passed: Promise<void>;
   release(): void;
@@ -50,24 +50,24 @@ export function hold(): Hold {
   return { passed, release };
 }
 
-/** How the sources of a name behave that start from now on. */
+/** The behavior of sources of one name that start from now on. */
 interface SourceBehavior {
   /** Its start waits for this. */
   readonly start?: Promise<void>;
   /** Its start fails with this. */
   readonly fails?: Error;
-  /** So often; default always. */
+  /** How many times; default: always. */
   failures?: number;
   /** Its end waits for this. */
   readonly stop?: Promise<void>;
-  /** Looking at its tools fails with this: a bug of ours. */
+  /** Reading its tools fails with this: a bug of ours. */
   readonly breaks?: Error;
 }
 
-/** A server inside this process: it starts when it is listed, in its own time, and ends in its own time. */
+/** A server inside this process. It starts when it is listed; its `SourceBehavior` says how starting and ending go. */
 export class TestSource implements Source {
   readonly name: string;
-  /** The name and which life it is: `a1`. */
+  /** The name and the number of this life: `a1`. */
   readonly life: string;
   state: SourceState = { kind: 'idle' };
   ending: CloseOptions | undefined;
@@ -91,7 +91,7 @@ export class TestSource implements Source {
     this.#after = after;
   }
 
-  /** Whether there would be a process. */
+  /** Whether a real server would have a process. */
   get alive(): boolean {
     return this.#alive;
   }
@@ -127,7 +127,7 @@ export class TestSource implements Source {
   }
 
   notify(): void {
-    // Nobody listens.
+    // It has no listeners.
   }
 
   listen(listener: SourceListener): void {
@@ -135,7 +135,7 @@ export class TestSource implements Source {
   }
 
   setIdleTimeout(): void {
-    // Never idle.
+    // It is never idle.
   }
 
   fail(): Promise<void> {
@@ -173,7 +173,7 @@ export class TestSource implements Source {
   async #close(): Promise<void> {
     this.#note('stops');
     this.state = { kind: 'stopped' };
-    // As the real one: a start that is under way, or waits to be, comes to its end first.
+    // Like the real one, it lets a start that is under way or waiting finish first.
     await this.#started?.catch(() => undefined);
     if (!this.#alive) return;
     await this.#harness.behaviorOf(this.name).stop;
@@ -195,11 +195,11 @@ function listing(names: readonly string[]): Listing {
 const TOOLS = listing(['tool']);
 const NOTHING = listing([]);
 
-/** A gateway with one client, the control over it, and everything its sources did. */
+/** A gateway with one client, its server manager, and a record of everything its sources did. */
 export class ManagerHarness {
   readonly events: string[] = [];
   readonly sources: TestSource[] = [];
-  /** Servers of one name that ran at the same time. */
+  /** Servers of the same name that ran at the same time. */
   readonly doubles: string[][] = [];
   readonly gateway: Gateway;
   readonly manager: ServerManager;
@@ -242,7 +242,7 @@ export class ManagerHarness {
     return this.gateway.tools.map((tool) => tool.name);
   }
 
-  /** Everything that was done since this was asked last. */
+  /** Everything that happened since the last call. */
   takeEvents(): string[] {
     return this.events.splice(0);
   }
@@ -262,7 +262,7 @@ export class ManagerHarness {
 
   #exposure({ name, description, exposure }: ConfiguredServer): Exposure {
     return {
-      // One that is shown as a suite sleeps until it is called.
+      // A suite sleeps until it is called.
       needsTools: exposure === 'flat',
       present: (_entry, filtered) => {
         const { breaks } = this.behaviorOf(name);
@@ -296,7 +296,7 @@ function silentSession(): Session {
 /** Waits until everything has happened that does not depend on a held operation. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** The code of the error that something rejects with, or throws. */
+/** The code of the error that `work` rejects with or throws. */
 export async function refusal(work: () => Promise<unknown>): Promise<unknown> {
   try {
     await work();
@@ -306,7 +306,7 @@ export async function refusal(work: () => Promise<unknown>): Promise<unknown> {
   return undefined;
 }
 
-/** Servers that run already. */
+/** Starts a manager with servers that are already running. */
 export async function startManager(...definitions: ConfiguredServer[]): Promise<ManagerHarness> {
   const harness = new ManagerHarness(...definitions);
   await settled();

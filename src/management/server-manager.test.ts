@@ -14,7 +14,7 @@ test('a server is listed while it starts, and has its tools when it is added', a
   expect(harness.tools()).toEqual(['a__tool']);
 });
 
-test('what is done to one server is done in the order it was asked for', async () => {
+test('operations on one server run in the order in which they were requested', async () => {
   const harness = new ManagerHarness();
   const start = hold();
   harness.setBehavior('a', { start: start.passed });
@@ -116,7 +116,7 @@ test('a removed server is listed no more before its end, gets the reason and tim
   expect(() => harness.manager.definition('a')).toThrow();
   expect(harness.takeEvents()).toEqual(['a1 stops']);
   expect(removed).toBe(false);
-  // The name is free; the new one waits until the old one is gone.
+  // The name is free, but the new server waits until the old one has ended.
   const adding = harness.manager.add(define('a'));
   await settled();
   expect(harness.takeEvents()).toEqual([]);

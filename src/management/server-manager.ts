@@ -11,20 +11,20 @@ export interface ServerManagerOptions {
   readonly build: (definition: ConfiguredServer, how: BuildOptions) => CatalogEntry;
   /** The entry for an existing source that is to be exposed in another way. */
   readonly withPresentation: (definition: ConfiguredServer, source: Source) => CatalogEntry;
-  /** The servers that are there already, as they were defined. */
+  /** The definitions of the servers that exist already. */
   readonly definitions: readonly ConfiguredServer[];
-  /** How long running calls of a server that is taken out may still finish, in milliseconds. Default 2000. */
+  /** How long running calls of a removed server may take to finish, in milliseconds. Default 2000. */
   readonly drainMs?: number;
   /** Called when a server could not be replaced. */
   readonly onProblem?: () => void;
 }
 
 export interface BuildOptions {
-  /** The server does not start before this. */
+  /** The server does not start before this settles. */
   readonly after?: Promise<unknown> | undefined;
   /** Restart it even if other clients use it as well. Default false. */
   readonly restart?: boolean;
-  /** Where other clients use it as well: stop the old one before the new one starts. Default false. */
+  /** If other clients use it as well: stop the old one before the new one starts. Default false. */
   readonly stopFirst?: boolean;
 }
 
@@ -32,26 +32,26 @@ export interface BuildOptions {
 export interface ManagedServer {
   readonly definition: ConfiguredServer;
   readonly state: SourceState;
-  /** The names of its tools as clients know them. */
+  /** The names of its tools as clients see them. */
   readonly tools: readonly string[];
-  /** Why it runs and shows nothing, or not as it is defined now, where that is so. */
+  /** Why it is running but exposes nothing, or why its latest definition is not in use; otherwise undefined. */
   readonly problem: Error | undefined;
 }
 
-/** What a reload of the configuration did to the servers, by name. */
+/** What a reload of the configuration changed, by server name. */
 export interface AppliedChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** With a new process, which may still be starting beside the old one. */
+  /** Restarted with a new process, which may still be starting beside the old one. */
   readonly restarted: readonly string[];
   /** Exposed in another way, by the same process. */
   readonly reshown: readonly string[];
   readonly kept: readonly string[];
-  /** Those of them that keep their old process because the new one did not start, once that is known. */
+  /** Resolves with the restarted servers that keep their old process because the new one did not start. */
   readonly failed: Promise<readonly string[]>;
 }
 
-/** A server that starts beside the one that it replaces. */
+/** A server that starts beside the one it replaces. */
 interface Replacement {
   readonly definition: ConfiguredServer;
   readonly entry: CatalogEntry;
@@ -75,8 +75,8 @@ const RELOAD_HINT = `${CANNOT_RUN_TWICE} pass "stop_first": true to reload_serve
 const CHANGE_HINT = `Correct its entry and reload the configuration. ${CANNOT_RUN_TWICE} set "stopFirst": true in its entry.`;
 
 /**
- * Adds, removes and reloads servers while calls are running. Operations on one server run in order; different servers do
- * not wait for each other. Every change is one swap of the catalog.
+ * Adds, removes and reloads servers while calls are running. Operations on one server run in order; different servers
+ * do not wait for each other. Every change swaps the catalog once.
  */
 export class ServerManager {
   readonly #gateway: Gateway;
@@ -85,17 +85,17 @@ export class ServerManager {
   readonly #withPresentation: ServerManagerOptions['withPresentation'];
   readonly #drainMs: number;
   readonly #definitions: Map<string, ConfiguredServer>;
-  /** Servers that are in no configuration. */
+  /** Servers that are in no configuration file. */
   readonly #addedAtRuntime = new Set<string>();
-  /** The adds under way, by name. */
+  /** The pending adds, by name. */
   readonly #adding = new Map<string, Promise<unknown>>();
-  /** Those of them whose caller was answered before they were done. */
+  /** Pending adds whose callers have already been answered. */
   readonly #leftStarting = new Set<string>();
-  /** The servers that are starting by a new definition, beside the one of the same name. */
+  /** Servers that are starting with a new definition, beside the running one of the same name. */
   readonly #starting = new Map<string, Replacement>();
-  /** New definitions of servers that run, to be started beside them. */
+  /** New definitions of running servers, which are to start beside the old ones. */
   readonly #changed = new Map<string, ConfiguredServer>();
-  /** Why a server is not as it is defined now, or was not reloaded. */
+  /** Why a server does not use its latest definition, or was not reloaded. */
   readonly #problems = new Map<string, SwitchboardError>();
   readonly #onProblem: () => void;
   /** Resolves when the replaced or removed sources of a name have ended. */
@@ -117,24 +117,24 @@ export class ServerManager {
     return this.#gateway.catalog.entries.map((entry) => this.#report(entry));
   }
 
-  /** The definition of a server, if there is one. */
+  /** The definition of a server; undefined if it does not exist. */
   find(name: string): ConfiguredServer | undefined {
     return this.#definitions.get(name);
   }
 
-  /** The definition of a server; throws SERVER_UNKNOWN, with the nearest names. */
+  /** The definition of a server; throws SERVER_UNKNOWN, suggesting similar names. */
   definition(name: string): ConfiguredServer {
     const found = this.#definitions.get(name);
     if (found) return found;
     throw unknownServer(name, [...this.#definitions.keys()]);
   }
 
-  /** Why a server runs and shows nothing, or not as it is defined now. */
+  /** Why a server is running but exposes nothing, or why its latest definition is not in use. */
   problemOf(source: Source): Error | undefined {
     return this.#problems.get(source.name) ?? this.#gateway.problemOf(source);
   }
 
-  /** Throws where the name is taken. */
+  /** Throws if the name is taken. */
   checkFree(name: string): void {
     if (!this.#definitions.has(name)) return;
     throw new SwitchboardError('SERVER_EXISTS', `A server named ${JSON.stringify(name)} already exists.`, {
@@ -142,10 +142,10 @@ export class ServerManager {
     });
   }
 
-  /** Adds a server and starts it. Where it does not start, nothing has changed, unless it was left starting. */
+  /** Adds a server and starts it. If it fails to start, nothing has changed, unless `leaveStarting` was called. */
   add(definition: ConfiguredServer): Promise<ManagedServer> {
     const { name } = definition;
-    // Checked before it is queued too: a second add of the same name fails at once.
+    // Also checked before it is queued: a second add of the same name fails immediately.
     this.checkFree(name);
     const adding = this.#serialize([name], async () => {
       this.checkFree(name);
@@ -158,7 +158,7 @@ export class ServerManager {
         await this.#gateway.listNow(entry.source);
       } catch (error) {
         if (entry && this.#leftStarting.has(name)) {
-          // The caller was told that the server exists; it stays to report its state.
+          // The caller was told that the server exists, so it stays to report its state.
           await entry.source.fail(error instanceof Error ? error : new Error(String(error)));
           this.#gateway.announceTools();
           throw error;
@@ -183,8 +183,8 @@ export class ServerManager {
   }
 
   /**
-   * Answers the caller of an add that takes long: the server goes on starting, and stays in the list if it fails. Returns
-   * undefined while it waits for a server that had the same name.
+   * Answers the caller of an add that takes long: the server continues to start, and stays in the list if it fails.
+   * Returns undefined while it waits for a server that had the same name.
    */
   leaveStarting(name: string): ManagedServer | undefined {
     this.#leftStarting.add(name);
@@ -192,29 +192,29 @@ export class ServerManager {
     return entry && this.#report(entry);
   }
 
-  /** Stops a server that is just being added. */
+  /** Stops a server whose add is pending. */
   cancelAdd(name: string): void {
     if (this.#adding.has(name)) void this.#entry(name)?.source.close({ reason: 'It is no longer needed.' });
   }
 
-  /** Whether no configuration has this server. */
+  /** Whether no configuration file defines this server. */
   isAddedAtRuntime(name: string): boolean {
     return this.#addedAtRuntime.has(name);
   }
 
-  /** A server that was added at runtime is now in the configuration, and goes when it is removed from there. */
+  /** A server that was added at run time is in the configuration now, and will end when it is removed from there. */
   markConfigured(name: string): void {
     this.#addedAtRuntime.delete(name);
   }
 
-  /** Takes a server out at once; resolves when its process is gone, and one that it has replaced. */
+  /** Removes a server immediately; resolves when its process has ended, and that of any server it replaced. */
   remove(name: string): Promise<void> {
     this.definition(name);
     if (this.#leftStarting.has(name)) this.cancelAdd(name);
     this.#cancelReplacement(name);
     return this.#serialize([name], async () => {
       const entry = this.#entry(name);
-      // The add that was under way has cleaned up after itself.
+      // The pending add has cleaned up after itself.
       if (entry === undefined) return;
       this.#forget(name);
       this.#gateway.swap(this.#without(name), { quiet: true });
@@ -226,9 +226,9 @@ export class ServerManager {
   }
 
   /**
-   * Starts a server again from the same definition. While it runs, the new process takes the place of the old one once it
-   * has started; if it does not start, the old one stays. One that does not run, or is to be stopped first, stays if the
-   * start fails, crashed, and can be tried again.
+   * Starts a server again with the same definition. A running server is replaced once the new process has started; if
+   * that fails, the old process stays. If it is not running, or `stopFirst` is set, and the start fails, the server
+   * stays in the list as crashed and can be tried again.
    */
   reload(name: string, { stopFirst = false } = {}): Promise<ManagedServer> {
     this.definition(name);
@@ -246,7 +246,7 @@ export class ServerManager {
           const what = `Server '${name}' was not reloaded, and its old process keeps running.`;
           throw this.#noteProblem(name, what, error, RELOAD_HINT);
         }
-        // One that runs and cannot be listed is of no more use than one that does not start.
+        // A server that runs but cannot be listed is as useless as one that does not start.
         await entry.source.fail(error instanceof Error ? error : new Error(String(error)));
         throw error;
       } finally {
@@ -258,9 +258,9 @@ export class ServerManager {
   }
 
   /**
-   * Makes the servers those of a configuration that was read again, in its order and all at once. A server that is
-   * defined as before keeps its process and its running calls; one that was added by hand stays. One that runs and is
-   * defined in another way goes on as it was until its new process has started.
+   * Makes the servers match a configuration that was reloaded, in its order and all at once. A server with an unchanged
+   * definition keeps its process and its running calls; so does one that was added at run time. A running server with a
+   * new definition continues as it is until its new process has started.
    */
   async apply(
     definitions: readonly ConfiguredServer[],
@@ -270,7 +270,7 @@ export class ServerManager {
     const known = [...this.#definitions.keys()].filter((name) => !this.#addedAtRuntime.has(name));
     const names = new Set([...known, ...wanted.keys()]);
     for (const name of this.#starting.keys()) {
-      // A slow one must not hold up the others.
+      // A slow server must not hold up the others.
       if (this.#isStartingAs(wanted.get(name))) names.delete(name);
       else this.#cancelReplacement(name);
     }
@@ -291,7 +291,7 @@ export class ServerManager {
       string[]
     >;
     const names = new Set(definitions.map((each) => each.name));
-    // Runs after the new catalog is in place, and not at all if that fails.
+    // Runs once the new catalog is in place, and not at all if that fails.
     const then: (() => void)[] = [];
     const entries = definitions.map((definition) => {
       const { what, entry } = this.#reconcile(definition, then);
@@ -320,7 +320,10 @@ export class ServerManager {
     return applied;
   }
 
-  /** The entry for a definition that was read again: the one there is, the same source shown in another way, or a new one. */
+  /**
+   * The entry for a definition that was reloaded: the existing one, the same source exposed in another way, or a new
+   * one.
+   */
   #reconcile(definition: ConfiguredServer, then: (() => void)[]): Reconciled {
     const { name, timeouts } = definition;
     const known = this.#definitions.get(name);
@@ -356,7 +359,7 @@ export class ServerManager {
     }
   }
 
-  /** A server whose new definition is not valid goes on as it was. */
+  /** A server whose new definition is invalid continues with the old one. */
   #keepOld(known: ConfiguredServer, { name, reason, nextStep }: UnusableServer): void {
     this.#definitions.set(name, known);
     this.#log.warn('keeping the old definition: the new one is not valid', { server: name });
@@ -364,7 +367,9 @@ export class ServerManager {
     this.#noteProblem(name, `Server '${name}' keeps its old definition.`, error);
   }
 
-  /** Starts a server by its new definition, which takes the place of the running one. Resolves with its name if it keeps that. */
+  /**
+   * Starts a server with its new definition and replaces the running one. Resolves with its name if the old one stays.
+   */
   async #replaceChanged(name: string): Promise<string[]> {
     const old = this.#entry(name);
     const definition = this.#changed.get(name);
@@ -374,7 +379,7 @@ export class ServerManager {
       await this.#replace(old, definition, { reason: changedReason(name) });
       return [];
     } catch (error) {
-      // A newer configuration or a removal has ended it.
+      // A later reload or a removal has ended it.
       if (error instanceof SwitchboardError && error.code === 'STOPPING') return [name];
       const what = `Server '${name}' does not start with its new definition and keeps the old one.`;
       const problem = this.#noteProblem(name, what, error, CHANGE_HINT);
@@ -387,8 +392,8 @@ export class ServerManager {
   }
 
   /**
-   * Replaces the process of a server. Where it runs, it goes on until the new one has started, and stays if that fails;
-   * otherwise, or if it is to be stopped first, the new one starts when it is gone.
+   * Replaces the process of a server. If it is running, it continues until the new one has started, and stays if that
+   * fails. Otherwise, or if it is to be stopped first, the new one starts when the old one has ended.
    */
   async #replace(
     old: CatalogEntry,
@@ -413,7 +418,7 @@ export class ServerManager {
     const { entry, replaces } = this.#buildReplacement(old, definition, restart);
     this.#gateway.swap(
       this.#entries().map((each) => (each === old ? entry : each)),
-      // Who reloads it also lists it, and announces both together.
+      // The caller lists the tools after a restart, and announces both together.
       { quiet: restart },
     );
     replaces(reason);
@@ -439,7 +444,7 @@ export class ServerManager {
     return entry;
   }
 
-  /** Whether a server starts by this very definition, beside the one that it replaces. */
+  /** Whether a server is starting with this very definition, beside the one it replaces. */
   #isStartingAs(definition: ConfiguredServer | undefined): boolean {
     if (definition === undefined) return false;
     const starting = this.#starting.get(definition.name);
@@ -450,7 +455,7 @@ export class ServerManager {
     void this.#starting.get(name)?.entry.source.close({ reason: 'It is no longer needed.' });
   }
 
-  /** Remembers and returns why a server was not replaced. */
+  /** Records and returns why a server was not replaced. */
   #noteProblem(name: string, what: string, cause: unknown, advice?: string): SwitchboardError {
     const known = cause instanceof SwitchboardError ? cause : undefined;
     const why = known?.message ?? messageOf(cause);
@@ -461,7 +466,10 @@ export class ServerManager {
     return problem;
   }
 
-  /** An entry for a server that is still there, and the way to end that one; the new process starts when it is gone. */
+  /**
+   * An entry for a server that is still running, and a function that ends the running one; the new process starts after
+   * that.
+   */
   #buildReplacement(
     old: CatalogEntry,
     definition: ConfiguredServer,
@@ -480,12 +488,14 @@ export class ServerManager {
     return { entry, replaces: (reason) => void this.#end(old, reason).finally(gone) };
   }
 
-  /** An entry whose process starts when those that had its name are gone: two might want the same port or file. */
+  /**
+   * An entry whose process starts when earlier ones of the same name have ended: they might need the same port or file.
+   */
   #buildEntry(definition: ConfiguredServer): CatalogEntry {
     return this.#build(definition, { after: this.#closing.get(definition.name) });
   }
 
-  /** Ends a server that is shown no more; its running calls get a moment to finish. */
+  /** Ends a server that is no longer exposed; its running calls get a moment to finish. */
   #end({ source }: CatalogEntry, reason: string): Promise<void> {
     const closed = source.close({ reason, drainMs: this.#drainMs });
     const all = Promise.allSettled([this.#closing.get(source.name), closed]);
@@ -503,10 +513,10 @@ export class ServerManager {
     this.#changed.delete(name);
   }
 
-  /** Runs an operation on these servers after the earlier ones on any of them. */
+  /** Runs an operation on these servers after all earlier ones on any of them. */
   #serialize<T>(names: readonly string[], run: () => Promise<T>): Promise<T> {
     const before = names.flatMap((name) => this.#queues.get(name) ?? []);
-    // Synchronously if nothing is queued: a list requested right after a removal must not contain the server.
+    // Runs synchronously if nothing is queued: a list requested right after a removal must not contain the server.
     const task = before.length === 0 ? asPromise(run) : Promise.allSettled(before).then(run);
     for (const name of names) this.#queues.set(name, task);
     const over = (): void => {
@@ -549,13 +559,13 @@ async function asPromise<T>(run: () => Promise<T>): Promise<T> {
   return run();
 }
 
-/** Whether a running server goes on until its successor has started. */
+/** Whether a running server continues until its successor has started. */
 function startsBeside({ source }: CatalogEntry, next: ConfiguredServer): boolean {
   if (source.state.kind !== 'running' || next.kind === 'unusable') return false;
   return !(next.kind === 'stdio' && next.stopFirst === true);
 }
 
-/** Whether so many processes run that another one must end first. */
+/** Whether so many processes are running that another one must end first. */
 function isForLackOfRoom(error: unknown): boolean {
   return error instanceof SwitchboardError && error.code === 'TOO_MANY_PROCESSES';
 }

@@ -10,7 +10,7 @@ import { managementTools } from './tools.ts';
 
 const NOTHING: Listing = { components: [], byKey: new Map(), incomplete: undefined };
 
-/** A server inside this process that runs and has nothing to offer. */
+/** A running server inside this process that offers nothing. */
 function idleSource(name: string): Source {
   return {
     name,
@@ -30,7 +30,7 @@ function idleSource(name: string): Source {
   };
 }
 
-/** One that never comes up by itself. */
+/** A server that never finishes starting. */
 function hangingSource(name: string): Source {
   let stop = (): void => undefined;
   const start = new Promise<void>((_, reject) => {
@@ -128,7 +128,7 @@ test('add_server and reload_server answer before their caller gives up', async (
     structuredContent: { server: { name: 'late', tools: [] } },
   });
   const reloading = call(gateway, 'reload_server', { name: 'slow' });
-  // A busy machine: the answer is late, and says so.
+  // Simulates a busy machine: the answer is late, and says so.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
   const reloaded = await reloading;
   const told = /Server 'slow' is still starting after (\d+\.\d) s\. It continues to start/.exec(reloaded);

@@ -11,26 +11,28 @@ import type { ServerManager, ManagedServer } from './server-manager.ts';
 
 export interface ManagementToolsOptions {
   readonly manager: ServerManager;
-  /** Whether a person is asked before a program is started that no configuration names. */
+  /** Whether a person must approve a program that no configuration names before it starts. */
   readonly approval: 'ask' | 'auto';
-  /** Makes a definition of what a client gave. Throws SERVER_INVALID. */
+  /** Makes a definition from a client's arguments. Throws SERVER_INVALID. */
   readonly define: (name: string, entry: RuntimeEntry) => StdioDefinition;
-  /** Writes a change back to where servers are configured; undefined: changes last as long as the program. */
+  /** Writes changes to the configuration; undefined: they last until the program ends. */
   readonly persist?: {
-    /** Runs work while the configuration is not being reloaded: a reload must not apply what was read before it. */
+    /**
+     * Runs work while the configuration is not being reloaded: a reload must not apply what it read before the change.
+     */
     alone<T>(work: () => Promise<T>): Promise<T>;
-    /** Rejects if the configuration has a server of that name already, usable or not. */
+    /** Rejects if the configuration already has a server of that name, valid or not. */
     check(name: string): Promise<void>;
     added(name: string, entry: RuntimeEntry): Promise<void>;
     removed(name: string, definition: ConfiguredServer): Promise<void>;
   };
   /** How long a caller waits for a server before it gets a progress report instead, in milliseconds. */
   readonly callerMs: number;
-  /** True where every server runs from the moment it is added: then none is ever idle. */
+  /** True if every server runs from the moment it is added, so that none is ever idle. */
   readonly alwaysOn: boolean;
 }
 
-/** The tools by which a client adds, removes, reloads and lists servers. */
+/** The tools with which a client adds, removes, reloads and lists servers. */
 export function managementTools(options: ManagementToolsOptions): OverallExposure {
   const tools = [addServer(options), removeServer(options), reloadServer(options), listServers(options)];
   return { present: () => tools };
@@ -96,7 +98,7 @@ function addServer(options: ManagementToolsOptions): PresentedTool {
           call,
         );
       }
-      // A client that cancels does not want the server.
+      // A client that cancels no longer wants the server.
       call.runBy({ cancelled: () => manager.cancelAdd(name) });
       await persist?.check(name);
       if (isGivenUp(call)) throw givenUp(name);
@@ -136,7 +138,7 @@ function removeServer({ manager, persist }: ManagementToolsOptions): PresentedTo
       const name = text(args, 'name');
       const remove = async (): Promise<void> => {
         const definition = manager.definition(name);
-        // A server that only this client has added may have the name of a configured one.
+        // A server that only this client has added may have the same name as a configured one.
         const ours = manager.isAddedAtRuntime(name);
         await manager.remove(name);
         if (persist && !ours)
@@ -214,7 +216,7 @@ interface ToolSpec {
   readonly annotations: JsonObject;
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject;
-  /** What it did, in words (default: the structured content as JSON) and as structured content. */
+  /** Returns what it did, in words (default: the structured content as JSON) and as structured content. */
   readonly run: (args: JsonObject, call: Call) => Promise<Done>;
 }
 
@@ -251,12 +253,12 @@ function tool({ run, ...definition }: ToolSpec): PresentedTool {
   };
 }
 
-/** Begins at once; what is thrown becomes a rejection. */
+/** Starts immediately; a throw becomes a rejection. */
 async function done(run: ToolSpec['run'], args: JsonObject, call: Call): Promise<Done> {
   return run(args, call);
 }
 
-/** A change that could not be written lasts as long as the program; the error says so. */
+/** A change that could not be written lasts until the program ends; the error says so. */
 async function written(writing: Promise<void>, done: string): Promise<void> {
   try {
     await writing;
@@ -307,7 +309,7 @@ function report({ definition, state, tools, problem }: ManagedServer, alwaysOn: 
   const running = state.kind === 'running' ? state : undefined;
   return {
     name: definition.name,
-    // As written in the configuration: the value of a reference may be a secret.
+    // As written in the configuration, because the value of a reference may be a secret.
     ...reachedBy(definition),
     status: status(state.kind, alwaysOn),
     tools,
@@ -321,7 +323,7 @@ function report({ definition, state, tools, problem }: ManagedServer, alwaysOn: 
   };
 }
 
-/** A server without a command has neither; both members stay for clients that expect them. */
+/** A server without a command has neither; both members are always present for clients that expect them. */
 function reachedBy(definition: ConfiguredServer): JsonObject {
   if (definition.kind === 'unusable') return { command: '', args: [] };
   const { written } = definition;
@@ -335,7 +337,7 @@ function reachedBy(definition: ConfiguredServer): JsonObject {
 
 function status(kind: ManagedServer['state']['kind'], alwaysOn: boolean): string {
   if (kind === 'running' || kind === 'crashed' || kind === 'unusable') return kind;
-  // One that waits for what it replaces to go counts as starting; one that is being taken out is listed no more.
+  // A server that waits for its predecessor to end counts as starting. One that is being removed is no longer listed.
   return kind === 'starting' || alwaysOn ? 'starting' : 'idle';
 }
 
@@ -381,7 +383,7 @@ function toolsOf({ tools, state }: ManagedServer): string {
   return tools.length === 0 ? 'It has no tools.' : `Its tools: ${tools.join(', ')}.`;
 }
 
-/** The timer may be late: the time that has really passed is told. */
+/** The timer may fire late, so the message gives the time that has really passed. */
 function stillStarting(name: string, since: number): SwitchboardError {
   const seconds = ((performance.now() - since) / 1000).toFixed(1);
   return new SwitchboardError('STILL_STARTING', `Server '${name}' is still starting after ${seconds} s.`, {

@@ -1,7 +1,10 @@
-/** What further names are called. */
+/** Stands for all further names. */
 const OTHER = 'other';
 
-/** Names as label values: the first so many keep theirs, because every value of a label costs memory here and there. */
+/**
+ * Names as label values. Only the first ones are kept, because every value of a label costs memory here and in
+ * Prometheus.
+ */
 export class BoundedNames {
   readonly #limit: number;
   readonly #known = new Set<string>();
@@ -18,5 +21,5 @@ export class BoundedNames {
   }
 }
 
-/** The longest name that is a label, in characters. */
+/** The longest name that is used as a label, in characters. */
 const LONGEST = 128;

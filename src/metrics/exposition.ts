@@ -1,6 +1,6 @@
 /**
- * Metrics in the Prometheus text format, version 0.0.4. Three kinds and one output are all that is needed here: fewer
- * lines than it takes to wrap a library for them.
+ * Metrics in the Prometheus text format, version 0.0.4. We need three types and one output format, which takes fewer
+ * lines than wrapping a library.
  */
 export class Exposition {
   readonly #families: Family[] = [];
@@ -13,7 +13,7 @@ export class Exposition {
     return this.#add(new Histogram({ name, help, labels, type: 'histogram' }, buckets));
   }
 
-  /** `read` is asked at every scrape, and says each value that there is then. */
+  /** `read` is called at every scrape and reports each current value. */
   gauge(name: string, help: string, labels: readonly string[], read: GaugeReader): void {
     this.#add(new Gauge({ name, help, labels, type: 'gauge' }, read));
   }
@@ -48,7 +48,7 @@ interface Family {
   lines(): string[];
 }
 
-/** Counts what has happened, by the values of its labels. */
+/** Counts events, by the values of its labels. */
 class Counter implements Family {
   readonly about: FamilyAbout;
   readonly #series = new Map<string, { readonly labels: readonly string[]; value: number }>();
@@ -72,7 +72,7 @@ class Counter implements Family {
   }
 }
 
-/** Has the values that it is told at the time of a scrape. */
+/** Has the values that are reported at the time of a scrape. */
 class Gauge implements Family {
   readonly about: FamilyAbout;
   readonly #read: GaugeReader;
@@ -92,12 +92,12 @@ class Gauge implements Family {
 
 interface Observed {
   readonly labels: readonly string[];
-  /** How many values are in each bucket and in none of those before it. */
+  /** How many values are in each bucket but in none of the smaller ones. */
   readonly counts: number[];
   sum: number;
 }
 
-/** Counts values by their size. */
+/** Counts values by size. */
 class Histogram implements Family {
   readonly about: FamilyAbout;
   readonly #bounds: readonly number[];

@@ -3,7 +3,7 @@ import type { Call, CallFollower, GatewayWatcher, SourceState } from '../gateway
 import { BoundedNames } from './bounded-names.ts';
 import { Exposition } from './exposition.ts';
 
-/** Servers and tools that have series of their own; the others share one. */
+/** How many servers and tools have a series of their own; the others share one. */
 const MOST_SERVERS = 200;
 const MOST_TOOLS = 500;
 /** Upper bounds in seconds: a relayed call takes less than a millisecond, a slow tool minutes. */
@@ -17,7 +17,9 @@ export interface GatewayMetricsOptions {
   readonly processes: () => number;
 }
 
-/** Counts what happens in the gateways of this process. Who calls is never counted: names of people are no labels. */
+/**
+ * Counts what happens in the gateways of this process. Never counts by caller: people's names are not used as labels.
+ */
 export class GatewayMetrics implements GatewayWatcher {
   readonly #exposition = new Exposition();
   readonly #servers = new BoundedNames(MOST_SERVERS);
@@ -81,13 +83,13 @@ export class GatewayMetrics implements GatewayWatcher {
     all.gauge('switchboard_processes', 'Server processes that are running.', [], (set) => set(processes()));
   }
 
-  /** All of it, as Prometheus reads it. */
+  /** All metrics, in the format that Prometheus reads. */
   text(): string {
     return this.#exposition.text();
   }
 
   called(call: Call): void {
-    // What a person had to allow first comes a second time.
+    // This runs again for a call that a user had to approve first.
     if (this.#followed.has(call)) return;
     this.#followed.add(call);
     const since = performance.now();
@@ -110,10 +112,10 @@ export class GatewayMetrics implements GatewayWatcher {
   }
 
   clientsChanged(): void {
-    // Sessions are counted when somebody asks.
+    // Sessions are counted at the time of a scrape.
   }
 
-  /** The state of one connection to a server is another one now. */
+  /** The state of one connection to a server has changed. */
   serverChanged(name: string, from: SourceState['kind'], to: SourceState['kind']): void {
     if (from === to) return;
     const server = this.#servers.of(name);
@@ -129,7 +131,7 @@ export class GatewayMetrics implements GatewayWatcher {
     return source === undefined ? '' : this.#servers.of(source.name);
   }
 
-  /** Only what a server has listed has a name of its own here, whatever clients call. */
+  /** Only tools that a server has listed get a label of their own; clients can send any name. */
   #toolOf(call: Call): string {
     const { source, subtool } = call;
     if (source === undefined || subtool === undefined) return '';
@@ -140,9 +142,9 @@ export class GatewayMetrics implements GatewayWatcher {
 
 interface QueueEvents {
   readonly nested: (call: Call) => void;
-  /** One more call waits, or one fewer. */
+  /** One more call is waiting, or one fewer. */
   readonly waits: (change: 1 | -1) => void;
-  /** It waited for so many milliseconds and was sent then. */
+  /** A call was sent after waiting for this many milliseconds. */
   readonly waited: (ms: number) => void;
 }
 
@@ -171,7 +173,7 @@ class QueueWatch implements CallFollower {
   }
 
   returned(): void {
-    // The end of the call tells it all.
+    // Counted when the call ends.
   }
 
   left(): void {
@@ -181,7 +183,7 @@ class QueueWatch implements CallFollower {
   }
 }
 
-/** A client may send any method. */
+/** Clients can send any method. */
 function methodOf({ method }: Call): string {
   return isRoutedMethod(method) ? method : 'other';
 }

@@ -4,7 +4,7 @@ import { messageOf, SwitchboardError } from '../shared/errors.ts';
 
 export interface MetricsServerOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0 selects any free port. */
   readonly port: number;
   readonly text: () => string;
 }
@@ -14,19 +14,19 @@ export interface MetricsServer {
   close(): void;
 }
 
-/** More than any number of scrapers; a connection beyond it is refused. */
+/** More than any number of scrapers; further connections are refused. */
 const MOST_CONNECTIONS = 64;
 
 /**
- * Answers GET /metrics at an address of its own: scrapers have no token of a client, and clients have no business with
- * the figures of all others.
+ * Answers GET /metrics at a separate address: scrapers have no client token, and clients must not see the figures of
+ * all others.
  */
 export function openMetricsServer({ host, port, text }: MetricsServerOptions): Promise<MetricsServer> {
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
     response.on('error', () => undefined);
     const { method, url = '', headers } = request;
     if (isLoopback(host) && !isLoopback(nameIn(headers.host))) {
-      // A page whose name was pointed at this machine.
+      // A web page whose host name was made to resolve to this machine (DNS rebinding).
       response.writeHead(403).end();
     } else if (url.split('?', 1)[0] !== '/metrics') response.writeHead(404).end('See /metrics.\n');
     else if (method !== 'GET' && method !== 'HEAD') response.writeHead(405, { Allow: 'GET, HEAD' }).end();
@@ -54,7 +54,7 @@ export function openMetricsServer({ host, port, text }: MetricsServerOptions): P
     );
     server.listen(port, host, () => {
       server.removeAllListeners('error').on('error', () => undefined);
-      // The program ends when its clients are served, even while somebody scrapes it.
+      // The program ends once its clients are served, even during a scrape.
       server.unref();
       const { port: bound } = server.address() as AddressInfo;
       resolve({

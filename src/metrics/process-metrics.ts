@@ -5,7 +5,7 @@ import { Exposition } from './exposition.ts';
 const RESOLUTION_MS = 20;
 const NANOSECONDS = 1e9;
 
-/** Memory, CPU time and event loop of this process, under the names that dashboards for Node know. */
+/** Memory, CPU time and event loop of this process, under the names that dashboards for Node expect. */
 export class ProcessMetrics {
   readonly #exposition = new Exposition();
   readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -44,7 +44,7 @@ export class ProcessMetrics {
     this.#delay.disable();
   }
 
-  /** Without the time between two measurements. Before the first one there is no value. */
+  /** Subtracts the interval between two measurements. There is no value before the first one. */
   #seconds(nanoseconds: number): number {
     const delay = nanoseconds / NANOSECONDS - RESOLUTION_MS / 1000;
     return Number.isFinite(delay) ? Math.max(0, delay) : 0;

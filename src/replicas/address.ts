@@ -1,6 +1,9 @@
 import { networkInterfaces } from 'node:os';
 
-/** Where other replicas reach a gateway that listens on this host: for all addresses, the first one of the machine. */
+/**
+ * Where other replicas can reach a gateway that listens on this host. If it listens on all addresses: the machine's
+ * first.
+ */
 export function replicaAddress(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? machineAddress() : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;

@@ -43,7 +43,7 @@ test('a proof is valid for a while, and remembered for longer', () => {
     expect(reader.read(old, [KEY], REQUEST)).toBeUndefined();
     const proof = writeProof(KEY, CONTENT, REQUEST);
     expect(reader.read(proof, [KEY], REQUEST)).toBe(CONTENT.caller);
-    // Other proofs begin a new interval meanwhile; the clock of the sender may be ahead.
+    // Other proofs start a new interval meanwhile; the sender's clock may be ahead.
     for (const ms of [15_000, 14_000]) {
       vi.setSystemTime(Date.now() + ms);
       reader.read(writeProof(KEY, CONTENT, REQUEST), [KEY], REQUEST);

@@ -9,21 +9,21 @@ export interface PassedRequest {
   readonly session: string;
 }
 
-/** Who passes a request on, and for whom. */
+/** Who passes on a request, and on whose behalf. */
 export interface ProofContent {
   readonly from: string;
   readonly to: string;
-  /** Who sent the request, as the first replica found: any text. */
+  /** The sender of the request, as identified by the first replica: any text. */
   readonly caller: string;
 }
 
-/** By how much the clocks of two replicas may differ, in milliseconds. */
+/** How far the clocks of two replicas may differ, in milliseconds. */
 const CLOCK_MS = 30_000;
 const VERSION = '1';
-/** The headers of a request have 16 kB together. */
+/** All headers of a request share 16 kB. */
 const LONGEST = 12_288;
 
-/** Proves to a replica that a request comes from another one. Each proof is for one request, one time. */
+/** Proves to a replica that a request comes from another one. Each proof is valid for one request, once. */
 export function writeProof(key: Buffer, content: ProofContent, request: PassedRequest): string {
   const { from, to, caller } = content;
   const nonce = randomBytes(12).toString('base64url');
@@ -38,12 +38,12 @@ export class ProofReader {
   #seenBefore = new Set<string>();
   #since = Date.now();
 
-  /** `self` is the replica that they must be for. */
+  /** `self` is the replica that the proofs must be for. */
   constructor(self: string) {
     this.#self = self;
   }
 
-  /** Who sent a proven request; otherwise undefined. */
+  /** The sender of a proven request; otherwise undefined. */
   read(proof: string, keys: readonly Buffer[], request: PassedRequest): string | undefined {
     if (proof.length > LONGEST) return undefined;
     const parts = proof.split('.');

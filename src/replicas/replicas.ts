@@ -9,34 +9,34 @@ import { ProofReader, writeProof, type PassedRequest } from './proof.ts';
 
 export interface ReplicasOptions {
   readonly store: Store;
-  /** The token of the configuration, which all replicas have; undefined where each has one of its own. */
+  /** The token of the configuration, which all replicas share; undefined if each has its own. */
   readonly token: string | undefined;
   readonly log: Logger;
 }
 
-/** Where the owner of something is: its address, or that it has ended, or that nobody can tell now. */
+/** Where the owner of an id is: its address, or that it has ended, or that it is unknown at the moment. */
 export type OwnerPlace = { readonly address: string } | 'gone' | 'unknown';
 
-/** How often a replica says that it is there, in milliseconds. */
+/** How often a replica reports that it is running, in milliseconds. */
 const BEAT_MS = 1000;
-/** One that has not said so for this long has ended, in milliseconds. */
+/** A replica that has not reported for this long has ended, in milliseconds. */
 const ALIVE_MS = 5000;
-/** How long after the store is back all replicas have said that they are there, in milliseconds. */
+/** How long after the store is back all replicas have reported again, in milliseconds. */
 const SETTLED_MS = 2500;
 const LOOK_AGAIN_MS = 200;
-/** How long the common secret is kept when no replica runs, in milliseconds. */
+/** How long the shared secret is kept when no replica is running, in milliseconds. */
 const SECRET_MS = 24 * 60 * 60 * 1000;
 const ID_BYTES = 9;
-/** What identifies the owner of an id: see `ownedId`. */
+/** Extracts the owner from an id: see `ownedId`. */
 const OWNED = /^([\w-]{12})\.[\w-]+$/;
 
-/** The gateways that share a store and a group: this one, and those that it has met. */
+/** The gateways that share a store and a group: this one, and those that it has encountered. */
 export class Replicas {
-  /** The name of this one. */
+  /** The name of this replica. */
   readonly self = randomBytes(ID_BYTES).toString('base64url');
   readonly #options: ReplicasOptions;
   readonly #proofs = new ProofReader(this.self);
-  /** Where the others are that have been looked for. */
+  /** The addresses of replicas that have been looked up. */
   readonly #known = new Map<string, string>();
   readonly #lost = new Set<(id: string) => void>();
   /** The secret in the store, and the one before it. */
@@ -49,25 +49,25 @@ export class Replicas {
     this.#options = options;
   }
 
-  /** From now on, the others find this one at that address. */
+  /** From now on, other replicas find this one at this address. */
   async join(address: string): Promise<void> {
     await this.#beat(address);
     this.#timer = setInterval(() => void this.#beat(address), BEAT_MS).unref();
   }
 
-  /** The others are told that it has ended. */
+  /** Tells the other replicas that this one has ended. */
   async leave(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
     await this.#options.store.delete(keyOf(this.self)).catch(() => undefined);
   }
 
-  /** An id that tells every replica that it is one of ours. */
+  /** An id that every replica recognizes as one of ours. */
   ownedId(random: string): string {
     return `${this.self}.${random}`;
   }
 
-  /** The other replica that has made an id; undefined for one of ours, or of nobody. */
+  /** The other replica that created an id; undefined if this one did, or none. */
   ownerOf(id: string): string | undefined {
     const owner = OWNED.exec(id)?.[1];
     return owner === this.self ? undefined : owner;
@@ -79,7 +79,7 @@ export class Replicas {
     const { store } = this.#options;
     for (;;) {
       try {
-        // The first requests may come before this replica has told of itself.
+        // The first requests may arrive before this replica has reported.
         if (this.#keys.length === 0) await this.#agree();
         const found = addressIn(await store.get(keyOf(id)));
         if (found !== undefined) {
@@ -89,36 +89,36 @@ export class Replicas {
       } catch {
         return 'unknown';
       }
-      // A store that starts empty does not know anybody at first.
+      // A store that starts empty knows no replica at first.
       if ((store.reachableFor ?? 0) > SETTLED_MS) return 'gone';
       await sleep(LOOK_AGAIN_MS, undefined, { ref: false });
     }
   }
 
-  /** A replica does not take connections. */
+  /** Call this when a replica does not accept connections. */
   forget(id: string): void {
     if (this.#known.delete(id)) for (const listener of this.#lost) listener(id);
   }
 
-  /** Calls back with each replica that has ended, until the function that it returns is called. */
+  /** Calls back with each replica that ends, until the returned function is called. */
   whenLost(listener: (id: string) => void): () => void {
     this.#lost.add(listener);
     return () => void this.#lost.delete(listener);
   }
 
-  /** Proves to another replica that a request comes from this one. Undefined before the store was reached once. */
+  /** Proves to another replica that a request comes from this one. Undefined until the store has been reached once. */
   proofFor(to: string, caller: string, request: PassedRequest): string | undefined {
     const [key] = this.#keys;
     return key && writeProof(key, { from: this.self, to, caller }, request);
   }
 
-  /** Who sent a request that another replica has passed on; undefined if the proof is not valid. */
+  /** The sender of a request that another replica has passed on; undefined if the proof is not valid. */
   callerIn(proof: string, request: PassedRequest): string | undefined {
     return this.#proofs.read(proof, this.#keys, request);
   }
 
   async #beat(address: string): Promise<void> {
-    // The one before may still wait for the store.
+    // The previous report may still be waiting for the store.
     if (this.#beating) return;
     this.#beating = true;
     const { store, log } = this.#options;
@@ -140,7 +140,7 @@ export class Replicas {
     }
   }
 
-  /** Takes the common secret, or makes it. */
+  /** Reads the shared secret, or creates it. */
   async #agree(): Promise<void> {
     const { store, token = '' } = this.#options;
     let secret = await store.get(SECRET);
@@ -150,7 +150,7 @@ export class Replicas {
     } else await store.keep(SECRET, SECRET_MS);
     if (secret === undefined || secret === this.#secrets[0]) return;
     this.#secrets = [secret, ...this.#secrets].slice(0, 2);
-    // A reader of the store cannot send requests with it where the replicas have a token.
+    // If the replicas have a token, reading the secret in the store is not enough to send requests.
     this.#keys = this.#secrets.map((each) => Buffer.from(hkdfSync('sha256', each, token, 'replica', 32)));
   }
 }
@@ -161,7 +161,7 @@ function keyOf(id: string): string {
   return `replica:${id}`;
 }
 
-/** What another replica has written, if it can be used. */
+/** The address that another replica has written, if it is usable. */
 function addressIn(text: string | undefined): string | undefined {
   const value = text === undefined ? undefined : parseJson(text);
   const address = isObject(value) ? value.address : undefined;

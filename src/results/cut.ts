@@ -1,6 +1,6 @@
 import { MAX_CHARS_PER_TOKEN, tokensAtMost } from './tokens-at-most.ts';
 
-/** How much of the beginning of a text may be taken for so many tokens: up to the end of a line, if one is near. */
+/** How much of the beginning of a text fits into this many tokens, up to the end of a line if one is near. */
 export function headWithin(text: string, tokens: number): number {
   const within = text.slice(0, Math.max(0, tokens) * MAX_CHARS_PER_TOKEN + 1);
   let end = 0;
@@ -18,7 +18,7 @@ export function headWithin(text: string, tokens: number): number {
   return line > end / 2 ? line : betweenCharacters(text, end, 'before');
 }
 
-/** The same for the end of a text: where it begins. */
+/** The same for the end of a text: where it starts. */
 export function tailWithin(text: string, tokens: number): number {
   const first = Math.max(0, text.length - Math.max(0, tokens) * MAX_CHARS_PER_TOKEN - 1);
   let start = text.length;
@@ -34,7 +34,7 @@ export function tailWithin(text: string, tokens: number): number {
   }
   if (start === 0) return 0;
   const line = text.indexOf('\n', start - 1) + 1;
-  // The end of the last line begins no line.
+  // No line begins after the last line break.
   const isNear = line > 0 && line < text.length && line - start <= (text.length - start) / 2;
   return isNear ? line : betweenCharacters(text, start, 'after');
 }
@@ -42,7 +42,9 @@ export function tailWithin(text: string, tokens: number): number {
 const COARSE = 512;
 const FINE = 8;
 
-/** The nearest place where a text may be cut, before or after `at`: not inside what a reader sees as one character. */
+/**
+ * The nearest position before or after `at` where a text may be cut: not inside what a reader sees as one character.
+ */
 export function betweenCharacters(text: string, at: number, side: 'before' | 'after'): number {
   if (at <= 0 || at >= text.length) return at;
   const from = Math.max(0, at - LONGEST_CHARACTER);
@@ -55,7 +57,7 @@ export function betweenCharacters(text: string, at: number, side: 'before' | 'af
   return side === 'before' ? start : start + found.segment.length;
 }
 
-/** In UTF-16 units; there are longer ones, which nobody can read. */
+/** In UTF-16 code units. Longer ones exist, but nobody can read them. */
 const LONGEST_CHARACTER = 64;
 
 let made: Intl.Segmenter | undefined;

@@ -1,13 +1,13 @@
 import type { Turns } from '../shared/turns.ts';
 import type { JsonRange } from './json-bytes.ts';
 
-/** The value of a JSON string, which may be megabytes long: it is read piece by piece, and others get their turns. */
+/** The value of a JSON string. It may be megabytes long, so it is read in pieces, and other work runs in between. */
 export async function decodedString(bytes: Buffer, { start, end }: JsonRange, turns: Turns): Promise<string> {
   const last = end - 1;
   let text = '';
   for (let at = start + 1; at < last;) {
     const to = at + PIECE_BYTES < last ? cutBefore(bytes, at, at + PIECE_BYTES) : last;
-    // A pair of surrogates that is cut in two is whole again when its halves are put together.
+    // The halves of a surrogate pair that was split join up again here.
     text += JSON.parse(`"${bytes.toString('utf8', at, to)}"`) as string;
     at = to;
     const pause = turns.next();
@@ -20,10 +20,10 @@ const PIECE_BYTES = 256 * 1024;
 const BACKSLASH = 0x5c;
 const U = 0x75;
 
-/** The last place up to `at` that is neither inside a character nor inside an escape. */
+/** The last position up to `at` that is inside neither a character nor an escape. */
 function cutBefore(bytes: Buffer, from: number, at: number): number {
   while (((bytes[at] ?? 0) & 0xc0) === 0x80) at--;
-  // An escape has at most six bytes, and no backslash but at its start, unless that is all of it.
+  // An escape has at most six bytes, and its only backslash is the first one, unless it is an escaped backslash.
   const near = Math.max(from, at - 5);
   const escape = near + bytes.subarray(near, at).lastIndexOf(BACKSLASH);
   if (escape < near) return at;

@@ -14,7 +14,7 @@ interface Fitted {
 
 const MAX_TOKENS = 500;
 
-/** Fits a result, given as a value or as JSON text. Keeps what is kept. */
+/** Fits a result, given as a value or as JSON text, and collects what is kept. */
 async function fit(given: unknown, options: Partial<FitOptions> & { chunks?: number } = {}) {
   const text = typeof given === 'string' ? given : JSON.stringify(given);
   const whole = Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${text}}`);
@@ -66,7 +66,7 @@ describe('a text that is too long', () => {
     );
     const next = /"lines":"(\d+)-\d+"/.exec(text?.text ?? '')?.[1];
     expect(text?.text).toContain(`line ${Number(next) - 1} of this text\n[`);
-    // What is counted, what is named and what is missing are the same lines.
+    // The lines that are counted, named and missing are the same.
     const last = Number(/\]\nline (\d+) of this text\n/.exec(text?.text ?? '')?.[1]) - 1;
     const missing = (last - Number(next) + 1).toLocaleString('en-US');
     expect(text?.text).toContain(`\n[${missing} of 2,000 lines, `);
@@ -145,12 +145,12 @@ describe('no result has more tokens than it may, and none loses a character', ()
     const [before, after] = (result.content[0]?.text ?? '').split(/\n?\[[^\]]*left out\.[^\]]*\]\n/);
     expect(text.startsWith(before ?? 'nothing')).toBe(true);
     expect(text.endsWith(after ?? 'nothing')).toBe(true);
-    // Cut nowhere inside a pair.
+    // No surrogate pair is split.
     if (!/\p{Surrogate}/u.test(text)) expect(result.content[0]?.text).not.toMatch(/\p{Surrogate}/u);
   });
 
   test('escapes that are cut in pieces while they are read', async () => {
-    // Every place of a piece is somewhere in an escape, or in a character.
+    // Each boundary of a piece falls inside an escape or a character once.
     for (const unit of ['\\u00e9', '\\ud83d\\ude00', '\\\\', '\\n', '\\\\\\"', 'é', '😀']) {
       for (let shift = 0; shift < 6; shift++) {
         const json = `"${'x'.repeat(shift)}${unit.repeat(300_000 / unit.length)}"`;

@@ -10,12 +10,12 @@ import { minified } from './minified.ts';
 import { linkItem, omission } from './notices.ts';
 import { tokensAtMost } from './tokens-at-most.ts';
 
-/** Keeps a text; undefined where that is not possible. */
+/** Keeps a text; undefined if that is not possible. */
 export type Keep = (text: string, facts: Omit<KeptResultFacts, 'length'>) => Promise<KeptResult | undefined>;
 
 export interface FitOptions extends Pick<ResultLimits, 'maxTokens' | 'minify'> {
   readonly reader: ResultReader;
-  /** Whether the client knows links to resources in results. */
+  /** Whether the client supports resource links in results. */
   readonly takesLinks: boolean;
   readonly keepMs: number;
   readonly keep: Keep;
@@ -23,22 +23,22 @@ export interface FitOptions extends Pick<ResultLimits, 'maxTokens' | 'minify'> {
 
 /** A text in the content of a result. */
 interface TextItem {
-  /** The place among the texts. */
+  /** Its position among the texts. */
   readonly index: number;
-  /** Where the item before it in the content ends, and where it ends itself. */
+  /** Where the previous item of the content ends, and where this one ends. */
   readonly itemsFrom: number;
   readonly itemEnd: number;
-  /** Of the JSON string. */
+  /** The JSON string. */
   readonly range: JsonRange;
   /** As the server wrote it. */
   readonly text: string;
-  /** Where it begins in all texts together. */
+  /** Where it begins in the joined texts. */
   readonly start: number;
 }
 
 /**
- * The edits that make the content of a tool result fit. Its texts together may have so many tokens; of longer ones the
- * beginning and the end are left, with a word on what is between them. Everything else in the result stays as it is.
+ * The edits that make the content of a tool result fit. Its texts together may have `maxTokens`; longer ones keep their
+ * beginning and end, with a notice in between. Everything else in the result stays unchanged.
  */
 export async function fitResult(answer: Message, options: FitOptions): Promise<readonly Edit[]> {
   const { maxTokens = Infinity, minify } = options;
@@ -49,7 +49,7 @@ export async function fitResult(answer: Message, options: FitOptions): Promise<r
   const places: Omit<TextItem, 'text' | 'start'>[] = [];
   let end = at + 1;
   for (const item of itemsIn(bytes, at)) {
-    // A long item takes long to find, and again to read.
+    // A long item takes time to find, and again to read.
     let pause = turns.next();
     if (pause) await pause;
     const range = textIn(bytes, item);
@@ -59,7 +59,7 @@ export async function fitResult(answer: Message, options: FitOptions): Promise<r
     if (pause) await pause;
   }
   const written = places.reduce((sum, { range }) => sum + range.end - range.start - 1, 0);
-  // No token is less than a byte, and no text is longer than it is written.
+  // A token has at least one byte, and a text is no longer than its JSON.
   if (written <= maxTokens && !minify) return [];
   const texts: TextItem[] = [];
   let length = -1;
@@ -85,7 +85,7 @@ export async function fitResult(answer: Message, options: FitOptions): Promise<r
   );
 }
 
-/** All texts together, with a line break between two of them: there may be hundreds of thousands. */
+/** All texts, joined by line breaks. There may be hundreds of thousands. */
 async function joined(items: readonly TextItem[], turns: Turns): Promise<string> {
   const parts: string[] = [];
   for (let at = 0; at < items.length; at += TEXTS_AT_ONCE) {
@@ -114,8 +114,8 @@ function structuredIn(answer: Message): JsonRange | undefined {
 }
 
 /**
- * Members of the structured content that are the text once more, as in `{"content": "…"}`. Hosts that prefer structured
- * content would give it to the model in full. A string that is cut is a string still, as the output schema wants it.
+ * Members of the structured content that repeat the text, as in `{"content": "…"}`. Hosts that prefer structured
+ * content would pass it to the model in full. A string that is cut is still a string, as the output schema requires.
  */
 async function copiesIn(
   bytes: Buffer,
@@ -135,7 +135,10 @@ async function copiesIn(
   return copies;
 }
 
-/** The bytes that the offsets in a message count in. What is in chunks is copied, for it is read over several turns. */
+/**
+ * The bytes of a message in one buffer, so that its offsets apply. Chunks are copied, because they are read over
+ * several turns.
+ */
 function wholeOf({ bytes }: Message): Buffer {
   return bytes.buffer ?? Buffer.concat(viewsOf(bytes, bytes.from, bytes.to));
 }
@@ -167,7 +170,7 @@ async function minifiedTexts(items: readonly TextItem[], turns: Turns): Promise<
   return { texts, edits };
 }
 
-/** Whether texts together have at most so many tokens. Each costs one more, so that many empty ones are not free. */
+/** Whether texts together have at most this many tokens. Each costs one more, so that many empty ones are not free. */
 async function fits(texts: readonly string[], maxTokens: number, turns: Turns): Promise<boolean> {
   if (maxTokens === Infinity) return true;
   let tokens = 0;
@@ -183,7 +186,7 @@ async function fits(texts: readonly string[], maxTokens: number, turns: Turns): 
   return tokens <= maxTokens;
 }
 
-/** In UTF-16 units. */
+/** In UTF-16 code units. */
 const PIECE = 16 * 1024;
 
 async function lineBreaks(text: string, turns: Turns): Promise<number> {
@@ -206,11 +209,11 @@ interface Cutting {
   readonly kept: KeptResult;
   /** Whether the result has structured content as well. */
   readonly structured: boolean;
-  /** What else in the result is the text, and is cut like it. */
+  /** Other members of the result that repeat the text, and are cut like it. */
   readonly copies: readonly JsonRange[];
 }
 
-/** Of the room for texts, so much is for the beginning. */
+/** The share of the room that the beginning gets. */
 const HEAD_SHARE = 2 / 3;
 
 async function cut(
@@ -224,7 +227,7 @@ async function cut(
   const said = (headEnd: number, tailStart: number, removed: number): string =>
     omission({ ...options, kept, whole, headEnd, tailStart, leftWhole, removed });
   const maxTokens = kept.facts.maxTokens;
-  // The longest it can be: numbers grow by a few digits at most.
+  // The longest it can be: its numbers grow by a few digits at most.
   const room =
     maxTokens - tokensAtMost(said(0, whole.length, texts.length)) - tokensAtMost(link) - SPARE_TOKENS;
   const head = headOf(texts, Math.floor(room * HEAD_SHARE));
@@ -249,8 +252,8 @@ async function cut(
 }
 
 /**
- * One edit that removes texts, each with the comma before it: an item is always left there. It leaves what is between them:
- * hundreds of thousands of edits would hold up everybody else.
+ * One edit that removes texts, each with the comma before it (an earlier item always remains), and copies what is
+ * between them. Hundreds of thousands of edits would block everything else.
  */
 async function removal(bytes: Buffer, texts: readonly TextItem[], turns: Turns): Promise<Edit> {
   const left: string[] = [];
@@ -266,16 +269,16 @@ async function removal(bytes: Buffer, texts: readonly TextItem[], turns: Turns):
   return { start, end, with: left.join('') };
 }
 
-/** For what is between the parts. */
+/** For the notice between the parts. */
 const SPARE_TOKENS = 8;
 
-/** A place in the texts. */
+/** A position in the texts. */
 interface TextPlace {
   readonly item: TextItem;
   readonly at: number;
 }
 
-/** Where the beginning ends that has so many tokens. */
+/** Where a beginning of this many tokens ends. */
 function headOf(texts: readonly TextItem[], tokens: number): TextPlace {
   let left = tokens;
   for (const item of texts) {
@@ -286,7 +289,7 @@ function headOf(texts: readonly TextItem[], tokens: number): TextPlace {
   throw new Error('A result that is cut does not fit');
 }
 
-/** Where the end begins that has so many tokens; not before the head ends. */
+/** Where an end of this many tokens starts; not before the head ends. */
 function tailOf(texts: readonly TextItem[], tokens: number, head: TextPlace): TextPlace {
   let left = tokens;
   for (const item of texts.slice(head.item.index + 1).reverse()) {

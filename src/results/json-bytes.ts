@@ -1,4 +1,4 @@
-/** A value in the bytes of a JSON text that was checked. */
+/** A value in the bytes of valid JSON. */
 export interface JsonRange {
   readonly start: number;
   readonly end: number;
@@ -16,9 +16,9 @@ export function* itemsIn(bytes: Buffer, at: number): Generator<JsonRange, void, 
   }
 }
 
-/** The value of a member of the object that begins at `at`; undefined where it has none of that name. */
+/** The value of a member of the object that begins at `at`; undefined if it has none of that name. */
 export function memberIn(bytes: Buffer, at: number, name: string): JsonRange | undefined {
-  // Of a name that is there twice, the last one counts, as in JSON.parse.
+  // If a name is repeated, the last one counts, as in JSON.parse.
   let found: JsonRange | undefined;
   for (const { key, start, end } of membersIn(bytes, at)) {
     const isShort = key.end - key.start <= MAX_KEY_BYTES;
@@ -31,7 +31,7 @@ interface MemberRange extends JsonRange {
   readonly key: JsonRange;
 }
 
-/** The members of the object that begins at `at`, each with the range of its value; none where no object does. */
+/** The members of the object that begins at `at`, each with the range of its value; none if no object begins there. */
 export function* membersIn(bytes: Buffer, at: number): Generator<MemberRange, void, undefined> {
   if (bytes[at] !== OPEN_BRACE) return;
   at = skipSpace(bytes, at + 1);
@@ -46,7 +46,7 @@ export function* membersIn(bytes: Buffer, at: number): Generator<MemberRange, vo
   }
 }
 
-/** A name of a few letters, each written as an escape. */
+/** Room for a short name with every letter written as an escape. */
 const MAX_KEY_BYTES = 128;
 
 export function isString(bytes: Buffer, range: JsonRange | undefined): range is JsonRange {
@@ -78,7 +78,7 @@ function skipValue(bytes: Buffer, at: number): number {
 
 const ENDS_SCALAR = new Set([0x20, 0x09, 0x0a, 0x0d, COMMA, CLOSE_BRACE, CLOSE_BRACKET]);
 
-/** Brackets are counted, not matched: the scanner has seen that they fit. So depth costs nothing. */
+/** Brackets are counted, not matched: the scanner has checked them. So depth costs nothing. */
 function skipNested(bytes: Buffer, at: number): number {
   for (let depth = 0; at < bytes.length;) {
     const byte = bytes[at];

@@ -3,7 +3,7 @@ import type { Turns } from '../shared/turns.ts';
 import { jsonItems, memberText } from '../wire/index.ts';
 import { membersIn } from './json-bytes.ts';
 
-/** A JSON path that was read: `$.name`, `$['name']`, `$[3]`, `$[-1]`, `$[2:5]`, `$.*`, `$[*]`, and any of them in a row. */
+/** A parsed JSON path: any sequence of `.name`, `['name']`, `[3]`, `[-1]`, `[2:5]`, `.*` and `[*]` after `$`. */
 export interface ResultPath {
   readonly steps: readonly Step[];
   /** Whether it leads to one value at most. */
@@ -31,7 +31,7 @@ export function readResultPath(path: string): ResultPath {
   return { steps, single: steps.every(({ kind }) => kind === 'member' || kind === 'index') };
 }
 
-/** `.name` or `.*`; then in brackets a name in quotes, `*`, a slice, an index. */
+/** `.name` or `.*`; or in brackets a quoted name, `*`, a slice or an index. */
 const STEP =
   /\.(?:(?<dotAll>\*)|(?<name>[^\s.[\]*'"()?@,:]+))|\[\s*(?:(?<all>\*)|"(?<double>(?:[^"\\]|\\.)*)"|'(?<quoted>(?:[^'\\]|\\.)*)'|(?<from>-?\d{1,15})?\s*(?<colon>:)\s*(?<to>-?\d{1,15})?|(?<index>-?\d{1,15}))\s*\]/y;
 const LONGEST_PATH = 1000;
@@ -63,7 +63,7 @@ function invalid(path: string): SwitchboardError {
   );
 }
 
-/** The texts of the values that a path leads to in a JSON text that was checked, as they were written. */
+/** The texts of the values that a path leads to in valid JSON, as they were written. */
 export async function* valuesAt(
   text: string,
   steps: readonly Step[],
@@ -86,7 +86,7 @@ async function* follow(text: string, step: Step, turns: Turns): AsyncGenerator<s
       const value = memberText(text, step.name);
       if (value !== undefined) yield value;
     } else if (step.kind === 'all') {
-      // One after the other: there may be a million.
+      // One at a time: there may be a million.
       const bytes = Buffer.from(text.trimStart());
       for (const { start, end } of membersIn(bytes, 0)) yield bytes.toString('utf8', start, end);
     }
@@ -102,7 +102,7 @@ async function* itemsWithin(
   turns: Turns,
 ): AsyncGenerator<string, void, undefined> {
   const given = step.kind === 'index' ? [step.at] : [step.from ?? 0, step.to ?? 0];
-  // Only what counts from the end needs to know where that is.
+  // Only positions counted from the end need the length.
   const length = given.some((place) => place < 0) ? await countItems(text, turns) : 0;
   const place = (at: number): number => (at < 0 ? length + at : at);
   const from = place(step.kind === 'index' ? step.at : (step.from ?? 0));

@@ -5,19 +5,19 @@ import { Turns } from '../shared/turns.ts';
 export type ResultPlace =
   { readonly kind: 'memory'; readonly bytes: Buffer } | { readonly kind: 'file'; readonly file: string };
 
-/** What is known of a result besides its text. */
+/** The facts about a result besides its text. */
 export interface KeptResultFacts {
-  /** In UTF-16 units. */
+  /** In UTF-16 code units. */
   readonly length: number;
   /** How many lines begin in it. */
   readonly lines: number;
-  /** Where each of its text items begins; a line break is between two of them. */
+  /** Where each of its text items begins; items are separated by a line break. */
   readonly items: readonly number[];
   readonly maxTokens: number;
   readonly minify: boolean;
 }
 
-/** The whole text of a result that was too long, every code unit as it was. */
+/** The full text of a result that was too long, with every code unit preserved. */
 export class KeptResult {
   readonly id: string;
   readonly facts: KeptResultFacts;
@@ -32,12 +32,15 @@ export class KeptResult {
     this.place = place;
   }
 
-  /** What it takes, in bytes. */
+  /** Its size, in bytes. */
   get size(): number {
     return this.facts.length * bytesPerUnit(this.encoding);
   }
 
-  /** Opens it: what is open can be read to the end, also when the result is dropped meanwhile. Throws if it is dropped. */
+  /**
+   * Opens the result, which can then be read to the end even if it is dropped meanwhile. Throws if it is dropped
+   * already.
+   */
   async open(): Promise<OpenResult> {
     const { encoding, place } = this;
     const width = bytesPerUnit(encoding);
@@ -63,7 +66,7 @@ export class KeptResult {
     };
   }
 
-  /** Where every so many lines one begins, see LINES_PER_MARK. */
+  /** The position of every line whose number is a multiple of LINES_PER_MARK. */
   lineMarks(opened: OpenResult): Promise<readonly number[]> {
     return (this.#lineStarts ??= marksIn(opened, this.facts.length).catch((error: unknown) => {
       this.#lineStarts = undefined;
@@ -72,7 +75,7 @@ export class KeptResult {
   }
 }
 
-/** One byte for each unit where that is enough. */
+/** `latin1` takes one byte per code unit, for texts that need no more. */
 export type TextEncoding = 'latin1' | 'utf16le';
 
 export function bytesPerUnit(encoding: TextEncoding): 1 | 2 {
@@ -87,7 +90,7 @@ export interface OpenResult {
 }
 
 export const LINES_PER_MARK = 1000;
-/** How much is read at a time, in UTF-16 units. */
+/** How much is read at a time, in UTF-16 code units. */
 export const BLOCK = 256 * 1024;
 
 async function marksIn({ slice }: OpenResult, length: number): Promise<readonly number[]> {
@@ -104,7 +107,7 @@ async function marksIn({ slice }: OpenResult, length: number): Promise<readonly 
   return marks;
 }
 
-/** Where a line begins, counted from 0; the end of the text for a line that it does not have. */
+/** Where a line begins, counting lines from 0; the end of the text for a line that does not exist. */
 export async function startOfLine(opened: OpenResult, line: number): Promise<number> {
   const { length } = opened.result.facts;
   const marks = await opened.result.lineMarks(opened);

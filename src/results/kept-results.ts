@@ -9,7 +9,7 @@ import { readResult } from './read-result.ts';
 import type { ResultStore } from './result-store.ts';
 import { partInArguments, partInUri, type WantedPart } from './selection.ts';
 
-/** Makes results fit, and answers the requests for what was cut out of them. */
+/** Makes results fit, and answers requests for the parts that were cut out. */
 export class KeptResults {
   readonly store: ResultStore;
   readonly #log: Logger;
@@ -70,7 +70,7 @@ export class KeptResults {
 
   #failure(error: unknown): SwitchboardError {
     if (error instanceof SwitchboardError) return error;
-    // It was dropped in this moment.
+    // It was dropped at this very moment.
     if (nodeErrorCode(error) === 'ENOENT') return notKept();
     this.#log.warn('a kept result could not be read', { reason: messageOf(error) });
     return new SwitchboardError('INTERNAL', 'Switchboard failed to read this result.', { cause: error });

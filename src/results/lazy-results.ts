@@ -10,7 +10,7 @@ export interface ResultsOptions {
   readonly log: Logger;
 }
 
-/** The results of all clients. What does the work is loaded when a result may be too long. */
+/** The results of all clients. The code for them is loaded when a result may be too long. */
 export class LazyResults implements Results {
   readonly #options: ResultsOptions;
   #loading: Promise<KeptResults> | undefined;
@@ -21,7 +21,7 @@ export class LazyResults implements Results {
     this.#options = options;
   }
 
-  /** Loads it, and removes what a killed gateway has left. */
+  /** Loads that code, and removes the files of gateways that were killed. */
   load(): Promise<KeptResults> {
     return (this.#loading ??= this.#load());
   }
@@ -69,7 +69,7 @@ export class LazyResults implements Results {
     this.#loaded?.store.forget(session.keeper);
   }
 
-  /** Removes everything, at once. */
+  /** Removes everything, synchronously. */
   end(): void {
     this.#ended = true;
     this.#loaded?.store.end();

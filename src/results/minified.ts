@@ -1,8 +1,8 @@
 import { readObject } from '../wire/index.ts';
 
 /**
- * A JSON text without the white space between its tokens, every token as it was written; undefined for other texts, and for
- * those that would hold up everybody else.
+ * A JSON text without the white space between its tokens, every token as written. Undefined if the text is not JSON, or
+ * so long that it would block everything else.
  */
 export function minified(text: string): string | undefined {
   if (text.length > MAX_LENGTH || !isJsonText(text)) return undefined;
@@ -25,7 +25,7 @@ export function isJsonText(text: string): boolean {
   return /^[ \t\r\n]*[[{]/.test(text) && readObject(`{"value":${text}}`) !== undefined;
 }
 
-/** In UTF-16 units. */
+/** In UTF-16 code units. */
 const MAX_LENGTH = 1024 * 1024;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

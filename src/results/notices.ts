@@ -2,29 +2,29 @@ import type { ResultReader } from '../gateway/index.ts';
 import { MAX_CHARS_PER_TOKEN, tokensAtMost } from './tokens-at-most.ts';
 import type { KeptResult } from './kept-result.ts';
 
-/** Of a result that was cut. */
+/** What was left out of a result. */
 export interface Omission {
   readonly kept: KeptResult;
   readonly whole: string;
-  /** What is left out, in UTF-16 units. */
+  /** The range that is left out, in UTF-16 code units. */
   readonly headEnd: number;
   readonly tailStart: number;
-  /** How many text items are left out altogether. */
+  /** How many text items are left out completely. */
   readonly removed: number;
-  /** Whether structured content says it all, too. */
+  /** Whether the structured content says the same in full. */
   readonly leftWhole: boolean;
   readonly reader: ResultReader;
   readonly keepMs: number;
 }
 
-/** What stands in the place of what is left out. */
+/** The notice that replaces what is left out. */
 export function omission(omitted: Omission): string {
   const { kept, whole, headEnd, tailStart, removed, leftWhole, reader, keepMs } = omitted;
   const { facts } = kept;
   const characters = tailStart - headEnd;
   const before = breaksIn(whole, 0, headEnd);
   const after = breaksIn(whole, tailStart, whole.length) + (beginsLine(whole, tailStart) ? 1 : 0);
-  // Those of which a part is left out.
+  // Includes lines that are left out in part.
   const lines = facts.lines - before - after;
   const parts = [
     ...(lines > 1 ? [`${count(lines)} of ${count(facts.lines)} lines`] : []),
@@ -45,7 +45,7 @@ export function omission(omitted: Omission): string {
   ].join(' ');
 }
 
-/** Which part of a result is wanted. */
+/** The part of a result that is wanted. */
 export interface ResultSelection {
   readonly lines?: string | undefined;
   readonly chars?: string | undefined;
@@ -53,7 +53,7 @@ export interface ResultSelection {
   readonly path?: string | undefined;
 }
 
-/** What to send to read a part of a result. */
+/** Tells the model how to read a part of a result. */
 export function invitation(id: string, selection: ResultSelection, reader: ResultReader): string {
   if (reader === 'action') return JSON.stringify({ action: 'read', result: id, ...selection });
   if (reader === 'tool')
@@ -70,7 +70,7 @@ export function resultUri(id: string): string {
   return RESULT_SCHEME + id;
 }
 
-/** The link to the whole, as JSON text. */
+/** A link to the full result, as JSON text. */
 export function linkItem({ id, facts }: KeptResult): string {
   return JSON.stringify({
     type: 'resource_link',
@@ -89,7 +89,7 @@ export function count(number: number): string {
   return number.toLocaleString('en-US');
 }
 
-/** Two digits are enough of an estimate. A long text is judged by samples of it. */
+/** Two digits are precise enough. A long text is estimated from samples. */
 export function aboutTokens(text: string, from: number, to: number): number {
   const length = to - from;
   let tokens = 0;
@@ -105,7 +105,7 @@ export function aboutTokens(text: string, from: number, to: number): number {
   return Number(tokens.toPrecision(2));
 }
 
-/** In the middle of what it may be. */
+/** The middle of the possible range. */
 function estimated(text: string): number {
   return Math.max(tokensAtMost(text) / 1.2, text.length / MAX_CHARS_PER_TOKEN);
 }

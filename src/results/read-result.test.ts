@@ -20,7 +20,7 @@ function read(text: string | KeptResult, selection: ResultSelection = {}): Promi
   return readResult(typeof text === 'string' ? keep(text) : text, selection, 'action');
 }
 
-/** What a reading says comes next. */
+/** The request that a reading names as the next one. */
 function nextOf(text: string): { readonly before: string; readonly next: ResultSelection } | undefined {
   const found = /^([^]*?)\n?\[[^\n]*To go on: (\{.*\})\]$/.exec(text);
   if (found === null) return undefined;

@@ -10,7 +10,9 @@ import { aboutTokens, count, invitation, rangeText, type ResultSelection } from 
 import { invalid, rangeIn } from './selection.ts';
 import { MAX_CHARS_PER_TOKEN, tokensAtMost } from './tokens-at-most.ts';
 
-/** A part of a kept result, as text of at most as many tokens as a result may have, with how to go on where that is less. */
+/**
+ * A part of a kept result, in at most as many tokens as a result may have. If that is not all, it says how to read on.
+ */
 export async function readResult(
   kept: KeptResult,
   selection: ResultSelection,
@@ -23,7 +25,7 @@ export async function readResult(
     if (path !== undefined) {
       if (pattern !== undefined || lines !== undefined)
         throw invalid('A "path" goes with "chars" only.', undefined);
-      // Each has the whole text in memory.
+      // Each reading has the full text in memory.
       return await oneByOne(() => readPath(reading, path));
     }
     if (pattern !== undefined) {
@@ -46,11 +48,11 @@ interface Reading {
   readonly room: number;
 }
 
-/** For how to go on. */
+/** Tokens reserved for the notice that says how to read on. */
 const NOTICE_TOKENS = 120;
 const oneByOne = createSerial();
 
-/** How to read what comes next. */
+/** Says how to read what comes next. */
 function goOn({ opened, selection, reader }: Reading, what: string, next: ResultSelection): string {
   return `[${what} To go on: ${invitation(opened.result.id, { ...selection, ...next }, reader)}]`;
 }
@@ -78,14 +80,14 @@ async function readLines(reading: Reading): Promise<string> {
   );
 }
 
-/** The end of the line before this one, without its line break. */
+/** Where the line before this one ends, without its line break. */
 async function endOfLine(opened: OpenResult, line: number): Promise<number> {
   const { length, lines } = opened.result.facts;
   return line >= lines ? length : (await startOfLine(opened, line)) - 1;
 }
 
 function left(text: string, from: number, length: number): string {
-  // What was not read is judged by what was.
+  // The unread rest is estimated from what was read.
   const tokens = (aboutTokens(text, 0, text.length) * (length - from)) / text.length;
   return `${count(length - from)} characters, about ${count(Number(tokens.toPrecision(2)))} tokens`;
 }
@@ -98,7 +100,7 @@ async function readChars(reading: Reading, chars: string): Promise<string> {
   const { opened, room } = reading;
   const { length } = opened.result.facts;
   const [from, to] = rangeIn(chars, 'chars', length);
-  // With what is around it: a range may begin inside a character.
+  // Includes some context: a range may begin inside a character.
   const before = Math.max(0, from - AROUND);
   const around = await opened.slice(
     before,
@@ -119,7 +121,7 @@ async function readChars(reading: Reading, chars: string): Promise<string> {
 
 const AROUND = 64;
 
-/** Lines that match, each with its number. */
+/** The lines that match, with their numbers. */
 async function readMatches(reading: Reading, pattern: string): Promise<string> {
   const { opened, selection } = reading;
   const { facts } = opened.result;
@@ -146,7 +148,7 @@ async function readMatches(reading: Reading, pattern: string): Promise<string> {
 interface MatchingLine {
   readonly number: number;
   readonly text: string;
-  /** Where the match begins in it, and where it begins in the result. */
+  /** Where the match begins in the line, and where the line begins in the result. */
   readonly at: number;
   readonly start: number;
 }
@@ -166,7 +168,7 @@ async function* matchingLines(
     const isLast = start + size >= end;
     const cut = isLast ? block.length : block.lastIndexOf('\n');
     if (cut === -1) {
-      // A line that is longer.
+      // The line does not fit into the block.
       size *= 2;
       continue;
     }
@@ -188,7 +190,7 @@ async function* matchingLines(
   }
 }
 
-/** Of a long line, what is around the match. */
+/** Of a long line, only the part around the match. */
 function shown({ number, text, at, start }: MatchingLine): string {
   if (text.length <= MAX_LINE) return `${number}: ${text}`;
   const from = betweenCharacters(text, Math.max(0, at - MAX_LINE / 4), 'before');
@@ -197,10 +199,10 @@ function shown({ number, text, at, start }: MatchingLine): string {
   return `${number} (characters ${rangeText(start + from + 1, start + to)}): ${excerpt}`;
 }
 
-/** In UTF-16 units. */
+/** In UTF-16 code units. */
 const MAX_LINE = 400;
 
-/** The values that a JSON path leads to; of several, one on each line. */
+/** The values that a JSON path leads to; several values are listed one per line. */
 async function readPath(reading: Reading, path: string): Promise<string> {
   const { opened, selection, room } = reading;
   const { facts } = opened.result;
@@ -210,7 +212,7 @@ async function readPath(reading: Reading, path: string): Promise<string> {
   const document = await documentOf(whole, facts.items, turns);
   const from = selection.chars === undefined ? 0 : rangeIn(selection.chars, 'chars', Infinity)[0];
   const most = selection.chars === undefined ? Infinity : rangeIn(selection.chars, 'chars', Infinity)[1];
-  // More than is shown, to know that there is more.
+  // Slightly more than fits, to know whether there is more.
   const enough = Math.min(most, from + room * MAX_CHARS_PER_TOKEN + 2);
   let text = '';
   let values = 0;
@@ -232,7 +234,7 @@ async function readPath(reading: Reading, path: string): Promise<string> {
   return `${part}${part.endsWith('\n') ? '' : '\n'}${goOn(reading, 'There is more.', next)}`;
 }
 
-/** Several text items are a list: those that are JSON as such, the others as strings. */
+/** Several text items become a list: JSON texts as values, the others as strings. */
 async function documentOf(whole: string, items: readonly number[], turns: Turns): Promise<string> {
   if (items.length === 1) {
     if (!isJsonText(whole))

@@ -8,7 +8,10 @@ import { isObject } from '../shared/is-object.ts';
 import type { Logger } from '../shared/log.ts';
 import { statOf, withRegularFile } from '../shared/regular-file.ts';
 
-/** The files of one run of the gateway. Its directory is made with the first one, and ends with the run. */
+/**
+ * The result files of one run of the gateway. The directory is created with the first file and removed when the run
+ * ends.
+ */
 export class ResultFiles {
   readonly #parent: string;
   readonly #directory: string;
@@ -21,13 +24,16 @@ export class ResultFiles {
     this.#directory = join(parent, randomBytes(8).toString('hex'));
   }
 
-  /** Writes the chunks to a new file that only we can read. Returns its path; rejects, leaving nothing, if that fails. */
+  /**
+   * Writes the chunks to a new file that only this user can read. Returns its path; rejects, leaving no file, if that
+   * fails.
+   */
   async write(chunks: AsyncIterable<Buffer>): Promise<string> {
     await (this.#made ??= this.#make().catch((error: unknown) => {
       this.#made = undefined;
       throw error;
     }));
-    // Its name says nothing of what clients call it.
+    // The file name does not reveal the id that clients use.
     const file = join(this.#directory, String(++this.#count));
     try {
       const handle = await open(file, 'wx', 0o600);
@@ -44,18 +50,18 @@ export class ResultFiles {
     }
   }
 
-  /** Removes a file. Never rejects: the directory goes in the end. */
+  /** Removes a file. Never rejects: the directory is removed at the end anyway. */
   async remove(file: string): Promise<void> {
     await rm(file, { force: true }).catch(() => undefined);
   }
 
-  /** Removes all of them, at once: the program may be about to end. */
+  /** Removes all files, synchronously: the program may be about to exit. */
   end(): void {
     this.#ended = true;
     try {
       if (this.#count > 0 || this.#made) fs.rmSync(this.#directory, { recursive: true, force: true });
     } catch {
-      // The next gateway does it.
+      // The next gateway will remove them.
     }
   }
 
@@ -74,10 +80,13 @@ async function writeAll(handle: fs.promises.FileHandle, chunk: Buffer): Promise<
 }
 
 const OWNER = 'owner.json';
-/** No directory that nobody owns is made for so long, in milliseconds; and none of another machine is in use. */
+/**
+ * A directory whose owner is unknown may be in creation, or belong to another machine. When it is this old, in
+ * milliseconds, it is neither.
+ */
 const OLD_MS = 24 * 60 * 60 * 1000;
 
-/** Removes what gateways that were killed have left. Never throws. */
+/** Removes what killed gateways have left behind. Never throws. */
 export function sweepResultFiles(parent: string, log: Logger): void {
   try {
     for (const name of fs.readdirSync(parent)) {

@@ -8,7 +8,7 @@ import type { KeptResult } from './kept-result.ts';
 import { ResultStore, STORE_LIMITS, type StoreLimits } from './result-store.ts';
 
 const FACTS = { lines: 1, items: [0], maxTokens: 1000, minify: false };
-/** Everything goes to disk. */
+/** Puts everything on disk. */
 const ON_DISK = { memoryBytes: 0 };
 
 function open(limits: Partial<StoreLimits> = {}, directory = createProject({}).path('results')) {
@@ -48,7 +48,7 @@ describe.each([
     },
   );
 
-  test('a client finds what is its own, and nothing else', async () => {
+  test('a client finds only its own results', async () => {
     const { add, store, client } = open(limits);
     const kept = await add('mine');
     const id = kept!.id;
@@ -66,7 +66,7 @@ describe.each([
     await expect.poll(() => filesIn(directory).length).toBe(limits === ON_DISK ? 50 : 0);
   });
 
-  test('a client has so many bytes, and drives out none of another', async () => {
+  test("a client's results are limited in bytes, and never displace those of another client", async () => {
     const { add, store, client } = open({ ...limits, clientBytes: 1000, totalBytes: 1200 });
     const other = {};
     const others = await add('x'.repeat(150), other);
@@ -80,7 +80,7 @@ describe.each([
     expect(store.get(other, others!.id)).toBe(others);
   });
 
-  test('what is larger than all there is room for is not kept, and the log says so', async () => {
+  test('a result that is larger than the whole store is not kept, which is logged', async () => {
     const { add, logged } = open({ ...limits, clientBytes: 100 });
     expect(await add('x'.repeat(101))).toBeUndefined();
     expect(logged.join('')).toContain('too large to be kept');
@@ -94,7 +94,7 @@ describe.each([
     await expect.poll(() => filesIn(directory)).toEqual([]);
   });
 
-  test('what is kept for a client that left meanwhile is dropped', async () => {
+  test('a result for a client that has left meanwhile is dropped', async () => {
     const { store, client, directory } = open(limits);
     expect(await store.add(client, 'x', FACTS, () => false)).toBeUndefined();
     await expect.poll(() => filesIn(directory)).toEqual([]);

@@ -12,14 +12,14 @@ import {
 import { ResultFiles, sweepResultFiles } from './result-files.ts';
 
 export interface StoreLimits {
-  /** Kept in memory, for all clients together; the rest is on disk. In bytes. */
+  /** Memory for all clients together, in bytes; the rest is on disk. */
   readonly memoryBytes: number;
   /** For one client, and for all together, in bytes. */
   readonly clientBytes: number;
   readonly totalBytes: number;
-  /** Results of one client. */
+  /** How many results one client may have. */
   readonly clientResults: number;
-  /** How long a result is kept after it was made or read last, in milliseconds. */
+  /** How long a result is kept after it was created or last read, in milliseconds. */
   readonly keepMs: number;
 }
 
@@ -36,14 +36,14 @@ interface Entry {
   usedAt: number;
 }
 
-/** What one client has, the oldest first. */
+/** The results of one client, the oldest first. */
 interface Client {
   readonly results: Map<string, Entry>;
   bytes: number;
 }
 
 /**
- * The results that were too long, by client. A client is known by its object, so code without that object cannot read
+ * Results that were too long, by client. A client is identified by its object, so code without that object cannot read
  * its results. The total is bounded; the oldest results are dropped first.
  */
 export class ResultStore {
@@ -56,7 +56,7 @@ export class ResultStore {
   #ended = false;
   #expiry: NodeJS.Timeout | undefined;
 
-  /** Files are in `directory`, where what other runs have left is removed. */
+  /** Stores files in `directory`, and removes the files that other runs have left there. */
   constructor(directory: string, log: Logger, limits: StoreLimits = STORE_LIMITS) {
     this.#limits = limits;
     this.#log = log;
@@ -70,8 +70,8 @@ export class ResultStore {
   }
 
   /**
-   * Keeps a text for a client; undefined, with a line in the log, where that is not possible. `wanted` says whether the
-   * client still waits for it.
+   * Keeps a text for a client; undefined, with a line in the log, if that is not possible. `wanted` says whether the
+   * client is still waiting for it.
    */
   async add(
     client: object,
@@ -86,7 +86,7 @@ export class ResultStore {
       return undefined;
     }
     const inMemory = this.#memory + size <= this.#limits.memoryBytes;
-    // Reserved first: others come meanwhile.
+    // Reserved before the first await, because other texts are added meanwhile.
     if (inMemory) this.#memory += size;
     let place: ResultPlace;
     try {
@@ -117,13 +117,13 @@ export class ResultStore {
     this.#total += result.size;
     const { clientResults, clientBytes, totalBytes } = this.#limits;
     while (client.results.size > clientResults || client.bytes > clientBytes) this.#dropOldest(client);
-    // Of the client that has most: nobody can drive out the results of others.
+    // The client with the most loses results first, so nobody can drive out those of others.
     while (this.#total > totalBytes) this.#dropOldest(this.#largest(client));
     this.#expiry ??= setInterval(() => this.#dropOld(), EXPIRY_MS).unref();
     return result;
   }
 
-  /** What a client has under an id. */
+  /** The result of a client with this id. */
   get(owner: object, id: string): KeptResult | undefined {
     const client = this.#clients.get(owner);
     const entry = client?.results.get(id);
@@ -205,7 +205,7 @@ async function* chunksOf(text: string, encoding: TextEncoding): AsyncGenerator<B
 }
 
 async function joined(chunks: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
-  // Not a part of a pool, which it would keep alive.
+  // Not from the pool, which it would keep alive.
   const whole = Buffer.allocUnsafeSlow(size);
   let at = 0;
   for await (const chunk of chunks) at += chunk.copy(whole, at);

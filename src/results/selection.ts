@@ -10,7 +10,7 @@ export interface WantedPart {
 
 const SELECTORS = ['lines', 'chars', 'pattern', 'path'] as const;
 
-/** Reads the arguments of the action `read`. Models put what a tool takes into `args` now and then. */
+/** Reads the arguments of the action `read`. Models sometimes put the arguments of a tool into `args`. */
 export function partInArguments(value: unknown): WantedPart {
   const outer = isObject(value) ? value : {};
   const given = isObject(outer.args) ? { ...outer, ...outer.args } : outer;
@@ -31,7 +31,7 @@ export function partInArguments(value: unknown): WantedPart {
   return { id: idIn(result) ?? result, selection };
 }
 
-/** Reads a URI; undefined for one that is not ours. */
+/** Reads a URI; undefined if it is not one of ours. */
 export function partInUri(uri: string): WantedPart | undefined {
   const id = idIn(uri);
   if (id === undefined) return undefined;
@@ -50,7 +50,7 @@ function idIn(uri: string): string | undefined {
   return /^([0-9a-f]{10})\/?(?:\?|$)/.exec(uri.slice(RESULT_SCHEME.length))?.[1];
 }
 
-/** A `+` is one: patterns have many. */
+/** A `+` stays a plus, not a space: patterns often contain it. */
 function decodedPair(part: string): [string, string] {
   const [name = '', ...value] = part.split('=');
   const text = value.join('=');
@@ -61,7 +61,7 @@ function decodedPair(part: string): [string, string] {
   }
 }
 
-/** A range such as `100-200`, `100-`, `-50` (the last 50) or `7`, as places from 0, the end not included. */
+/** A range such as `100-200`, `100-`, `-50` (the last 50) or `7`, as positions from 0, excluding the end. */
 export function rangeIn(text: string, name: string, length: number): readonly [number, number] {
   const found = /^\s*(\d{0,15})\s*(-?)\s*(\d{0,15})\s*$/.exec(text);
   const [, first = '', dash = '', last = ''] = found ?? [];

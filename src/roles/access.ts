@@ -2,34 +2,37 @@ import type { RoleLimits, Roles } from '../config/index.ts';
 import { matchGlob } from '../shared/glob.ts';
 import { sha256 } from '../shared/sha256.ts';
 
-/** What an identity provider says of a caller. */
+/** What an identity provider says about a caller. */
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Who calls, as roles see it. */
+/** The caller, as roles see it. */
 export interface RoleBearer {
   /** The name of its access token. */
   readonly token?: string | undefined;
   readonly claims?: Claims | undefined;
 }
 
-/** The kinds of components that roles tell apart; templates are resources. */
+/** The kinds of components that roles distinguish; templates count as resources. */
 export type RoleKind = 'tools' | 'resources' | 'prompts';
 
 /** What one role allows of a server: patterns of names; a leading ! excludes. */
 export type ServerGrant = Readonly<Record<RoleKind, readonly string[]>>;
 
-/** What a caller may see and call, by the roles it has. */
+/** What a caller may see and call, according to its roles. */
 export interface Access {
-  /** Equal where the same is allowed. */
+  /** Equal for callers that may do the same. */
   readonly key: string;
-  /** What is allowed of a server: all that one of these grants allows. None: the server does not exist for the caller. */
+  /**
+   * What is allowed of a server: everything that any of these grants allows. Without grants, the server does not exist
+   * for the caller.
+   */
   grantsFor(server: string): readonly ServerGrant[];
   /** Whether the tools that manage servers are allowed. */
   readonly management: boolean;
   readonly limits: RoleLimits;
 }
 
-/** What somebody may do who has these roles. Somebody without a role may do nothing. */
+/** The access of a caller with these roles. A caller without a role may do nothing. */
 export function accessOf(roles: Roles, bearer: RoleBearer): Access {
   const names = Object.keys(roles).filter((name) => has(roles[name], bearer));
   const held = names.flatMap((name) => roles[name] ?? []);
@@ -59,7 +62,7 @@ export function accessOf(roles: Roles, bearer: RoleBearer): Access {
   };
 }
 
-/** Whether one of the grants allows a component, by the server's own name or URI. */
+/** Whether one of the grants allows a component, by its name or URI on its own server. */
 export function isGranted(grants: readonly ServerGrant[], kind: RoleKind, name: string): boolean {
   return grants.some((grant) => matchesAny(grant[kind], name));
 }
@@ -73,7 +76,7 @@ export function isWhole(grants: readonly ServerGrant[]): boolean {
   );
 }
 
-/** What roles look at in the claims of a token, as text: equal where they cannot tell two tokens apart. */
+/** The claims of a token that roles look at, as text: equal if roles cannot tell two tokens apart. */
 export function roleClaims(roles: Roles | undefined, claims: Claims): string {
   const wanted = Object.values(roles ?? {}).flatMap(({ match }) =>
     typeof match === 'string' ? [] : Object.keys(match.claims ?? {}),
@@ -87,7 +90,7 @@ export function roleClaims(roles: Roles | undefined, claims: Claims): string {
   return said.length === 0 ? '' : JSON.stringify(said);
 }
 
-/** These count from the beginning, so that most roles can be added while clients are connected. */
+/** These claims are always included, so that most roles can be added while clients are connected. */
 const USUAL = ['groups', 'roles'];
 
 function has(role: Roles[string] | undefined, { token, claims = {} }: RoleBearer): boolean {
@@ -101,7 +104,7 @@ function has(role: Roles[string] | undefined, { token, claims = {} }: RoleBearer
   );
 }
 
-/** The claim of a name; of a name with dots also the member of a claim. */
+/** The claim of a name; a name with dots may also be a member of a claim. */
 function claimAt(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
@@ -112,7 +115,7 @@ function claimAt(claims: Claims, name: string): unknown {
   return value;
 }
 
-/** A list matches where one of its members does, and so does `scope`, whose members have spaces between them. */
+/** A list matches if one of its members does. So does `scope`, whose members are separated by spaces. */
 function claimMatches(value: unknown, patterns: string | readonly string[]): boolean {
   const wanted = typeof patterns === 'string' ? [patterns] : patterns;
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -122,7 +125,7 @@ function claimMatches(value: unknown, patterns: string | readonly string[]): boo
   return value !== undefined && words.some((word) => matchesAny(wanted, word));
 }
 
-/** Whether a name matches one pattern at least, and none that excludes it. */
+/** Whether a name matches at least one pattern, and none that excludes it. */
 function matchesAny(patterns: readonly string[], name: string): boolean {
   let found = false;
   for (const pattern of patterns) {

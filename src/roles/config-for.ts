@@ -1,7 +1,7 @@
 import type { CompoundDefinition, ConfiguredServer, LoadedConfig } from '../config/index.ts';
 import { isGranted, isWhole, type Access } from './access.ts';
 
-/** A configuration as it is for somebody: what is not allowed is not in it. */
+/** A configuration without what the caller may not use. */
 export function configFor(config: LoadedConfig, access: Access): LoadedConfig {
   const allowed = <T extends ConfiguredServer>(servers: readonly T[]): T[] =>
     servers.filter((server) => isThere(server, access));
@@ -22,7 +22,7 @@ export function configFor(config: LoadedConfig, access: Access): LoadedConfig {
 
 function isThere({ name, language }: ConfiguredServer, access: Access): boolean {
   const grants = access.grantsFor(name);
-  // A model before a server can use all its tools, so it is there as a whole or not at all.
+  // A model in front of a server can use all its tools, so such a server is allowed as a whole or not at all.
   return language === undefined ? grants.length > 0 : isWhole(grants);
 }
 

@@ -6,14 +6,14 @@ import { isGranted, isWhole, type Access, type RoleKind } from './access.ts';
 import type { CallCounter } from './limiter.ts';
 
 export interface LimitedSourceOptions {
-  /** What its client may do now; undefined: everything. */
+  /** What the client may do now; undefined: everything. */
   readonly access: () => Access | undefined;
   readonly counter: CallCounter;
 }
 
 /**
- * Makes a source that of a client with roles: what the client may not use is not on its lists, and no request reaches it,
- * by whatever path it comes. The source stays the same object.
+ * Limits a source to what a client's roles allow: anything else is missing from its lists, and requests for it never
+ * reach the server, however they arrive. The source stays the same object.
  */
 export function limitSource(source: Source, { access, counter }: LimitedSourceOptions): Source {
   const pass = source.request.bind(source);
@@ -72,7 +72,7 @@ const KINDS: Readonly<Record<CatalogKind, RoleKind>> = {
   resourceTemplates: 'resources',
 };
 
-/** The components of a listing that are allowed; the same object for the same listing and access. */
+/** The components of a listing that are allowed. Returns the same object for the same listing and access. */
 function grantedPart(listing: Listing, kind: RoleKind, server: string, access: Access): Listing {
   const grants = access.grantsFor(server);
   if (isWhole(grants)) return listing;
@@ -116,14 +116,14 @@ function refusalOf(
     case 'tasks/result':
     case 'tasks/cancel':
     case 'tasks/update':
-      // Of a server that a client may use at all, it has its own tasks only.
+      // On a server that a client may use at all, it can reach its own tasks only.
       return grants.length > 0 ? undefined : unknown('tools', undefined);
     default:
       return new SwitchboardError('METHOD_UNKNOWN', `Method not found: ${method.slice(0, 200)}`);
   }
 }
 
-/** As for what does not exist: a client does not learn what it may not use. */
+/** The same error as for what does not exist, so a client does not learn what it may not use. */
 function unknown(kind: RoleKind, name = ''): SwitchboardError {
   const quoted = JSON.stringify(name.slice(0, 200));
   switch (kind) {

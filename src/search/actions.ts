@@ -32,12 +32,12 @@ const QUESTION =
   /^(?:so |and |hey |ok )?(?:what|who|whose|which|where|when|why|how (?:many|much|big|long|high|far|is|are|did|does|was)|(?:tell|show|give) me)\b/i;
 const HOW_TO = /^(?:how (?:do|can|would|could|should) (?:i|we|you)|how to)\b/i;
 
-/** Whether a query asks about something, which must not change it: "who changed this". */
+/** Whether a query asks a question, such as "who changed this", so that the tool must not change anything. */
 export function isQuestion(query: string): boolean {
   return QUESTION.test(query.trim()) && !HOW_TO.test(query.trim());
 }
 
-/** What a query wants to be done; empty where no word says it. */
+/** The actions a query asks for; empty if no word says. */
 export function actionsWanted(query: string): ReadonlySet<Action> {
   if (isQuestion(query)) return READING;
   const wanted = new Set<Action>();
@@ -46,7 +46,7 @@ export function actionsWanted(query: string): ReadonlySet<Action> {
   return wanted;
 }
 
-/** What a tool does, by the first word that says it: in its name or, if none is there, where its summary begins. */
+/** What a tool does, by the first word that says so: in its name or, failing that, at the beginning of its summary. */
 export function actionsOf(name: string, summary: string): ReadonlySet<Action> {
   for (const word of [...wordsOf(name), ...wordsOf(summary.slice(0, 60)).slice(0, 3)]) {
     const actions = ACTIONS_OF.get(stem(word));
@@ -57,7 +57,7 @@ export function actionsOf(name: string, summary: string): ReadonlySet<Action> {
 
 const NONE: ReadonlySet<Action> = new Set();
 
-/** 1 where a tool does what is wanted, -1 where it does something else, 0 where that cannot be told. */
+/** 1 if a tool does what is wanted, -1 if it does something else, 0 if that is unknown. */
 export function actionFit(wanted: ReadonlySet<Action>, done: ReadonlySet<Action>): number {
   if (wanted.size === 0 || done.size === 0) return 0;
   for (const action of done) if (wanted.has(action)) return 1;

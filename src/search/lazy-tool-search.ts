@@ -5,9 +5,9 @@ import type { ToolSearch } from './tool-search.ts';
 
 /** Finds tools by words. */
 export interface ToolFinder {
-  /** For each need of the query, its tools, best first. `client` is who will call one of them, perhaps. */
+  /** For each need in the query, the matching tools, best first. `client` may call one of them later. */
   find(servers: readonly SearchedServer[], query: string, client?: object): Promise<readonly FoundNeed[]>;
-  /** A client has called a tool, with success. */
+  /** Call this when a client has called a tool successfully. */
   used(client: object, server: string, tool: string): void;
 }
 
@@ -19,17 +19,17 @@ export interface FoundNeed {
 export interface FoundTool {
   readonly server: string;
   readonly tool: OfferedTool;
-  /** Higher is better. Exact names have more than 1000, near ones more than 500. */
+  /** Higher is better. Exact names score above 1000, near ones above 500. */
   readonly score: number;
 }
 
 export interface ToolSearchOptions {
-  /** The directory for state that outlives a run; what was learned is kept there. Default: nothing is learned. */
+  /** The state directory, where what was learned is stored. Default: nothing is learned. */
   readonly stateDirectory?: string;
   readonly log: Logger;
 }
 
-/** What finds tools, for all clients. It is loaded when somebody searches for the first time. */
+/** The tool search of all clients, loaded with the first search. */
 export class LazyToolSearch implements ToolFinder {
   readonly #options: ToolSearchOptions;
   #loading: Promise<ToolSearch> | undefined;
@@ -55,7 +55,7 @@ export class LazyToolSearch implements ToolFinder {
     return (this.#loading ??= this.#load());
   }
 
-  /** Writes what was learned, now. */
+  /** Writes what was learned to disk immediately. */
   save(): void {
     this.#loaded?.save();
   }

@@ -6,13 +6,13 @@ import { nodeErrorCode } from '../shared/node-error-code.ts';
 import { writeFileAtomic } from '../shared/write-file.ts';
 import { LearnedUse } from './learned-use.ts';
 
-/** Several calls in a row are written once, in milliseconds. */
+/** How long to collect calls before writing the file, in milliseconds. */
 const SAVE_AFTER = 1000;
-/** Another program may have written the file; it is looked at no more often than this, in milliseconds. */
+/** Another program may have written the file; how often to check, in milliseconds. */
 const LOOK_AGAIN = 2000;
 const MOST_BYTES = 2_000_000;
 
-/** The file in the state directory that keeps which tools were used after which words. */
+/** The file in the state directory that records which tools were used after which words. */
 export function learnedFile(stateDirectory: string): string {
   return join(stateDirectory, 'search', 'learned.json');
 }
@@ -33,7 +33,7 @@ export class LearnedFile {
     this.#log = log;
   }
 
-  /** As it is now. */
+  /** The current state. */
   get learned(): LearnedUse {
     if (performance.now() - this.#lookedAt > LOOK_AGAIN) this.#attempt(() => this.#readAgain());
     return this.#learned;
@@ -45,7 +45,7 @@ export class LearnedFile {
     this.#saving ??= setTimeout(() => this.save(), SAVE_AFTER).unref();
   }
 
-  /** Writes what is new, now. */
+  /** Writes what is new immediately. */
   save(): void {
     clearTimeout(this.#saving);
     this.#saving = undefined;
@@ -53,7 +53,7 @@ export class LearnedFile {
     if (pending.length === 0) return;
     this.#pending = [];
     this.#attempt(() => {
-      // What others wrote is kept, and what was cleared stays so.
+      // Keeps what other programs wrote, and does not bring back what was cleared.
       const learned = this.#read();
       for (const { path, words } of pending) learned.learn(path, words);
       fs.mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
@@ -97,7 +97,7 @@ export class LearnedFile {
   }
 }
 
-/** Forgets what was learned. Returns of how many tools something was known. */
+/** Forgets everything learned. Returns the number of tools that were forgotten. */
 export function clearLearned(file: string): number {
   let known = 0;
   try {

@@ -33,7 +33,7 @@ test('a tool rises with each use, and only for words it was used for', () => {
   expect(sureness('jot')).toBe(1);
 });
 
-test('what is remembered is bounded, and holds plain words only', () => {
+test('what was learned is limited in size, and contains only plain words', () => {
   const learned = LearnedUse.empty();
   learned.learn('a.b', ['ghp_secret', 'x1', '4711', 'müller', 'averyveryverylongword', 'plain']);
   expect(learned.print()).toBe('{"version":1,"tools":{"a.b":{"plain":1}}}\n');

@@ -1,16 +1,16 @@
 import { parseJson } from '../shared/parse-json.ts';
 import { isObject } from '../shared/is-object.ts';
 
-/** So many tools are remembered, the last used ones, each with so many words. */
+/** How many tools are remembered, the most recently used ones, and how many words for each. */
 const MOST_TOOLS = 400;
 const MOST_WORDS = 24;
 const MOST_COUNT = 9;
-/** From so many uses on, a tool counts as the one that is meant by these words. */
+/** After this many uses, these words are taken to mean the tool. */
 const CERTAIN = 3;
-/** Only plain words are kept: what is long or has digits may be a name, a key or a number of somebody. */
+/** Only plain words are stored: anything long or with digits may be a person's name, a key or a number. */
 const PLAIN_WORD = /^[a-z]{2,16}$/;
 
-/** Which tools were used after which words: of each word of a query, how often. By `server.tool`, the last used one last. */
+/** How often each tool was used after each word of a query, by `server.tool`, the most recently used one last. */
 export class LearnedUse {
   readonly #tools: Map<string, Map<string, number>>;
 
@@ -22,7 +22,7 @@ export class LearnedUse {
     return new LearnedUse(new Map());
   }
 
-  /** Reads what `print` wrote; whatever is wrong with it counts as knowing nothing. */
+  /** Reads what `print` wrote; anything unusable counts as nothing learned. */
   static read(text: string): LearnedUse {
     const value = parseJson(text);
     const learned = LearnedUse.empty();
@@ -39,7 +39,7 @@ export class LearnedUse {
     return learned;
   }
 
-  /** As JSON, without what was never used. */
+  /** Prints it as JSON, without tools that were never used. */
   print(): string {
     const tools = Object.fromEntries(
       [...this.#tools].map(([path, words]) => [path, Object.fromEntries(words)]),
@@ -51,7 +51,7 @@ export class LearnedUse {
     return this.#tools.size;
   }
 
-  /** A tool was used successfully after these words. */
+  /** Records that a tool was used successfully after these words. */
   learn(path: string, words: readonly string[]): void {
     const plain = [...new Set(words)].filter((word) => PLAIN_WORD.test(word));
     if (plain.length === 0 || path.length > 300) return;
@@ -67,7 +67,7 @@ export class LearnedUse {
     while (this.#tools.size > MOST_TOOLS) this.#tools.delete(this.#tools.keys().next().value as string);
   }
 
-  /** For each tool that was used after such words, how sure it is that it is meant: up to 1. */
+  /** For each tool that was used after such words, the confidence that it is meant, up to 1. */
   usedFor(words: readonly string[]): ReadonlyMap<string, number> {
     const wanted = [...new Set(words)];
     const found = new Map<string, number>();

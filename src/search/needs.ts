@@ -1,8 +1,8 @@
 import { STOP_WORDS, wordsOf } from './words.ts';
 
 /**
- * The single needs in a query: "create a branch; push the files" is two. Commas and "and" separate only what could be asked
- * for by itself, so "search and replace text" is one need, and so is what `isName` knows.
+ * Splits a query into its needs: "create a branch; push the files" has two. Commas and "and" separate only what could
+ * be asked for by itself, so "search and replace text" is one need, and so is anything `isName` accepts.
  */
 export function needsIn(query: string, isName: (text: string) => boolean = () => false): string[] {
   const parts = splitAt(query, /[;\n]+|,?\s+(?:and\s+)?then\s+/gi, () => true)
@@ -16,7 +16,7 @@ export function needsIn(query: string, isName: (text: string) => boolean = () =>
 
 const MOST_NEEDS = 4;
 
-/** Cuts a text at those joints that separate what belongs apart. Quoted text is not cut. */
+/** Splits a text at those joints whose sides are separate needs. Quoted text is not split. */
 function splitAt(text: string, joint: RegExp, areApart: (left: string, right: string) => boolean): string[] {
   const unquoted = text.replace(/"[^"]*"|`[^`]*`|(?<!\S)'[^']*'/g, (quoted) => '_'.repeat(quoted.length));
   const joints = [...unquoted.matchAll(joint)];
@@ -31,7 +31,7 @@ function splitAt(text: string, joint: RegExp, areApart: (left: string, right: st
   return [...parts, text.slice(start)];
 }
 
-/** Whether both sides say what is to be done, and with what. "And fix it" leans on what was said before. */
+/** Whether each side says what to do, and with what. "And fix it" depends on what came before. */
 function areNeeds(left: string, right: string): boolean {
   const [first = '', second = '', ...rest] = wordsOf(right.replace(POLITE, ''));
   const begins = QUESTIONS.has(first)
@@ -40,7 +40,7 @@ function areNeeds(left: string, right: string): boolean {
   return begins && !PRONOUNS.has(second) && saysEnough(left) && saysEnough(right);
 }
 
-/** What is done and with what are two words; of a question, what is asked and about what. */
+/** An action and its object take two words; so do a question and its subject. */
 function saysEnough(text: string): boolean {
   const words = wordsOf(text.replace(POLITE, ''));
   return words.filter((word) => !STOP_WORDS.has(word) || QUESTIONS.has(word)).length >= 2;
@@ -63,7 +63,7 @@ const VERBS = setOf(
     'run execute start launch restart rerun trigger deploy install apply upgrade stop kill cancel terminate ' +
     'merge connect navigate go visit click press tap type fill enter select choose pick take scroll drag wait crawl scrape extract',
 );
-/** As often the name of a thing: "comments and review threads". */
+/** Words that are nouns just as often: "comments and review threads". */
 const NOUNS_TOO = setOf(
   'search look query post comment review test share record log watch monitor copy clone fork draft draw plot map commit pull ' +
     'release tag label count change turn switch ask call remember react approve link mark print end schedule rate',

@@ -4,18 +4,18 @@ import { isOneTypo, type IndexedTool, type ToolIndex, type UsedServers } from '.
 
 export interface RankedTool {
   readonly tool: IndexedTool;
-  /** Higher is better. Exact names have more than 1000, near ones more than 500. */
+  /** Higher is better. Exact names score above 1000, near ones above 500. */
   readonly score: number;
 }
 
 export interface RankingOptions {
   readonly index: ToolIndex;
   readonly used: UsedServers;
-  /** How much tools were used for similar words, by `server.tool`: 0 to 1. Default: nothing is known. */
+  /** How much tools were used for similar words, by `server.tool`: 0 to 1. Undefined: nothing was learned. */
   readonly learned: ReadonlyMap<string, number> | undefined;
 }
 
-/** How much each sign counts: fitted to bench/queries/tuning.json by `node bench/fit-search.mjs`. */
+/** The weight of each sign, fitted to bench/queries/tuning.json by `node bench/fit-search.mjs`. */
 const WEIGHTS: Readonly<Record<Sign, number>> = {
   words: 0.5,
   covered: 0.6,
@@ -30,7 +30,7 @@ const WEIGHTS: Readonly<Record<Sign, number>> = {
   serverNamed: 0.5,
   deprecated: -0.16,
 };
-/** How much it counts that a tool was used for such words before: more than most signs together, once that is certain. */
+/** The weight of earlier use for such words: more than most signs together, at full confidence. */
 const LEARNED = 3;
 const EXACT = 1000;
 const NEAR = 500;
@@ -55,10 +55,10 @@ function scoreOf(signs: Readonly<Record<Sign, number>>): number {
   return score;
 }
 
-/** Tools that the query calls by their names, and those of which it is one slip away. */
+/** The tools that the query names, exactly or with one typo. */
 function namedTools(query: string, { tools, byBareName }: UsedServers): Map<IndexedTool, number> {
   const whole = bareName(query.slice(0, 200));
-  // A word of several words is a name: `create_issue`, `createIssue`, `github.create_issue`.
+  // A word that consists of several words is a name: `create_issue`, `createIssue`, `github.create_issue`.
   const names = query
     .slice(0, 500)
     .split(/[\s,;()"'`]+/)

@@ -1,6 +1,8 @@
-/** A client's searches are connected with what it calls then for so long, in milliseconds. */
+/** How long after a search the client's calls are connected with it, in milliseconds. */
 const RECENT_MS = 10 * 60_000;
-/** A search that found nothing useful is connected with what the next one found for so long, in milliseconds. */
+/**
+ * How long after a fruitless search its words are connected with the tools that the next one found, in milliseconds.
+ */
 const RETRIED_MS = 2 * 60_000;
 const MOST_RECENT = 8;
 
@@ -15,7 +17,7 @@ interface RecentSearch {
   readonly needs: readonly RecentNeed[];
 }
 
-/** What clients have searched for lately, to learn from what they call then. */
+/** What clients have searched for recently, to learn from the tools they call next. */
 export class RecentSearches {
   readonly #searches = new WeakMap<object, RecentSearch[]>();
 
@@ -25,7 +27,7 @@ export class RecentSearches {
     this.#searches.set(client, [...recent, { at: now, needs }].slice(-MOST_RECENT));
   }
 
-  /** The words that led a client to a tool it has used; they lead nowhere else from then on. */
+  /** Returns the words that led a client to a tool it has used, and forgets them. */
   take(client: object, path: string): string[][] {
     const recent = this.#searches.get(client) ?? [];
     const at = recent.findLastIndex(({ needs }) => needs.some(({ found }) => found.has(path)));

@@ -1,6 +1,6 @@
 /**
- * What people say, and the words of tools for it, with the words of tools first: what is said means them, but they do not
- * mean each other, nor does a tool that happens to have such words. Everyday English, not about any one server.
+ * What people say, and the words that tools use for it, with the words of tools first. What people say stands for those
+ * words, but these do not stand for each other. Everyday English, not specific to any server.
  */
 export const SAYINGS = `
 delete, remove, uninstall, drop: throw out, throw off, throw away, take off, take out, take away, get off, get rid, kick out, strike, cross out, scrap, ditch, dump, no longer, not any more, for good, permanently, lose, kill

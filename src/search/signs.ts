@@ -5,27 +5,26 @@ import { LONG_FORMS, OF_QUERIES, OF_TOOLS } from './thesaurus.ts';
 import { weighed, type Candidate, type IndexedTool, type ToolIndex, type UsedServers } from './tool-index.ts';
 import { wordsOf } from './words.ts';
 
-/** What somebody wants, in their words. */
+/** What somebody wants, in their own words. */
 export interface Need {
   readonly query: string;
   readonly terms: readonly Term[];
 }
 
 /**
- * What speaks for a tool, each up to 1:
- *
- * - `words`: the score of the index, of which the best is 1
- * - `covered`: how much of what is wanted the tool has, rare words counting more
- * - `told`: the same, each word counting as much as the rarest way to say it
- * - `detail`: how much of what is wanted its parameters and the rest of its description have
- * - `meant`: how much of what is wanted its name says in other words
+ * The signs that a tool matches, each up to 1:
+ * - `words`: the score of the index, relative to the best
+ * - `covered`: how much of the need the tool covers, rare words counting more
+ * - `told`: the same, each word counting as much as its rarest synonym
+ * - `detail`: how much of the need its parameters and the rest of its description cover
+ * - `meant`: how much of the need its name says in other words
  * - `many`: how many of the words it has
- * - `named`: how much of its name is wanted
- * - `action`: 1 where it does what is wanted, -1 where it does something else
- * - `asked`: -1 where the query is a question, and the tool changes something
- * - `server`: how well the tools of its server fit, of which the best is 1
- * - `serverNamed`: whether its server is named
- * - `deprecated`: whether it says so
+ * - `named`: how much of its name the query mentions
+ * - `action`: 1 if it does what is wanted, -1 if it does something else
+ * - `asked`: -1 if the query is a question and the tool changes something
+ * - `server`: how well the tools of its server match, relative to the best
+ * - `serverNamed`: whether the query names its server
+ * - `deprecated`: whether it says that it is deprecated
  */
 export type Sign =
   | 'words'
@@ -46,13 +45,13 @@ export interface JudgedTool {
   readonly signs: Readonly<Record<Sign, number>>;
 }
 
-/** Of so many tools that have some of the words, the best are looked at closely. */
+/** How many of the best matches are examined closely. */
 const CLOSELY = 100;
-/** What a word means counts so much beside the word itself: in the index, and in a tool. */
+/** The weight of a word's meanings, relative to the word itself: in the index, and in a tool. */
 const MEANING_IN_INDEX = 0.35;
 const MEANING = 0.75;
 
-/** The tools that have some of what is wanted, with what speaks for them. */
+/** The tools that match part of the need, with their signs. */
 export function judge({ query, terms: said }: Need, index: ToolIndex, used: UsedServers): JudgedTool[] {
   const terms = withoutSlips(said, index);
   const wanted = terms.map((term) => wantedTerm(term, index));
@@ -98,9 +97,9 @@ export function judge({ query, terms: said }: Need, index: ToolIndex, used: Used
 }
 
 interface WantedTerm {
-  /** The word and what it means, as far as tools have them. */
+  /** The word and its meanings, as far as tools use them. */
   readonly ways: readonly { readonly word: string; readonly factor: number; readonly rarity: number }[];
-  /** How much it tells tools apart: as much as the commonest way to say it, or as the rarest. */
+  /** How well it tells tools apart: like its most common synonym, or like its rarest. */
   readonly common: number;
   readonly rarest: number;
 }
@@ -119,15 +118,15 @@ function wantedTerm({ stem: word, meanings }: Term, index: ToolIndex): WantedTer
 
 const FOUND_IN: Readonly<Record<string, number>> = { name: 1, summary: 0.85, server: 0.8, detail: 0.5 };
 
-/** How well one word of the query is found in a tool. */
+/** How well a tool matches one word of the query. */
 interface FoundTerm {
   readonly common: number;
-  /** 1 for the word itself in its name, less for the rest. */
+  /** 1 if the word itself is in the tool's name, otherwise less. */
   covered: number;
-  /** The same, times how rare it is. */
+  /** The same, weighted by how rare the word is. */
   told: number;
   inDetail: boolean;
-  /** Whether its name says it in other words. */
+  /** Whether the tool's name says it in other words. */
   meant: boolean;
 }
 
@@ -144,7 +143,7 @@ function findTerm({ ways, common }: WantedTerm, match: Candidate['match']): Foun
   return found;
 }
 
-/** How much of what is wanted the tools of each server speak of, of which the best is 1: "pod" is about Kubernetes. */
+/** How much of the need the tools of each server mention, where the best server has 1: "pod" is about Kubernetes. */
 function serverFits(
   candidates: readonly Candidate[],
   wanted: readonly WantedTerm[],
@@ -171,7 +170,7 @@ function serverFits(
   return new Map([...fits].map(([owner, fit]) => [owner, fit / best]));
 }
 
-/** A word that no tool has is replaced by those it may be a slip or a beginning of. */
+/** Replaces a word that no tool has by those it may be a typo or the beginning of. */
 function withoutSlips(terms: readonly Term[], index: ToolIndex): Term[] {
   return terms.flatMap((term) => {
     if (term.meanings.length > 0 || index.has(term.stem)) return [term];
@@ -186,7 +185,7 @@ function isMeant(word: string, meant: ReadonlySet<string>): boolean {
   return meant.has(word) || (OF_TOOLS.meanings.get(word)?.some((meaning) => meant.has(meaning)) ?? false);
 }
 
-/** Whether a server is named in the query, by all words of its name. */
+/** Whether the query names a server, by all words of its name. */
 function namedServers(query: string): (server: string) => boolean {
   const words = wordsOf(query);
   const said = new Set([

@@ -1,6 +1,6 @@
 /**
- * The stem of an English word in small letters, so that "creating", "created" and "creation" are one word. Only endings
- * that tools and people use are taken off; a wrong stem costs nothing as long as it is the same everywhere.
+ * The stem of a lower-case English word: "creating", "created" and "creation" are one word. Removes only endings that
+ * tools and people use; a wrong stem does no harm as long as it is the same everywhere.
  */
 export function stem(word: string): string {
   const known = IRREGULAR.get(word);
@@ -9,7 +9,7 @@ export function stem(word: string): string {
   return withoutFinalE(withoutVerbEnding(singular(word)));
 }
 
-/** Forms that no rule leads back to the word, by the stem of that. */
+/** Irregular forms, by their stem, with the stem of the base form. */
 const IRREGULAR: ReadonlyMap<string, string> = new Map(
   (
     'using:use used:use uses:use ran:run wrote:writ written:writ found:find sent:send made:mak got:get gotten:get took:tak ' +

@@ -2,22 +2,24 @@ import { stem } from './stem.ts';
 import { LONG_FORMS, OF_QUERIES, OF_TOOLS, type Vocabulary } from './thesaurus.ts';
 import { STOP_WORDS, wordsOf } from './words.ts';
 
-/** A word as it is searched for: its stem, and what it may also mean. */
+/** A word as it is searched for: its stem, and other words it may mean. */
 export interface Term {
   readonly stem: string;
   readonly meanings: readonly string[];
 }
 
-/** The terms of what somebody wants, with the long forms of short ones. */
+/** The terms of a query, with abbreviations spelled out. */
 export function termsWanted(text: string, most: number): Term[] {
   const words = wordsOf(text).flatMap((word) => [word, ...(LONG_FORMS.get(word) ?? [])]);
   return read(words.join(' '), OF_QUERIES, most, WORDS_BETWEEN);
 }
 
-/** People put words between those of an expression: "press the big button". */
+/** People put words inside an expression: "press the big button". */
 const WORDS_BETWEEN = 2;
 
-/** Whether the words of an expression begin here, in their order, with no more than so many others between two of them. */
+/**
+ * Whether the words of an expression begin here, in order, with no more than WORDS_BETWEEN others between two of them.
+ */
 function isSaid(
   expression: readonly string[],
   stems: readonly string[],
@@ -34,7 +36,7 @@ function isSaid(
   return true;
 }
 
-/** The stems of a text, without words that say nothing. No more than `most`. */
+/** The stems of a text, without stop words. No more than `most`. */
 export function stemsOf(text: string, most: number): string[] {
   return wordsOf(text)
     .filter((word) => !STOP_WORDS.has(word))
@@ -42,7 +44,7 @@ export function stemsOf(text: string, most: number): string[] {
     .map(stemOf);
 }
 
-/** The terms of a text about a tool, in its order, without words that say nothing. No more than `most`. */
+/** The terms of a text about a tool, in its order, without stop words. No more than `most`. */
 export function termsOf(text: string, most = Infinity): Term[] {
   return read(text, OF_TOOLS, most, 0);
 }
@@ -64,7 +66,7 @@ function read(text: string, { meanings, expressions }: Vocabulary, most: number,
 
 const NONE: readonly string[] = [];
 
-/** The words of tools are mostly the same few thousand. */
+/** Tools mostly use the same few thousand words. */
 const known = new Map<string, string>();
 const MOST_KNOWN = 20_000;
 

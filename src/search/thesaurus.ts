@@ -3,9 +3,8 @@ import { stem } from './stem.ts';
 import { wordsOf } from './words.ts';
 
 /**
- * Words that mean much the same where tools are spoken of, one group in each line. A word may be in several groups; an
- * expression of several words counts as a word of its group. Written for what tools are called and what people say
- * instead, not for any one server.
+ * Groups of words with about the same meaning in the names and descriptions of tools, one group per line. A word may be
+ * in several groups; an expression of several words counts as a word of its group. Not specific to any server.
  */
 const GROUPS = `
 get, fetch, read, retrieve, obtain, load, pull, look at, show, view, display, see, give, open, print, cat, inspect, check, tell me, what is, receive, access, download
@@ -439,7 +438,7 @@ template, ready made, prebuilt, example, starter
 node, step, action, integration, block
 `;
 
-/** Short forms and commands, and what is said with them. */
+/** Abbreviations and commands, and what they mean. */
 const SHORT_FORMS = `
 mkdir: create directory
 ls: list directory
@@ -519,7 +518,7 @@ replicas: scale replica
 copies: replica copy
 `;
 
-/** What words mean, as marks that no text contains: what has a mark in common means much the same. */
+/** The meanings of words, as marks that occur in no text: words that share a mark mean about the same. */
 export interface Vocabulary {
   /** By the stem of a word. */
   readonly meanings: ReadonlyMap<string, readonly string[]>;
@@ -528,14 +527,14 @@ export interface Vocabulary {
 }
 
 interface Expression {
-  /** Of all words. */
+  /** The stems of all words. */
   readonly stems: readonly string[];
   readonly meanings: readonly string[];
 }
 
 type Stems = readonly string[];
 
-/** Everything with the same mark. */
+/** All words with the same mark. */
 interface Group {
   readonly mark: string;
   readonly members: readonly Stems[];
@@ -547,13 +546,13 @@ const SAID = readLines(SAYINGS).map((line, at) => {
   return { mark: `~s${at}`, tools: stemsOf(tools), said: stemsOf(said) };
 });
 
-/** What the words of tools mean. */
+/** The meanings of words in tools. */
 export const OF_TOOLS = vocabulary([
   ...GROUPED,
   ...SAID.map(({ mark, tools }) => ({ mark, members: tools })),
 ]);
 
-/** What the words of those who search mean: the same, and what people say instead. */
+/** The meanings of words in queries: the same, and everyday expressions. */
 export const OF_QUERIES = vocabulary([
   ...GROUPED,
   ...SAID.map(({ mark, tools, said }) => ({ mark, members: [...tools, ...said] })),
@@ -588,7 +587,7 @@ function vocabulary(groups: readonly Group[]): Vocabulary {
   return { meanings, expressions };
 }
 
-/** What is said with a short form: its words. */
+/** The words that an abbreviation stands for. */
 export const LONG_FORMS: ReadonlyMap<string, readonly string[]> = new Map(
   SHORT_FORMS.trim()
     .split('\n')

@@ -2,7 +2,7 @@ import type { OfferedTool } from '../gateway/index.ts';
 import { isObject } from '../shared/is-object.ts';
 import { stemsOf, termsOf, type Term } from './terms.ts';
 
-/** The fields of a tool in the index; each is words that are ready to be compared, with a blank between them. */
+/** The fields of a tool in the index; each holds normalized words, separated by spaces. */
 export interface ToolFields {
   readonly name: string;
   readonly server: string;
@@ -14,7 +14,7 @@ export interface ToolFields {
 
 export const FIELDS = ['name', 'server', 'summary', 'detail'] as const;
 
-/** What is read of one tool at most: more is either about something else, or there to be found. */
+/** How many words of each field are read: anything beyond is about something else, or there to attract searches. */
 const MOST = { name: 12, server: 12, summary: 40, detail: 80, parameters: 60 };
 const MOST_CHARS = 1500;
 
@@ -28,7 +28,7 @@ export function toolFields({ component }: OfferedTool, server: string): ToolFiel
     name: fieldText(termsOf(key.slice(0, 200), MOST.name)),
     server: fieldText(termsOf(server, MOST.server)),
     summary: fieldText(termsOf(`${title.slice(0, 200)} ${description.slice(0, end)}`, MOST.summary)),
-    // What else these words may mean is not worth its place here.
+    // Other meanings of these words would take more space than they are worth.
     detail: [
       ...stemsOf(description.slice(end), MOST.detail),
       ...stemsOf(parameterTexts(value.inputSchema), MOST.parameters),
@@ -45,7 +45,7 @@ function endOfSummary(description: string): number {
   return end === null ? Math.min(description.length, 300) : end.index + 1;
 }
 
-/** The names of the parameters, what they may be, and what is said of them. */
+/** The names of the parameters, their allowed values and their descriptions. */
 function parameterTexts(schema: unknown): string {
   const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
   const texts: string[] = [];

@@ -10,12 +10,12 @@ import type { Term } from './terms.ts';
 /** A server whose tools are searched. */
 export interface SearchedServer {
   readonly name: string;
-  /** What is said of it: its title, its description. */
+  /** Its title and description. */
   readonly about: string;
   readonly tools: FilteredTools;
 }
 
-/** One list of tools of one server, as it is in the index. Clients that see equal lists share it. */
+/** One list of tools of one server, as it is in the index. Clients with equal lists share it. */
 interface IndexedServer {
   readonly name: string;
   readonly about: string;
@@ -25,7 +25,7 @@ interface IndexedServer {
 }
 
 interface Owner {
-  /** The last search it was part of. */
+  /** The last search that included it. */
   usedAt: number;
   /** How many tools the server has. */
   readonly tools: number;
@@ -36,24 +36,24 @@ export interface IndexedTool {
   readonly id: number;
   readonly server: string;
   readonly tool: OfferedTool;
-  /** Its name without what separates words. */
+  /** Its name without separators. */
   readonly bare: string;
-  /** The same with its server in front. */
+  /** The same with the server's name in front. */
   readonly bareWithServer: string;
-  /** The stems of its name, without those that nearly all tools of its server have. */
+  /** The stems of its name, without those that nearly all tools of its server share. */
   readonly nameStems: readonly string[];
   readonly actions: ReturnType<typeof actionsOf>;
-  /** Whether it says that another tool should be used. */
+  /** Whether it says that another tool should be used instead. */
   readonly deprecated: boolean;
   readonly owner: Owner;
 }
 
-/** A tool that has something of what was searched for. */
+/** A tool that matches part of a search. */
 export interface Candidate {
   readonly tool: IndexedTool;
-  /** By the words alone. */
+  /** The score of the words alone. */
   readonly score: number;
-  /** For each word that was found, the fields that have it. */
+  /** For each word that was found, the fields it is in. */
   readonly match: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -64,13 +64,13 @@ const BOOST: Readonly<Record<(typeof FIELDS)[number], number>> = {
   detail: 0.65,
 };
 
-/** So many tools are looked at in one search, once for each of their words; for the word that tells most, all. */
+/** How many tools one search examines, once for each of their words; all tools for the most distinctive word. */
 const MOST_FOUND = 1200;
 
-/** Of what no search has used lately, so much is kept, in tools. */
+/** How many tools are kept that no recent search has used. */
 const MOST_UNUSED = 2000;
 
-/** The tools of all servers of all clients. What is not indexed yet is added when it is searched for the first time. */
+/** The tools of all servers of all clients. A tool is indexed when it is searched for the first time. */
 export class ToolIndex {
   readonly #index = new MiniSearch<ToolFields & { readonly id: number }>({
     fields: [...FIELDS],
@@ -78,7 +78,7 @@ export class ToolIndex {
     processTerm: (term) => term,
   });
   readonly #documents = new Map<number, IndexedTool>();
-  /** How many tools have a word. */
+  /** How many tools contain each word. */
   readonly #counts = new Map<string, number>();
   /** The lists that are in the index, by server. */
   readonly #servers = new Map<string, IndexedServer[]>();
@@ -92,7 +92,7 @@ export class ToolIndex {
     return this.#documents.size;
   }
 
-  /** Makes these servers those that are searched. */
+  /** Sets the servers to search. */
   async use(servers: readonly SearchedServer[]): Promise<UsedServers> {
     const last = this.#last;
     if (last !== undefined && areSame(last.servers, servers)) return last.used;
@@ -120,14 +120,14 @@ export class ToolIndex {
     return this.#counts.has(word);
   }
 
-  /** How rare a word is: about 0 where every tool has it. */
+  /** How rare a word is: about 0 if every tool has it. */
   rarity(word: string): number {
     const all = this.#documents.size;
     const count = this.#counts.get(word) ?? 0;
     return Math.log(1 + (all - count + 0.5) / (count + 0.5));
   }
 
-  /** The tools that have some of the words, best first. */
+  /** The tools that have any of the words, best first. */
   search(
     words: ReadonlyMap<string, number>,
     used: UsedServers,
@@ -156,7 +156,7 @@ export class ToolIndex {
     }));
   }
 
-  /** The words that tell most, as many as can be looked up in no time: nearly every tool gets or lists something. */
+  /** The most distinctive words, as many as can be looked up quickly: nearly every tool gets or lists something. */
   #tellingWords(words: ReadonlyMap<string, number>): string[] {
     const known = [...words]
       .filter(([word]) => this.has(word))
@@ -175,7 +175,7 @@ export class ToolIndex {
       .map(({ word }) => word);
   }
 
-  /** Words of the index that a word may be a slip or the beginning of. */
+  /** Words of the index that a word may be a typo or the beginning of. */
   nearWords(word: string): string[] {
     if (word.length < 6) return [];
     const near: string[] = [];
@@ -241,7 +241,7 @@ export class ToolIndex {
     }
   }
 
-  /** Takes out lists that no client has any more, as far as that can be told: the ones used longest ago. */
+  /** Removes lists that clients probably no longer have: the least recently used ones. */
   async #dropUnused(searchId: number, turns: Turns): Promise<void> {
     const unused = [...this.#servers.values()].flat().filter(({ owner }) => owner.usedAt !== searchId);
     let count = unused.reduce((sum, { documents }) => sum + documents.length, 0);
@@ -252,7 +252,7 @@ export class ToolIndex {
       for (const { id, tool } of server.documents) {
         const fields = toolFields(tool, `${server.name} ${server.about}`);
         this.#count(fields, -1);
-        // What is only discarded is swept up later, which fails where the index changes meanwhile.
+        // `discard` would clean up later, which fails if the index has changed by then.
         this.#index.remove({ id, ...fields });
         this.#documents.delete(id);
         const turn = turns.next();
@@ -266,16 +266,16 @@ export class ToolIndex {
   }
 }
 
-/** The servers of one search, which must follow at once. */
+/** The servers of one search, which must run next. */
 export interface UsedServers {
   readonly servers: readonly string[];
   readonly tools: readonly IndexedTool[];
-  /** By their names with and without their servers, both without what separates words. */
+  /** By name, with and without the server, both without separators. */
   readonly byBareName: ReadonlyMap<string, readonly IndexedTool[]>;
   isUsed(tool: IndexedTool): boolean;
 }
 
-/** Whether one letter is missing, added, wrong, or swapped with the next. */
+/** Whether two words differ in one letter that is missing, added, wrong, or swapped with the next. */
 export function isOneTypo(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1 || Math.min(a.length, b.length) < 4) return false;
   let start = 0;
@@ -289,7 +289,7 @@ export function isOneTypo(a: string, b: string): boolean {
   );
 }
 
-/** All names of a server beginning with its own name say nothing. */
+/** If all names of a server begin with its own name, that word tells nothing. */
 function commonStems(tools: readonly OfferedTool[]): ReadonlySet<string> {
   const counts = new Map<string, number>();
   for (const tool of tools)
@@ -333,7 +333,7 @@ function haveEqualTools(a: readonly OfferedTool[], b: readonly OfferedTool[]): b
   return a.length === b.length && a.every(({ component }, at) => component.text === b[at]?.component.text);
 }
 
-/** The words of terms, each with its weight: what it may also mean counts less than the word itself. */
+/** The words of terms, with weights: a meaning weighs less than the word itself. */
 export function weighed(terms: readonly Term[], meaningWeight: number): Map<string, number> {
   const words = new Map<string, number>();
   const add = (word: string, weight: number): void => {

@@ -8,14 +8,14 @@ import { termsWanted } from './terms.ts';
 import { ToolIndex, type SearchedServer } from './tool-index.ts';
 import { bareName } from './words.ts';
 
-/** Finds tools by words. One for all clients of a program. */
+/** Finds tools by words. All clients of a program share one. */
 export class ToolSearch implements ToolFinder {
   readonly #index = new ToolIndex();
   readonly #alone = createSerial();
   readonly #recent = new RecentSearches();
   readonly #learned: LearnedFile | undefined;
 
-  /** With `learned`, it learns from what clients call. */
+  /** With `learned`, it learns from the tools that clients call. */
   constructor(learned?: LearnedFile) {
     this.#learned = learned;
   }
@@ -59,5 +59,5 @@ export class ToolSearch implements ToolFinder {
 
 const MOST_CHARS = 1000;
 const MOST_TERMS = 24;
-/** More than an answer shows. */
+/** More than a response shows. */
 const MOST_SHOWN = 30;

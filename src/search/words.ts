@@ -1,4 +1,4 @@
-/** The words of a text in small letters: names are split where camelCase, snake_case, kebab-case and dots do. */
+/** The lower-case words of a text; names are split at camelCase, snake_case, kebab-case and dots. */
 export function wordsOf(text: string): string[] {
   // eslint-disable-next-line no-control-regex
   const isPlain = /^[\x00-\x7f]*$/.test(text);
@@ -13,7 +13,7 @@ const ANY_HUMP = /([\p{Ll}\d])(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu;
 const WORD = /[a-z]+|\d+/g;
 const ANY_WORD = /\p{L}+|\d+/gu;
 
-/** A name without what its words are separated by, so that `createIssue`, `create_issue` and `Create issue` are equal. */
+/** A name without separators, so that `createIssue`, `create_issue` and `Create issue` are equal. */
 export function bareName(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }

@@ -1,9 +1,12 @@
 import { SwitchboardError } from '../shared/errors.ts';
 
-/** Set to `file` or `keychain`, values go there and nowhere else. */
+/** If it is `file` or `keychain`, values are stored there and nowhere else. */
 export const STORE_VARIABLE = 'SWITCHBOARD_SECRET_STORE';
 
-/** Where the user wants values; undefined: in the keychain if it can be used, else in a file. Throws SECRET_STORE. */
+/**
+ * Where the user wants values stored; undefined: in the keychain if it can be used, otherwise in a file. Throws
+ * SECRET_STORE.
+ */
 export function chosenStore(
   env: Readonly<Record<string, string | undefined>>,
 ): 'keychain' | 'file' | undefined {

@@ -3,24 +3,24 @@ import { messageOf } from '../shared/errors.ts';
 import { printableLine } from '../shared/printable.ts';
 import { withTimeout } from '../shared/with-timeout.ts';
 
-/** What others find our secrets under in the keychain. */
+/** The name of our entries in the keychain. */
 const SERVICE = 'switchboard';
-/** A person may have to unlock it. In milliseconds. */
+/** The user may have to unlock the keychain first. In milliseconds. */
 const WRITE_MS = 60_000;
-/** A host waits meanwhile. In milliseconds. */
+/** A host is waiting meanwhile. In milliseconds. */
 const READ_MS = 15_000;
 
 /** The keychain of the system: macOS Keychain, Windows Credential Manager, or the Secret Service (GNOME, KDE) on Linux. */
 export interface Keychain {
-  /** Undefined where there is no such secret. */
+  /** Undefined if there is no such secret. */
   read(account: string): Promise<string | undefined>;
   write(account: string, value: string): Promise<void>;
   remove(account: string): Promise<void>;
 }
 
-/** The keychain cannot be used, and why, as the end of a sentence. Never holds a secret. */
+/** The keychain cannot be used. The message is the end of a sentence that says why, and never contains a secret. */
 export class KeychainError extends Error {
-  /** Whether it did not answer in time: what it was asked to do may still be done. */
+  /** Whether the keychain did not answer in time, so that the operation may still be carried out. */
   readonly silent: boolean;
 
   constructor(why: string, { silent = false, cause }: { silent?: boolean; cause?: unknown } = {}) {
@@ -29,13 +29,13 @@ export class KeychainError extends Error {
   }
 }
 
-/** Loads what speaks to the keychain. Throws a KeychainError where that is not there. */
+/** Loads the keychain library. Throws a KeychainError if it is not available. */
 export async function openKeychain(): Promise<Keychain> {
   const { AsyncEntry: Entry } = await loadLibrary();
-  // Not the keyring of the Linux kernel, which forgets when its person logs out.
+  // Not the keyring of the Linux kernel, which is emptied when the user logs out.
   const entryOf = (account: string): keyring.AsyncEntry =>
     withSessionBus(() => new Entry(SERVICE, account, { linux: { store: 'secret-service' } }));
-  // Each request that is not answered blocks a thread, and there are four: the others wait without one.
+  // An unanswered request blocks one of Node's four threads, so the next one starts only when it is done.
   let turn: Promise<unknown> = Promise.resolve();
   const ask = <T>(ms: number, act: () => Promise<T>): Promise<T> => {
     const done = turn.then(act);
@@ -50,8 +50,8 @@ export async function openKeychain(): Promise<Keychain> {
 }
 
 /**
- * Runs the work with the place of this user's session bus in the environment: hosts start gateways with little more than
- * PATH and HOME. The servers do not get what the host has kept from us.
+ * Runs the work with the address of this user's session bus in the environment, because hosts start gateways with
+ * little more than PATH and HOME. Servers do not inherit what the host has kept from us.
  */
 function withSessionBus<T>(work: () => T): T {
   const { env } = process;
@@ -83,7 +83,7 @@ async function answered<T>(answer: Promise<T>, ms: number): Promise<T> {
     });
   } catch (cause) {
     if (cause instanceof KeychainError) throw cause;
-    // The library has a time limit of its own.
+    // The library has its own time limit.
     if (messageOf(cause).includes('Did not receive a reply')) throw silentFor('in time', cause);
     throw new KeychainError(reasonOf(cause), { cause });
   }
@@ -96,7 +96,7 @@ function silentFor(howLong: string, cause?: unknown): KeychainError {
 
 function reasonOf(error: unknown): string {
   const said = messageOf(error);
-  // What the library says of a session without a desktop is for its developers.
+  // The library's message for a session without a desktop is meant for its developers.
   if (said.includes(BUS_VARIABLE)) return 'there is no desktop session (D-Bus)';
   return printableLine(said).slice(0, LONGEST_REASON).replace(/\.$/, '');
 }

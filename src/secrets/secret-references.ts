@@ -1,4 +1,4 @@
-/** The names of all secrets that a value refers to, at any depth, with `${secret:NAME}`. */
+/** The names of all secrets that a value refers to with `${secret:NAME}`, at any depth. */
 export function secretReferences(value: unknown): string[] {
   const names = new Set<string>();
   const look = (each: unknown): void => {

@@ -12,7 +12,7 @@ import { Secrets } from './secrets.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the value of a secret is kept. */
+/** Where the value of a secret is stored. */
 type Place = 'keychain' | 'file';
 
 /** A secret without its value. */
@@ -23,7 +23,7 @@ export interface StoredSecret {
   readonly changedAt: string;
 }
 
-/** Where the value of a secret goes, and why not to the keychain where that is so. */
+/** Where the value of a secret will be stored, and if not in the keychain, why. */
 interface ChosenPlace {
   readonly store: Place;
   readonly why?: string;
@@ -31,15 +31,15 @@ interface ChosenPlace {
 
 interface SecretRecord {
   readonly changedAt: string;
-  /** Default: it is in the keychain. */
+  /** Default: the value is in the keychain. */
   readonly value?: string;
 }
 
 type SecretRecords = ReadonlyMap<string, SecretRecord>;
 
 /**
- * The secrets of a person: `secrets.json` in the configuration directory, for its owner only, has the name of each, and
- * the values of those that are not in the keychain of the system.
+ * The secrets of a user. `secrets.json` in the configuration directory, readable by its owner only, contains the name
+ * of each secret, and the values of those that are not in the system's keychain.
  */
 export class SecretStore {
   readonly file: string;
@@ -51,14 +51,14 @@ export class SecretStore {
     this.file = secretsFile(env);
   }
 
-  /** In the order of their names. */
+  /** Sorted by name. */
   list(): readonly StoredSecret[] {
     return [...this.#read()]
       .map(([name, { value, changedAt }]) => ({ name, store: placeOf(value), changedAt }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** The values of these secrets. What cannot be read is part of the result. */
+  /** The values of these secrets. Those that cannot be read are part of the result, with the reason. */
   async values(names: readonly string[]): Promise<Secrets> {
     let records: SecretRecords;
     try {
@@ -69,7 +69,7 @@ export class SecretStore {
     }
     const found = new Map<string, ReturnType<Secrets['get']>>();
     let silent: string | undefined;
-    // One after the other: each may block a thread for as long as the keychain does not answer.
+    // One after the other: each may block a thread until the keychain answers.
     for (const name of names) {
       const record = records.get(name);
       if (record === undefined) continue;
@@ -84,12 +84,12 @@ export class SecretStore {
     return new Secrets(found);
   }
 
-  /** Where the next secret goes; asks the keychain whether it can be used. */
+  /** Where the next secret will be stored; asks the keychain whether it can be used. */
   async place(): Promise<ChosenPlace> {
     return this.#inKeychain((keychain) => keychain.read('(is it there?)'));
   }
 
-  /** Throws SECRET_STORE, without the value, where it cannot be kept. */
+  /** Throws SECRET_STORE, without the value, if it cannot be stored. */
   async set(name: string, value: string, signal: AbortSignal): Promise<ChosenPlace> {
     this.#read();
     const place = await this.#inKeychain((keychain) => keychain.write(this.#account(name), value));
@@ -104,7 +104,7 @@ export class SecretStore {
     return place;
   }
 
-  /** Returns false where there is none. */
+  /** Returns false if there is no such secret. */
   async remove(name: string, signal: AbortSignal): Promise<boolean> {
     const record = this.#read().get(name);
     if (record === undefined) return false;
@@ -146,7 +146,7 @@ export class SecretStore {
     return (this.#keychain ??= openKeychain());
   }
 
-  /** A person with several configuration directories has one keychain. */
+  /** A user with several configuration directories has only one keychain. */
   #account(name: string): string {
     return `${name} (${dirname(this.file)})`;
   }
@@ -195,16 +195,16 @@ export class SecretStore {
 }
 
 const VERSION = 1;
-/** The longest value, in bytes. */
+/** Maximum size of a value, in bytes. */
 const MAX_BYTES = 64 * 1024;
 
-/** Why a secret cannot have this name, as a sentence; undefined where it can. */
+/** Why a secret cannot have this name, as a sentence; undefined if it can. */
 export function secretNameProblem(name: string): string | undefined {
   if (/^[A-Za-z_][\w.-]{0,127}$/.test(name)) return undefined;
   return 'The name of a secret has up to 128 letters, digits, "_", "-" and ".", and begins with a letter or "_".';
 }
 
-/** Why this cannot be a secret, as a sentence without it; undefined where it can. */
+/** Why this cannot be a secret, as a sentence that does not contain it; undefined if it can. */
 export function secretValueProblem(value: string): string | undefined {
   if (value === '') return 'The value is empty.';
   if (value.includes('\0'))
@@ -217,7 +217,7 @@ function placeOf(value: string | undefined): Place {
   return value === undefined ? 'keychain' : 'file';
 }
 
-/** Undefined for anything that we have not written. */
+/** Undefined for anything that we did not write. */
 function parse(text: string): SecretRecords | undefined {
   try {
     const { version, secrets } = JSON.parse(text) as { version?: unknown; secrets?: unknown };

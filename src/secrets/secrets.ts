@@ -1,4 +1,4 @@
-/** The values of secrets, as they were read at one time. Held so that nothing that prints an object prints them. */
+/** The values of secrets, read at one time. They are private, so that printing the object does not print them. */
 export class Secrets {
   readonly #found: ReadonlyMap<string, SecretState>;
 
@@ -11,16 +11,16 @@ export class Secrets {
   }
 }
 
-/** What is known of a secret: its value, that nobody has set it, or why it cannot be read, as the end of a sentence. */
+/** The state of a secret: its value, that it is not set, or why it cannot be read, as the end of a sentence. */
 type SecretState =
   | { readonly kind: 'set'; readonly value: string }
   | { readonly kind: 'unset' }
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** A secret that is referred to and has no value. */
+/** A secret that is referred to but has no value. */
 export interface UnsetSecret {
   readonly name: string;
-  /** Why it cannot be read. Default: nobody has set it. */
+  /** Why it cannot be read. Default: it is not set. */
   readonly why?: string;
 }
 

@@ -3,10 +3,10 @@ import { withTimeout } from '../shared/with-timeout.ts';
 import { chosenStore, STORE_VARIABLE } from './chosen-store.ts';
 import { KeychainError, openKeychain, type Keychain } from './keychain.ts';
 
-/** Other gateways wait for a login while it is written, in milliseconds. */
+/** Other gateways wait for a login while it is being written, in milliseconds. */
 const WRITE_MS = 10_000;
 
-/** The keychain, as the place of logins. What speaks to it is loaded with the first use. Errors never hold a value. */
+/** The keychain as storage for logins. The keychain library is loaded on first use. Errors never contain a value. */
 export class SystemKeychain implements Pick<Keychain, 'read' | 'remove'> {
   readonly #env: Readonly<Record<string, string | undefined>>;
   #keychain: Promise<Keychain> | undefined;
@@ -29,8 +29,8 @@ export class SystemKeychain implements Pick<Keychain, 'read' | 'remove'> {
   }
 
   /**
-   * Returns why the value belongs in a file; undefined where it is in the keychain now. Rejects where the user wants it
-   * in the keychain only.
+   * Returns why the value must be stored in a file; undefined if it is in the keychain now. Rejects if the user allows
+   * only the keychain.
    */
   async write(account: string, value: string): Promise<string | undefined> {
     const wanted = chosenStore(this.#env);

@@ -75,7 +75,7 @@ describe('matchGlob', () => {
     expect(matchGlob('['.repeat(5000), '['.repeat(5000))).toBe(true);
   });
 
-  test('any pattern gives an answer for any text', () => {
+  test('any pattern returns a result for any text', () => {
     const wild = fc.array(fc.constantFrom('*', '?', '[', ']', '{', '}', ',', '\\', '!', '-', 'a', '💥'), {
       maxLength: 30,
     });

@@ -17,7 +17,7 @@ test('a short word needs more of the other than a long one', () => {
   expect(nearest('all', ['add', 'wall', 'call'])).toEqual(['call', 'wall']);
 });
 
-test('what is too long to be a slip is compared with nothing', () => {
+test('a text that is too long to be a typo is not compared', () => {
   let looked = 0;
   function* candidates(): Iterable<string> {
     for (let n = 0; n < 1000; n++) {

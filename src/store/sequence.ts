@@ -1,13 +1,16 @@
 import type { Store } from './store.ts';
 
-/** So many numbers are taken from the store at one time. */
+/** How many numbers are reserved in the store at a time. */
 const BLOCK = 100;
 /** How long the last number is remembered, in milliseconds. */
 const KEPT_MS = 365 * 24 * 60 * 60 * 1000;
-/** Numbers for each millisecond since 1970: a store that has forgotten the last one does not begin with old ones. */
+/**
+ * The first number, for each millisecond since 1970, so that a store that has lost the last number does not start with
+ * old ones.
+ */
 const PER_MS = 100;
 
-/** Numbers that no other gateway with the same store and group gives. Those of one gateway count up, with gaps. */
+/** Numbers that no other gateway with the same store and group hands out. Those of one gateway ascend, with gaps. */
 export class Sequence {
   readonly #store: Store;
   readonly #key: string;
@@ -20,7 +23,7 @@ export class Sequence {
     this.#key = `sequence:${name}`;
   }
 
-  /** Undefined while the store is away and no numbers are left. */
+  /** Undefined if the store is away and no reserved numbers are left. */
   async next(): Promise<number | undefined> {
     while (this.#next === this.#end) {
       this.#taking ??= this.#take().finally(() => (this.#taking = undefined));

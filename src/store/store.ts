@@ -11,12 +11,12 @@ export interface StoreOptions {
   readonly log: Logger;
 }
 
-/** How long a command may take, in milliseconds; after that it counts as failed, whether it was carried out or not. */
+/** Time limit of a command, in milliseconds; after that it counts as failed, whether it was carried out or not. */
 const COMMAND_MS = 1000;
 const CONNECT_MS = 2000;
 /** How long the start of the program waits for the first connection, in milliseconds. */
 const FIRST_CONNECT_MS = 3000;
-/** A connection over which nothing has come for so long is given up, in milliseconds. Pings see to it that something comes. */
+/** A connection without traffic for this long is closed, in milliseconds. Pings make sure that there is traffic. */
 const SILENCE_MS = 5000;
 const PING_MS = 2000;
 const FIRST_WAIT_MS = 100;

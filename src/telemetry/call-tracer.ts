@@ -21,12 +21,12 @@ export interface CallTracerOptions {
   readonly propagator: TextMapPropagator<Partial<TraceHeaders>>;
 }
 
-/** Names that clients and servers chose are cut to so many characters. */
+/** Names chosen by clients and servers are cut to this many characters. */
 const LONGEST = 200;
 
 /**
- * Traces calls: a span for each, with one below it for the time that it waited and one for each time that a server worked
- * on it. Names follow OpenTelemetry's conventions for MCP. Arguments, results and who calls are not recorded.
+ * Traces calls: a span for each, with a child span for the time it waited and one for each time a server worked on it.
+ * Names follow OpenTelemetry's conventions for MCP. Arguments, results and callers are not recorded.
  */
 export class CallTracer implements GatewayWatcher {
   readonly #options: CallTracerOptions;
@@ -44,9 +44,9 @@ export class CallTracer implements GatewayWatcher {
     // Only calls are traced.
   }
 
-  /** Without `parent`, the parent is what the client says. */
+  /** Without `parent`, the parent is the one in the client's request. */
   #begin(call: Call, parent: Context | undefined): void {
-    // What a person had to allow first comes a second time.
+    // This runs again for a call that a user had to approve first.
     if (this.#followed.has(call)) return;
     this.#followed.add(call);
     const { tracer, ids } = this.#options;
@@ -96,7 +96,7 @@ export class CallTracer implements GatewayWatcher {
     };
   }
 
-  /** Writes the context of the span for the server into the request, and notes it for the headers of an HTTP request. */
+  /** Writes the context of the server span into the request, and notes it for the headers of an HTTP request. */
   #pass(call: Call, spanContext: ReturnType<Span['spanContext']>): void {
     const carrier: Partial<TraceHeaders> = {};
     this.#options.propagator.inject(trace.setSpanContext(ROOT_CONTEXT, spanContext), carrier, SETTER);
@@ -114,13 +114,13 @@ export class CallTracer implements GatewayWatcher {
 }
 
 interface CallSpansOptions extends Pick<CallTracerOptions, 'tracer' | 'ids'> {
-  /** With the span of the call. */
+  /** The context with the span of the call. */
   readonly context: Context;
-  /** The id of the span for the server, which the request names. */
+  /** The id of the server span, which is written into the request. */
   readonly serverSpan: string;
 }
 
-/** The spans below that of a call. */
+/** The child spans of a call. */
 class CallSpans implements CallFollower {
   readonly nested: (call: Call) => void;
   readonly #call: Call;
@@ -135,7 +135,7 @@ class CallSpans implements CallFollower {
     this.nested = nested;
   }
 
-  /** What a call that is made on behalf of this one is part of. */
+  /** The context for calls that are made on behalf of this one. */
   get current(): Context {
     return this.#options.context;
   }
@@ -149,7 +149,7 @@ class CallSpans implements CallFollower {
     const { tracer, ids, context, serverSpan } = this.#options;
     this.#endWait();
     const { method, subtool } = this.#call;
-    // A server that did not take the call is followed by another run of it.
+    // If a server did not accept the call, another run follows, with an id of its own.
     if (!this.#wasSent) ids.use(serverSpan);
     this.#wasSent = true;
     this.#server = tracer.startSpan(

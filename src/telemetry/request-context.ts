@@ -16,7 +16,7 @@ const META = SHAPE.slot('params._meta');
 const TRACEPARENT = SHAPE.slot('params._meta.traceparent');
 const TRACESTATE = SHAPE.slot('params._meta.tracestate');
 
-/** The trace context in the `_meta` of a request, as its client wrote it; undefined where there is none. */
+/** The trace context in the `_meta` of a request, as its client wrote it; undefined if there is none. */
 export function contextIn(request: Message): TraceHeaders | undefined {
   if (!request.mentions('traceparent')) return undefined;
   const read = request.as(SHAPE);
@@ -25,8 +25,8 @@ export function contextIn(request: Message): TraceHeaders | undefined {
 }
 
 /**
- * The same request with another trace context in its `_meta`, and every other byte as it was. A request that repeats one
- * of these members, or whose `_meta` is no object, stays as it is.
+ * The same request with another trace context in its `_meta` and every other byte unchanged. A request that repeats one
+ * of these members, or whose `_meta` is not an object, is returned unchanged.
  */
 export function withContext(request: Message, { traceparent, tracestate }: TraceHeaders): Message {
   const read = request.as(SHAPE);
@@ -65,7 +65,10 @@ function insertion(message: Message, slot: number, members: string): Edit {
   return { start, end: start, with: byteAt(message.bytes, next) === CLOSE_BRACE ? members : `${members},` };
 }
 
-/** The bytes between the edits, and the texts that they put there. A short message is one piece, which is read faster. */
+/**
+ * The bytes between the edits, and the texts that replace the rest. A short message is a single piece, which is faster
+ * to read.
+ */
 function pieces({ bytes, length }: Message, edits: readonly Edit[]): Buffer[] {
   const all: Buffer[] = [];
   let at = bytes.from;

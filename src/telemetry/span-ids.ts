@@ -1,6 +1,9 @@
 import { RandomIdGenerator, type IdGenerator } from '@opentelemetry/sdk-trace';
 
-/** Random ids, one of which may be known before its span begins: the request that names it is written earlier. */
+/**
+ * Random ids, one of which can be known before its span begins, because the request that contains it is written
+ * earlier.
+ */
 export class SpanIds implements IdGenerator {
   readonly #random = new RandomIdGenerator();
   #next: string | undefined;

@@ -25,7 +25,7 @@ import { SpanIds } from './span-ids.ts';
 export interface TelemetryOptions {
   /** The base URL of the receiver. Default: as the OTEL_* variables say. */
   readonly endpoint?: string | undefined;
-  /** Part of the traces that begin here which is recorded. Default: as OTEL_TRACES_SAMPLER says. */
+  /** The share of the traces that begin here to record. Default: as OTEL_TRACES_SAMPLER says. */
   readonly sampleRatio?: number | undefined;
   readonly version: string;
   readonly env: NodeJS.ProcessEnv;
@@ -34,16 +34,16 @@ export interface TelemetryOptions {
 
 export interface Telemetry {
   readonly watcher: CallTracer;
-  /** Sends what is left, for a moment. */
+  /** Sends the remaining spans, within a time limit. */
   close(): Promise<void>;
 }
 
-/** How long the end waits for the receiver, in milliseconds. */
+/** How long closing waits for the receiver, in milliseconds. */
 const LAST_EXPORT_MS = 2000;
-/** A receiver that is away is logged this often at most, in milliseconds. */
+/** How often an unreachable receiver is logged at most, in milliseconds. */
 const COMPLAIN_EVERY_MS = 60_000;
 
-/** Sends a trace of each call to an OTLP receiver over HTTP. Undefined where OTEL_SDK_DISABLED says so. */
+/** Sends a trace of each call to an OTLP receiver over HTTP. Undefined if OTEL_SDK_DISABLED is set. */
 export function openTelemetry({
   endpoint,
   sampleRatio,
@@ -75,7 +75,7 @@ export function openTelemetry({
   };
 }
 
-/** What the SDK has to say, as far as it is a problem. Spans are dropped meanwhile; calls do not wait. */
+/** Logs problems that the SDK reports. Spans are dropped meanwhile; calls do not wait. */
 function reportProblems(log: Logger): void {
   let last = -Infinity;
   const complain = (message: string): void => {

@@ -15,7 +15,7 @@ afterEach(() => rmSync(state, { recursive: true, force: true }));
 
 const WIPE = '{"name":"wipe","inputSchema":{"type":"object"}}';
 
-/** A client that keeps its questions until somebody answers, and a tool that may change meanwhile. */
+/** A client that holds its questions until they are answered, and a tool that can change meanwhile. */
 function setUp({ timeoutMs, approval }: Partial<Pick<ApprovalGateOptions, 'timeoutMs' | 'approval'>> = {}) {
   const asked: AnswerListener[] = [];
   const withdrawn: number[] = [];

@@ -3,15 +3,15 @@ import { parseJson } from '../shared/parse-json.ts';
 import { undrawn } from '../shared/printable.ts';
 import { Turns } from '../shared/turns.ts';
 
-/** How many characters of one text are named. */
+/** How many characters of one text are listed. */
 const NAMED = 5;
 const MOST_FINDINGS = 3;
-/** So many hidden characters of one text are looked at. */
+/** How many hidden characters of one text are examined. */
 const MOST_HIDDEN = 100;
 
 /**
- * What a definition hides from the person who reads it, as sentences: tag characters, zero width, bidirectional and
- * terminal controls. Joiners and selectors that shape emoji and letters are not meant.
+ * What a definition hides from the person who reads it, as sentences: tag characters, zero-width characters,
+ * bidirectional and terminal controls. Joiners and selectors that shape emoji and letters are not reported.
  */
 export async function hiddenCharacters(definition: string): Promise<string[]> {
   const findings: string[] = [];
@@ -27,7 +27,7 @@ export async function hiddenCharacters(definition: string): Promise<string[]> {
   return findings;
 }
 
-/** JSON without a character or an escape that could stand for a hidden one: most definitions. */
+/** JSON in which no character and no escape could be a hidden one: most definitions. */
 const PLAIN = /^(?:[ -[\]-~]|\\["\\/nt])*$/;
 
 function* textsIn(
@@ -50,7 +50,7 @@ async function hiddenCodes(text: string, turns: Turns): Promise<ReadonlySet<stri
   for (const { char, at, shapes } of undrawn(text)) {
     const turn = turns.next();
     if (turn !== undefined) await turn;
-    // Texts from Windows have returns, and they hide nothing.
+    // Texts from Windows contain carriage returns, which hide nothing.
     if (shapes || (char === '\r' && text[at + 1] === '\n')) continue;
     codes.add(`U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`);
     if (++hidden === MOST_HIDDEN) break;
@@ -63,20 +63,20 @@ function named(codes: readonly string[]): string {
   return codes.slice(0, NAMED).join(' ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** Names by what they look like. */
+/** Names, by what they look like. */
 export class Lookalikes {
   readonly #names = new Map<string, Set<string>>();
 
   add(name: string): void {
     const drawn = skeleton(name);
     const names = this.#names.get(drawn) ?? new Set();
-    // The second is for the first of them: no name imitates itself.
+    // The first may be the name in question, which does not imitate itself, so two are kept.
     if (names.size < 2) this.#names.set(drawn, names.add(name));
   }
 
   /**
-   * The name, among those of other tools, that this one could be mistaken for. Only a name with unusual characters is
-   * one that imitates: whichever comes first, the plain name is the real one.
+   * The name of another tool that this one could be mistaken for. Only a name with unusual characters is an imitation:
+   * the plain name is the real one, whichever comes first.
    */
   imitatedBy(name: string): string | undefined {
     const drawn = skeleton(name);

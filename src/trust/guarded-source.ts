@@ -8,15 +8,16 @@ import { PinScreen, type PinScreenOptions } from './pin-screen.ts';
 export interface GuardedSourceOptions {
   /** The server itself. */
   readonly inner: Source;
-  /** Default: nobody is asked. */
+  /** Default: no approval is needed. */
   readonly approval?: ApprovalGateOptions | undefined;
-  /** Keeps back tools that have changed. Default: none is. */
+  /** Withholds tools that have changed. Default: none are withheld. */
   readonly screen?: PinScreenOptions | undefined;
 }
 
 /**
- * A server whose tools are not simply run. Whatever calls one, a suite, a single tool, a compound one, a language model
- * or a command, the call comes by here with the tool's own name and the arguments that the server will get.
+ * A server whose tools run only after checks. Every call passes through here, whether it comes from a suite, a flat
+ * tool, a compound tool, a language model or a command, with the tool's own name and the arguments that the server will
+ * receive.
  */
 export function guardedSource({ inner, approval, screen: pinned }: GuardedSourceOptions): Source {
   const screen = pinned && new PinScreen(pinned);
@@ -38,7 +39,7 @@ export function guardedSource({ inner, approval, screen: pinned }: GuardedSource
     if (approval === undefined) return undefined;
     const asking = gate ?? (await load(approval));
     if (!asking.concerns(name)) return undefined;
-    // Of a tool that is not listed nothing is known, and the worst is assumed.
+    // Nothing is known of a tool that is not listed, so the worst is assumed.
     if (inner.known('tools') === undefined) await inner.list('tools').catch(() => undefined);
     if (!call.open) return undefined;
     const listed = (): Component | undefined => inner.known('tools')?.byKey.get(name);
@@ -58,7 +59,7 @@ export function guardedSource({ inner, approval, screen: pinned }: GuardedSource
   };
 
   let last: Listing | undefined;
-  /** What clients may know of a list; where that is another thing by now, they are told. */
+  /** The part of a list that clients may see. If that changes, clients are notified. */
   const shown = (listing: Listing | undefined): Listing | undefined => {
     if (listing === undefined || screen === undefined) return listing;
     const screened = screen.checked(listing);

@@ -6,7 +6,7 @@ import type { PinStore } from './pin-store.ts';
 import type { PinnedServer } from './pins.ts';
 import { componentHash } from './tool-definition.ts';
 
-/** A tool as a person reviews it. */
+/** A tool under review. */
 export interface ToolReview extends PinnedTool {
   readonly name: string;
   readonly state: PinState;
@@ -15,18 +15,18 @@ export interface ToolReview extends PinnedTool {
 }
 
 export interface ServerReview {
-  /** When its tools were first used; undefined: they were not. */
+  /** When its tools were first used; undefined if they never were. */
   readonly since: string | undefined;
   readonly tools: readonly ToolReview[];
   /** Whether it has more tools than can be remembered. */
   readonly overflow: boolean;
-  /** Why nothing of it can be compared. */
+  /** Why its tools cannot be compared. */
   readonly problem: string | undefined;
 }
 
 const COUNT_MS = 1000;
 
-/** What is remembered of tools, for the person who decides on it. */
+/** What is remembered about tools, for the person who reviews them. */
 export class Review {
   readonly #store: PinStore;
   readonly #decisions: Decisions;
@@ -48,7 +48,7 @@ export class Review {
     }
   }
 
-  /** How many tools a person has to look at. A change by another program counts within a second. */
+  /** How many tools need a review. A change by another program counts within a second. */
   countFor({ key, name }: PinnedServer): number {
     const now = performance.now();
     const known = this.#counts.get(key);
@@ -60,12 +60,12 @@ export class Review {
     return count;
   }
 
-  /** Something was recorded: counts again. */
+  /** New records were written: counts again. */
   recount(): void {
     this.#counts.clear();
   }
 
-  /** Approves what was shown, all of it or nothing: a tool that says something else by now is not approved. */
+  /** Approves the definitions that were shown, all or none: a tool that has changed since is not approved. */
   async approve({ key, name }: PinnedServer, shown: readonly ToolReview[]): Promise<void> {
     await this.#store.change(key, (record) =>
       shown.reduce<PinRecord | undefined>((before, tool) => {
@@ -77,12 +77,12 @@ export class Review {
     this.recount();
   }
 
-  /** What users allowed to run without a question, for good. */
+  /** The tools that users have allowed to run without a question, permanently. */
   get allowed(): readonly AllowedTool[] {
     return this.#decisions.forGood;
   }
 
-  /** Allows a tool as it was seen last; `list` finds it where it was never seen. */
+  /** Allows a tool as it was last seen; `list` finds it if it has never been seen. */
   async allow(
     { key, name }: PinnedServer,
     tool: string,

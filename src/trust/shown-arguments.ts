@@ -2,10 +2,10 @@ import { revealedLine } from '../shared/printable.ts';
 import { isSecretName } from '../shared/secrets.ts';
 import { jsonItems, jsonMembers } from '../wire/index.ts';
 
-/** How much of one text a person is shown, and of all arguments together, in characters. */
+/** How much of one text a person sees, and of all arguments together, in characters. */
 const SHOWN_OF_ONE = 300;
 const SHOWN = 4000;
-/** Longer arguments are shown by the names and sizes of their members. */
+/** Longer arguments are shown as the names and sizes of their members. */
 const TAKEN_APART = 500_000;
 const MOST_LEVELS = 20;
 
@@ -13,9 +13,9 @@ const MOST_LEVELS = 20;
 export class AmbiguousArguments extends Error {}
 
 /**
- * The arguments of a call for the person who decides on it, from their JSON text: what cannot be seen is made visible,
- * secrets are not shown, and a long text does not push out of sight what follows it. Throws AmbiguousArguments where a
- * member is given twice: servers differ in which one counts.
+ * The arguments of a call for the person who decides on it, from their JSON text: invisible characters are made
+ * visible, secrets are hidden, and a long text does not push what follows it out of sight. Throws AmbiguousArguments if
+ * a member is repeated, because servers differ in which one counts.
  */
 export function shownArguments(args: string, hidden: ReadonlySet<string>): string {
   const levels = args.length > TAKEN_APART ? 1 : MOST_LEVELS;

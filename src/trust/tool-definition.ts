@@ -4,10 +4,10 @@ import { parseJson } from '../shared/parse-json.ts';
 import { sha256 } from '../shared/sha256.ts';
 import { sortedJson } from '../shared/sorted-json.ts';
 
-/** What a tool says of itself to models and hosts: changing any of it makes it another tool. */
+/** What a tool says about itself to models and hosts: changing any of it makes it another tool. */
 const MEMBERS = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'];
 
-/** The definition of a tool as text that is the same whatever the order of its members. */
+/** The definition of a tool as text that does not depend on the order of its members. */
 export function definitionText({ text }: Pick<Component, 'text'>): string {
   const value = parseJson(text);
   const tool = isObject(value) ? value : {};
@@ -15,7 +15,7 @@ export function definitionText({ text }: Pick<Component, 'text'>): string {
   return sortedJson(Object.fromEntries(picked));
 }
 
-/** Stands for a definition, in files and commands. */
+/** Identifies a definition in files and commands. */
 export function definitionHash(definition: string): string {
   return sha256(definition).slice(0, 32);
 }
@@ -28,7 +28,7 @@ export function definitionOf(component: Component): { readonly text: string; rea
   return { text, hash };
 }
 
-/** The hash alone, worked out once: for a long definition it takes milliseconds, and each call asks for it. */
+/** The hash alone, computed once: for a long definition it takes milliseconds, and each call needs it. */
 export function componentHash(component: Component): string {
   return hashes.get(component) ?? definitionOf(component).hash;
 }

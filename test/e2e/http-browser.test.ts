@@ -7,9 +7,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest';
-import { startChromium, type TestBrowser } from '../helpers/chromium.ts';
 import { startHttpGateway, TOKEN, type HttpGateway } from '../helpers/http-gateway.ts';
 import { nodeServer } from '../helpers/temp-project.ts';
+import { useChromium } from '../helpers/use-chromium.ts';
 
 /** What became of one attempt, as the page sees it. */
 interface Attempt {
@@ -20,8 +20,7 @@ interface Attempt {
 
 let gateway: HttpGateway;
 let pages: Server;
-let browser: TestBrowser | undefined;
-let missing = '';
+const browser = useChromium();
 
 beforeAll(async () => {
   gateway = await startHttpGateway({ echo: nodeServer('echo') }, { config: { exposure: 'flat' } });
@@ -31,26 +30,17 @@ beforeAll(async () => {
   });
   pages.listen(0, '127.0.0.1');
   await once(pages, 'listening');
-  try {
-    browser = await startChromium();
-  } catch (error) {
-    missing = error instanceof Error ? error.message.split('\n')[0]! : String(error);
-  }
-}, 150_000);
+});
 
 afterAll(async () => {
-  await browser?.close();
   pages.closeAllConnections();
   pages.close();
   await gateway.stop();
   await gateway.project.remove();
 });
 
-/** An empty page; the test is skipped, and says why, where there is no browser. */
-async function newPage(context: TestContext): Promise<Page> {
-  if (browser === undefined) return context.skip(`no Chromium: ${missing}`);
-  return browser.context.newPage();
-}
+/** An empty page. */
+const newPage = (context: TestContext): Promise<Page> => browser.contextFor(context).newPage();
 
 /** A page of that origin. */
 async function visit(context: TestContext, host: string): Promise<Page> {

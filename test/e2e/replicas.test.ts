@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { callCanary } from '../helpers/canary-client.ts';
-import { envelope, MODERN } from '../helpers/eras.ts';
+import { envelope, modernHeaders } from '../helpers/eras.ts';
 import { HttpSession, type Target } from '../helpers/http-client.ts';
 import { HttpGateway, TOKEN } from '../helpers/http-gateway.ts';
 import { textOf, type RpcMessage } from '../helpers/raw-client.ts';
@@ -33,14 +33,7 @@ async function start(
 async function postModern({ url, token }: Target, name: string, params: object): Promise<RpcMessage> {
   const response = await fetch(url, {
     method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': MODERN,
-      'mcp-method': 'tools/call',
-      'mcp-name': name,
-    },
+    headers: modernHeaders(token, 'tools/call', name),
     body: JSON.stringify({
       ...{ jsonrpc: '2.0', id: 7, method: 'tools/call' },
       params: { name, ...params, _meta: envelope() },

@@ -1,30 +1,16 @@
 /** What a real Chromium shows right after a switch: one branch, the new one, whatever connections it had open. */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest';
-import { startChromium, type TestBrowser } from '../helpers/chromium.ts';
+import { expect, test, type TestContext } from 'vitest';
 import { ROOT } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
+import { useChromium } from '../helpers/use-chromium.ts';
 import { createShop } from '../helpers/yard-shop.ts';
 
-let browser: TestBrowser | undefined;
-let missing = '';
-
-beforeAll(async () => {
-  try {
-    browser = await startChromium();
-  } catch (error) {
-    missing = error instanceof Error ? error.message.split('\n')[0]! : String(error);
-  }
-}, 150_000);
-
-afterAll(async () => {
-  await browser?.close();
-});
+const browser = useChromium();
 
 async function openPage(context: TestContext, url: string): Promise<Page> {
-  if (browser === undefined) return context.skip(`no Chromium: ${missing}`);
-  const page = await browser.context.newPage();
+  const page = await browser.contextFor(context).newPage();
   context.onTestFinished(() => page.close());
   await page.goto(url);
   return page;

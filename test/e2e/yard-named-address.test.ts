@@ -2,31 +2,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest';
-import { startChromium, type TestBrowser } from '../helpers/chromium.ts';
+import { expect, test, type TestContext } from 'vitest';
 import { ROOT } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
+import { useChromium } from '../helpers/use-chromium.ts';
 import { createShop } from '../helpers/yard-shop.ts';
 import { serviceCommand } from '../helpers/yard-traffic.ts';
 
-let browser: TestBrowser | undefined;
-let missing = '';
-
-beforeAll(async () => {
-  try {
-    browser = await startChromium();
-  } catch (error) {
-    missing = error instanceof Error ? error.message.split('\n')[0]! : String(error);
-  }
-}, 150_000);
-
-afterAll(async () => {
-  await browser?.close();
-});
+const browser = useChromium();
 
 async function newPage(context: TestContext): Promise<Page> {
-  if (browser === undefined) return context.skip(`no Chromium: ${missing}`);
-  const page = await browser.context.newPage();
+  const page = await browser.contextFor(context).newPage();
   page.setDefaultTimeout(30_000);
   return page;
 }

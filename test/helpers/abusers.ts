@@ -1,13 +1,13 @@
-import { envelope, MODERN } from './eras.ts';
+import { envelope, modernHeaders } from './eras.ts';
 import { HttpSession, type Target } from './http-client.ts';
 
-/** Who sends the requests of an abuse. What they are answered with does not matter. */
+/** Sends the requests of an abuse, and ignores the responses. */
 export interface Abuser {
   request(method: string, params: object, options?: { readonly deadline?: number }): Promise<unknown>;
   call(name: string, args: object, options?: { readonly deadline?: number }): Promise<unknown>;
 }
 
-/** Clients over HTTP with a session and without one, which read their answers to the end and keep nothing. */
+/** HTTP clients with and without a session, which read each response to the end and keep nothing. */
 export const HTTP_ABUSERS: Readonly<Record<string, (target: Target) => Promise<Abuser>>> = {
   'with a session': async (target) => {
     const session = await HttpSession.open(target, { version: '2025-11-25' });
@@ -15,18 +15,7 @@ export const HTTP_ABUSERS: Readonly<Record<string, (target: Target) => Promise<A
   },
   'without a session': ({ url, token }) => {
     const post = (body: string, method: string, params: { readonly name?: string }): Promise<Response> =>
-      fetch(url, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'mcp-protocol-version': MODERN,
-          'mcp-method': method,
-          ...(params.name === undefined ? {} : { 'mcp-name': params.name }),
-        },
-        body,
-      });
+      fetch(url, { method: 'POST', headers: modernHeaders(token, method, params.name), body });
     return Promise.resolve(abuser(post, { _meta: envelope({}) }));
   },
 };
@@ -46,7 +35,7 @@ function abuser(
     try {
       await response.body?.pipeTo(new WritableStream());
     } catch {
-      // The gateway may cut an answer off.
+      // The gateway may cut a response off.
     }
   };
   return { request, call: (name, args) => request('tools/call', { name, arguments: args }) };

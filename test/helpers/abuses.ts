@@ -6,7 +6,7 @@ import { startOddServer } from './remote-server.ts';
 import { nodeServer } from './temp-project.ts';
 import type { ServerCommand } from './temp-project.ts';
 
-/** What a stranger may do to the others: a server that does it, or is made to. */
+/** A way to disturb other clients: a server that does it, or can be made to. */
 export interface Abuse {
   readonly name: string;
   readonly server: AbusedServer | (() => Promise<AbusedServer>);
@@ -17,14 +17,14 @@ export interface Abuse {
   readonly config?: object;
   /** Its hooks, in JavaScript. */
   readonly hooks?: string;
-  /** Whether a request of it is longer than what is read over HTTP. Default false. */
+  /** Whether it needs a request that is too long for HTTP. Default false. */
   readonly needsStdio?: boolean;
   /**
-   * Whether calls to other servers may wait for it for longer: in the thread of the hooks, or for several turns one after the
-   * other. Default false.
+   * Whether calls to other servers may wait for it longer than usual: in the thread of the hooks, or for several turns
+   * in a row. Default false.
    */
   readonly delaysCalls?: boolean;
-  /** Whether the client itself gets megabytes of it, which its other answers wait behind. Default false. */
+  /** Whether it sends megabytes to the client itself, which delays the client's other responses. Default false. */
   readonly fillsClient?: boolean;
 }
 
@@ -34,7 +34,7 @@ type AbusedServer = (ServerCommand | { readonly url: string }) & {
   readonly pin?: string;
 };
 
-/** Its entry in a configuration. A remote one is started for it, until the end of the test. */
+/** Its entry in a configuration. Starts a remote server for it, which runs until the end of the test. */
 export async function startAbused({ server }: Abuse): Promise<AbusedServer> {
   return typeof server === 'function' ? server() : server;
 }
@@ -56,7 +56,7 @@ const LISTS = ['schemas', 'item', 'items', 'members', 'names', 'collisions', 'hi
 const FLAT_SCHEMAS = { ...hostile('--list=schemas'), exposure: 'flat' };
 const ANSWERS = ['links', 'structured', 'bare', 'error', 'batch', 'members', 'numbers'];
 
-/** A remote server that is asked for its tools, and answers a call of `bad` with whatever this writes. */
+/** A remote server that lists its tools and answers a call of `bad` with whatever `write` sends. */
 const remote =
   (answer: (response: ServerResponse, id: string) => void, path = '/mcp') =>
   async () => {
@@ -74,7 +74,7 @@ const remote =
 const events = (response: ServerResponse): ServerResponse =>
   response.writeHead(200, { 'content-type': 'text/event-stream' });
 
-/** Writes a text until there are so many bytes or nobody listens any more, then the end. */
+/** Writes a text until that many bytes are sent or nobody is listening, then the end. */
 function pour(response: ServerResponse, text: string, bytes: number, end = ''): void {
   const chunk = text.repeat(Math.ceil(65_536 / text.length));
   let left = bytes;
@@ -100,7 +100,7 @@ const CHANGING_HOOKS = `
   export const beforeCall = ({ arguments: args }) => ({ arguments: { ...args, seen: true } });
   export const afterCall = ({ result }) => ({ result: { ...result, seen: true } });`;
 
-/** Calls whose arguments or results have megabytes, with what looks at them on their way. */
+/** Calls with megabytes of arguments or results, and settings that process them. */
 const LONG_CALLS: readonly Abuse[] = [
   ...Object.entries({ text: NOT_ASCII, objects: SMALL_OBJECTS }).map(([kind, value]): Abuse => ({
     name: `12 MB of ${kind} in arguments that a hook changes`,

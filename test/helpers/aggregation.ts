@@ -7,7 +7,7 @@ export const PROGRAM = join(ROOT, 'dist/index.js');
 export const FLAT_PLAIN = { exposure: 'flat', naming: 'plain' };
 export const onLinux = test.runIf(process.platform === 'linux');
 
-/** A server of that name that offers these, by kind. */
+/** A server of that name that offers these components, by kind. */
 export function offering(name: string, offer: Readonly<Record<string, string[]>>, ...flags: string[]) {
   const lists = Object.entries(offer).map(([kind, names]) => `--${kind}=${names.join(',')}`);
   return nodeServer('offering', `--name=${name}`, ...lists, ...flags);
@@ -19,7 +19,7 @@ export async function listAll(client: RawClient, method: string): Promise<any[]>
   return Object.values(result).find(Array.isArray) ?? [];
 }
 
-/** A list once it has all of these, asked for again whenever it is said to have changed. */
+/** Resolves with a list once it has all of these, requested again after each notification that it has changed. */
 export async function listWith(
   client: RawClient,
   method: string,

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 const DEPTH = 3000;
 const nested = (inside: string): string => `${'{"a":'.repeat(DEPTH)}${inside}${'}'.repeat(DEPTH)}`;
 
-/** What a stranger may put in the place of a file that is read, by name. Each makes one at a path. */
+/** What a stranger may put in place of a file that is read. Each function creates one at a path. */
 export const BAD_FILES: Readonly<Record<string, (path: string) => void>> = {
   'nested 3000 levels deep': (path) => writeFileSync(path, `{"mcpServers":{"deep":${nested('1')}}}`),
   'with lists 3000 levels deep': (path) =>
@@ -17,7 +17,7 @@ export const BAD_FILES: Readonly<Record<string, (path: string) => void>> = {
   'of 5 MB': (path) => writeFileSync(path, `{"mcpServers":{}${' '.repeat(5 * 1024 * 1024)}}`),
 };
 
-/** Puts one of them in the place of whatever is there. */
+/** Replaces whatever is at the path by one of them. */
 export function putBadFile(kind: string, path: string): void {
   mkdirSync(dirname(path), { recursive: true });
   rmSync(path, { recursive: true, force: true });

@@ -1,8 +1,8 @@
 /**
- * A client of its own: calls the server `canary` of a gateway again and again, by turns in a session and without one, until
- * its stdin ends. Prints how long each call took, a line each: when it began (in milliseconds since the epoch), the
- * milliseconds, and how long of these the system let the gateway, its server and this client wait for a processor, which
- * depends on what else the machine does. In a process of its own, so that nothing else that a test does is measured.
+ * A client in a process of its own, so that nothing else a test does is measured. Calls the server `canary` of a
+ * gateway again and again, alternately in a session and without one, until its stdin ends. Prints one line per call:
+ * when it began (in milliseconds since the epoch), how long it took in milliseconds, and how much of that the gateway,
+ * its server and this client waited for a processor, which depends on what else the machine does.
  *
  *   node call-canary.mjs URL TOKEN PID
  */

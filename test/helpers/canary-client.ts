@@ -1,36 +1,25 @@
-import { MODERN } from './eras.ts';
+import { envelope, modernHeaders } from './eras.ts';
 import type { Target } from './http-client.ts';
 import { textOf, type RpcMessage } from './raw-client.ts';
 
 export const CANARY_TOOL = 'canary_suite';
 
-/** What the canary server says. */
+/** The response of the canary server. */
 export interface CanaryAnswer {
   readonly pid: number;
   readonly value: string | null;
 }
 
-/** One POST of a client that has no session. */
+/** One POST from a client without a session. */
 export function postToCanary({ url, token }: Target, subtool: string, args: object = {}): Promise<Response> {
   const params = {
     name: CANARY_TOOL,
     arguments: { action: 'call', subtool, args },
-    _meta: {
-      'io.modelcontextprotocol/protocolVersion': MODERN,
-      'io.modelcontextprotocol/clientInfo': { name: 'light', version: '0' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    },
+    _meta: envelope({}),
   };
   return fetch(url, {
     method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': MODERN,
-      'mcp-method': 'tools/call',
-      'mcp-name': CANARY_TOOL,
-    },
+    headers: modernHeaders(token, 'tools/call', CANARY_TOOL),
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
   });
 }

@@ -11,16 +11,16 @@ import { textOf } from './raw-client.ts';
 import { createProject, nodeServer, ROOT, type Project, type ServerCommand } from './temp-project.ts';
 import { until } from './until.ts';
 
-/** What a client of another server notices while somebody abuses the gateway. */
+/** What a client of another server notices during an abuse. */
 export interface Held {
-  /** The longest that the event loop of the gateway was held up, in milliseconds of its own computing. */
+  /** The longest time that the gateway's event loop was blocked, in milliseconds of its own CPU time. */
   readonly longest: number;
   /** How long calls to the other server took, in milliseconds, shortest first. */
   readonly calls: readonly number[];
 }
 
 interface Watched {
-  /** Calls the server `canary` all the time until the abuse is over. */
+  /** Calls the server `canary` continuously until the abuse is over. */
   during(abuse: () => Promise<unknown>): Promise<Held>;
 }
 
@@ -33,16 +33,16 @@ export interface WatchedConfig {
   readonly hooks?: string | undefined;
 }
 
-/** After these it is started, and the code for calls is compiled. */
+/** By then it has started, and the code for calls is compiled. */
 const WARM_UP_CALLS = 50;
-/** What an abuse has left behind is part of it. */
+/** The after-effects of an abuse count too. */
 const CALLS_AFTER = 20;
 
 /**
- * A gateway over stdio with these servers and `canary`, which measures how long its event loop is held up. Its one client
- * calls both: what it computes itself does not count, but what it waits for behind other answers does. Nor does it count how
- * long the gateway, the server and this process wait for a processor: that depends on what else the machine does, such as
- * sending and reading what the abuse consists of.
+ * A gateway over stdio with these servers and `canary`, which measures how long its event loop is blocked. Its only
+ * client calls both: the client's own CPU time does not count, but the time it waits behind other responses does. Nor
+ * does the time count that the gateway, the server and this process wait for a processor: that depends on what else the
+ * machine does, such as sending and reading the data of the abuse.
  */
 export async function startWatchedGateway(
   servers: WatchedServers,
@@ -60,7 +60,7 @@ export async function startWatchedGateway(
     const answer = await gateway.call('canary', 'tell', { value: 'sings' }, { deadline: 60_000 });
     const said = textOf(answer);
     expect(said).toContain('sings');
-    // This process reads what the abuse is answered with, too, which is no fault of the gateway.
+    // This process also reads the responses to the abuse, which is not the gateway's fault.
     const { user, system } = process.cpuUsage(computed);
     const waiting = processes.reduce<number>((sum, pid, index) => sum + waitedFor(pid) - waited[index]!, 0);
     server = (JSON.parse(said) as { pid: number }).pid;
@@ -90,12 +90,12 @@ export async function startWatchedGateway(
 }
 
 export interface WatchedHttpOptions extends WatchedConfig {
-  /** Where it runs. Default a new folder. */
+  /** The folder to run in. Default: a new one. */
   readonly project?: Project;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The same over HTTP, where `canary` is called by a client of its own, in a process of its own. */
+/** The same over HTTP, where a separate client in a separate process calls `canary`. */
 export async function startWatchedHttpGateway(
   servers: WatchedServers,
   { project = createProject(), env = {}, config, hooks }: WatchedHttpOptions = {},
@@ -155,7 +155,7 @@ function waitedFor(pid: number | string): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
 }
 
-/** Has a gateway write down how long its event loop was held up. */
+/** Makes a gateway record how long its event loop was blocked. */
 function watchLoop() {
   const file = createProject().path('held');
   return {

@@ -1,5 +1,5 @@
 /**
- * How long some work takes when nothing disturbs it, in milliseconds: the least of up to ten attempts. It stops as soon
+ * How long some work takes when nothing disturbs it, in milliseconds: the minimum of up to ten attempts. Stops as soon
  * as one is below the bound, so only work that is really too slow is repeated.
  */
 export function cheapestMs(bound: number, work: () => void): number {

@@ -10,10 +10,10 @@ import { killAll, marker, waitUntilGone, type Marker } from './processes.ts';
 import { ROOT } from './temp-project.ts';
 import { until } from './until.ts';
 
-/** A browser for one test, with a profile of its own. */
+/** A browser for one test, with its own profile. */
 export interface TestBrowser {
   readonly context: BrowserContext;
-  /** Closes it and waits until nothing of it is left. */
+  /** Closes it and waits until all its processes have ended. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,10 @@ const USUAL_PLACES = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** Starts a real Chromium: the one that is named or installed, else one that is fetched for this. Throws why it cannot. */
+/**
+ * Starts a real Chromium: a configured or installed one, or else one that is downloaded. Throws with the reason if it
+ * cannot.
+ */
 export async function startChromium(): Promise<TestBrowser> {
   const path = await findChromium();
   const mark: Marker = marker();
@@ -51,7 +54,7 @@ export async function startChromium(): Promise<TestBrowser> {
     return {
       context,
       close: async () => {
-        // A browser that hangs is ended below, and named.
+        // A browser that hangs is killed below, and reported.
         await Promise.race([context.close(), sleep(CLOSE_MS, undefined, { ref: false })]);
         await end();
       },
@@ -72,9 +75,9 @@ async function findChromium(): Promise<string> {
   return alone(installed);
 }
 
-/** The one in our cache, fetched if it is not there yet. */
+/** The one in our cache, downloaded if it is not there yet. */
 async function installed(): Promise<string> {
-  // Written last, so that what was begun and broken off is begun again.
+  // Written last, so that an interrupted download is started again.
   const stamp = join(CACHE, 'installed');
   if (!existsSync(stamp) || (await readFile(stamp, 'utf8')) !== PACKAGE) {
     await install();
@@ -82,14 +85,14 @@ async function installed(): Promise<string> {
   }
   const entry = join(CACHE, 'node_modules/@sparticuz/chromium/build/index.js');
   const before = process.env.TMPDIR;
-  // It unpacks itself into the folder for temporary files, where it would stay for good.
+  // It unpacks itself into the directory for temporary files, where it would stay forever.
   process.env.TMPDIR = join(CACHE, 'unpacked');
   try {
     await mkdir(process.env.TMPDIR, { recursive: true });
     const { default: packed } = (await import(pathToFileURL(entry).href)) as {
       default: { executablePath(): Promise<string> };
     };
-    // Its own arguments turn the same-origin policy off, which is what is tested here.
+    // Not its own arguments: they turn off the same-origin policy, which is what is tested here.
     return await packed.executablePath();
   } finally {
     if (before === undefined) delete process.env.TMPDIR;
@@ -103,7 +106,7 @@ async function install(): Promise<void> {
     await promisify(execFile)('npm', args, { timeout: INSTALL_MS, killSignal: 'SIGKILL' });
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string };
-    // The first line says what failed; the rest may name addresses and paths that are nobody's business here.
+    // The first line says what failed; the rest may contain addresses and paths that do not belong in a log.
     const [reason = ''] = stderr.split('\n').filter((line) => line.includes('code'));
     throw new Error(`${PACKAGE} could not be installed (${reason.trim() || 'no answer in time'})`, {
       cause: error,
@@ -111,7 +114,7 @@ async function install(): Promise<void> {
   }
 }
 
-/** Two test runs that need the browser at the same time fetch and unpack it once. */
+/** Concurrent test runs download and unpack the browser only once. */
 async function alone<T>(work: () => Promise<T>): Promise<T> {
   const lock = join(CACHE, 'lock');
   await mkdir(CACHE, { recursive: true });

@@ -1,4 +1,4 @@
-/** Every kind of client that the gateway may meet, each able to send bytes that no client should. */
+/** Every kind of client a gateway may meet, each able to send bytes that no client should. */
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -23,23 +23,23 @@ export const CLIENT_KINDS: readonly ClientKind[] = [
   ...[...LEGACY_VERSIONS.slice(1), MODERN].map((version) => ({ version, transport: 'http' as const })),
 ];
 
-/** What came back for the bytes of one message. */
+/** The response to the bytes of one message. */
 export interface Reaction {
   /** The status of the HTTP response; 200 over stdio. */
   readonly status: number;
-  /** Responses only; what servers notify of or ask for is left out. */
+  /** Responses only, without notifications and requests of the server. */
   readonly responses: readonly RpcMessage[];
 }
 
-/** A client in front of a gateway of its own. */
+/** A client connected to a gateway of its own. */
 export interface HostileClient {
-  /** The process of the gateway. */
+  /** The gateway's process. */
   readonly pid: number;
   /** Everything the gateway has logged. */
   readonly log: () => string;
-  /** What was wrong with what the gateway wrote; second responses to well-formed requests, too. */
+  /** Everything wrong with the gateway's output, including second responses to well-formed requests. */
   readonly problems: () => string[];
-  /** Sends these pieces as one message. Waits until at least so many responses (default 0) have come. */
+  /** Sends these pieces as one message. Waits for at least that many responses (default 0). */
   readonly send: (pieces: readonly Uint8Array[], due?: number) => Promise<Reaction>;
   /** Sends a well-formed request. */
   readonly request: (method: string, params?: object) => Promise<RpcMessage>;
@@ -50,7 +50,7 @@ export interface HostileClient {
 type Servers = Readonly<Record<string, ServerCommand | (ServerCommand & Record<string, unknown>)>>;
 type Options = Pick<GatewayOptions, 'config' | 'env'>;
 
-/** Starts a gateway over these servers and connects a client of this kind. Both are gone when the test ends. */
+/** Starts a gateway with these servers and connects a client of this kind. Both end with the test. */
 export async function connectHostile(
   { version, transport }: ClientKind,
   servers: Servers,
@@ -88,18 +88,18 @@ function requests(
 }
 
 async function overStdio(version: string, servers: Servers, options: Options): Promise<HostileClient> {
-  // Errors without an id are what most of this is about.
+  // Errors without an id are expected in most of these tests.
   const { client } = await startGateway(servers, { ...options, raw: true, strict: false });
   const own = requests(version, ({ id, method, params }) => client.request(method!, params, { id }));
   if (version === MODERN) await own.request('server/discover');
   else await client.initialize(version);
-  /** What is answered at once, behind everything else that is. */
+  /** A request that is answered immediately, after everything that was sent before. */
   const sentinel = version === MODERN ? 'server/discover' : 'ping';
   return {
     pid: client.pid!,
     log: () => client.stderr,
     problems: () => [
-      // Arrays answer batches.
+      // Batches are answered with arrays.
       ...client.problems.filter((problem) => version !== BATCHING_VERSION || !/ "\[/.test(problem)),
       ...client.ledger.doubled().map(({ id }) => `${String(id)} was answered twice`),
     ],
@@ -164,7 +164,7 @@ async function overSession(gateway: HttpGateway, version: string): Promise<Send>
   return (pieces) => post(gateway, '/mcp', pieces, { 'mcp-session-id': id, 'mcp-protocol-version': version });
 }
 
-/** The headers have to repeat parts of the body, so what can be read of it is. */
+/** Headers must repeat parts of the body, so they are set from whatever is readable in it. */
 function overPosts(gateway: HttpGateway): Promise<Send> {
   return Promise.resolve((pieces) => {
     const message = readable(pieces);

@@ -2,50 +2,38 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, type TestContext } from 'vitest';
-import { messageOf } from '../../src/shared/errors.ts';
-import { startChromium, type TestBrowser } from './chromium.ts';
 import { RunningProgram } from './http-gateway.ts';
 import { ROOT, type Project } from './temp-project.ts';
 import { until } from './until.ts';
+import { useChromium } from './use-chromium.ts';
 
-/** Runs at the end of the tests of a file, the last one first. */
+/** Registers work for the end of the tests of a file; the last registered runs first. */
 type AtEnd = (end: () => Promise<unknown>) => void;
 
 /**
- * A browser for all tests of a file, and what `prepare` starts for them. Where there is no browser, they are skipped with
- * the reason.
+ * One browser for all tests of a file, and whatever `prepare` starts for them. Without a browser, the tests are skipped
+ * with the reason.
  */
 export function inBrowser(prepare: (context: BrowserContext, atEnd: AtEnd) => Promise<void>): {
   readonly context: BrowserContext;
 } {
   const ends: (() => Promise<unknown>)[] = [];
-  let browser: TestBrowser | undefined;
-  let missing = '';
+  const browser = useChromium();
   beforeAll(async () => {
-    try {
-      browser = await startChromium();
-    } catch (error) {
-      missing = messageOf(error).split('\n')[0]!;
-      return;
-    }
-    const { context } = browser;
-    ends.push(() => browser!.close());
-    await prepare(context, (end) => ends.push(end));
+    if (browser.context !== undefined) await prepare(browser.context, (end) => ends.push(end));
   }, 150_000);
   afterAll(async () => {
     for (const end of ends.reverse()) await end();
   });
-  beforeEach((context: TestContext) => {
-    if (browser === undefined) context.skip(`no Chromium: ${missing}`);
-  });
+  beforeEach((context: TestContext) => void browser.contextFor(context));
   return {
     get context() {
-      return browser!.context;
+      return browser.context!;
     },
   };
 }
 
-/** `switchboard console` for the gateways that keep their state in the folder of a project. */
+/** `switchboard console` for the gateways that keep their state in a project's folder. */
 export class ConsoleProgram extends RunningProgram {
   #said: { readonly url: string; readonly link: string } | undefined;
 
@@ -75,7 +63,7 @@ export class ConsoleProgram extends RunningProgram {
     return this.#said!.link;
   }
 
-  /** Opens the page by its link, which works once. */
+  /** Opens the page with its link, which works once. */
   async logIn(context: BrowserContext): Promise<ConsolePage> {
     return openConsole(context, this.link);
   }
@@ -83,9 +71,9 @@ export class ConsoleProgram extends RunningProgram {
 
 export interface ConsolePage {
   readonly page: Page;
-  /** What the browser complained about, and requests to other origins. Both should stay empty. */
+  /** Messages in the browser's console, and requests to other origins. Both should stay empty. */
   readonly complaints: readonly string[];
-  /** Goes to a screen by its address, such as `#/calls`. */
+  /** Opens a screen by its address, such as `#/calls`. */
   readonly show: (address: string) => Promise<void>;
 }
 
@@ -118,12 +106,12 @@ export async function openConsole(context: BrowserContext, url: string): Promise
 
 const AXE = readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds wrong with what the page shows now, in both themes. */
+/** The problems that axe finds in the current view, in both themes. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   const problems: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    // As a script of the page it would be refused by its policy; evaluated, it is the browser's own.
+    // The page's policy would refuse it as a script; evaluated, it belongs to the browser.
     const found = await page.evaluate<string[]>(
       `${AXE};axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
         violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`,

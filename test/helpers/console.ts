@@ -17,7 +17,7 @@ export interface RawRequest {
   readonly body?: string;
 }
 
-/** Sends a request as it is: no browser, and no library, corrects its path or headers. */
+/** Sends a request unchanged: no browser and no library corrects its path or headers. */
 export function sendRaw(
   origin: string,
   path: string,
@@ -38,20 +38,20 @@ export function sendRaw(
   });
 }
 
-/** What the program prints as JSON when the console can be opened. */
+/** The JSON that the program prints when the console can be opened. */
 interface ConsoleAnnouncement {
   readonly url: string;
   readonly link: string;
 }
 
-/** Starts the built `switchboard console` over the gateways of a project. */
+/** Starts the built `switchboard console` for the gateways of a project. */
 export async function startConsole(project: Project, args: readonly string[] = []): Promise<TestConsole> {
   const program = new RunningProgram(project, { args: ['console', '--no-open', '--json', ...args] });
   const said = (await program.announcement()) as unknown as ConsoleAnnouncement;
   return new TestConsole(said);
 }
 
-/** A console, and the links into it. */
+/** A console, and links to it. */
 export class TestConsole {
   readonly origin: string;
   readonly link: string;
@@ -69,7 +69,7 @@ export class TestConsole {
     return cookie.split(';')[0] ?? '';
   }
 
-  /** A page that is let in and hears events. */
+  /** A page that is logged in and receives events. */
   async open(): Promise<TestPage> {
     return TestPage.open(this.origin, await this.enter());
   }
@@ -79,7 +79,7 @@ type Answer<M extends ActionName> =
   | { readonly ok: true; readonly result: Actions[M]['result'] }
   | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
 
-/** What a page of the console does, without a browser. */
+/** Does what a page of the console does, without a browser. */
 export class TestPage {
   readonly events: ConsoleEvent[] = [];
   readonly #origin: string;
@@ -113,7 +113,7 @@ export class TestPage {
     return first.state;
   }
 
-  /** The last that was said of each gateway, server, client and call. */
+  /** The most recent event about each gateway, server, client and call. */
   latest<T>(pick: (event: ConsoleEvent) => T | undefined, first: readonly T[]): readonly T[] {
     return [...first, ...this.events.flatMap((event) => pick(event) ?? [])].reverse();
   }
@@ -156,7 +156,7 @@ export class TestPage {
     await this.do('stream.topics', { stream: this.state.stream, topics });
   }
 
-  /** Does an action that has to work. */
+  /** Runs an action that must succeed. */
   async do<M extends ActionName>(method: M, params: Actions[M]['params']): Promise<Actions[M]['result']> {
     const answer = await this.ask(method, params);
     if (answer.ok) return answer.result;

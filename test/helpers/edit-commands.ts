@@ -13,7 +13,7 @@ export const ECHO = ['--', NODE, serverPath('echo')];
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What a test sets is all that counts. */
+/** Only what a test sets counts. */
 export function cleanEnv(project: Project, env: Env = {}): Env {
   return {
     SWITCHBOARD_LOG_LEVEL: undefined,
@@ -26,7 +26,7 @@ export function cleanEnv(project: Project, env: Env = {}): Env {
   };
 }
 
-/** Runs a program to its end; nothing that it started may be left. */
+/** Runs a program to its end; checks that nothing it started is left. */
 export function runEditCommand(
   project: Project,
   args: readonly string[],
@@ -35,7 +35,7 @@ export function runEditCommand(
   return runProgram(project, args, { ...options, env: cleanEnv(project, options.env) });
 }
 
-/** A gateway that others can see. */
+/** A gateway that other programs can find. */
 export async function startEditedGateway(
   project: Project,
   { program = 'index', env, args = [] }: RunOptions & { args?: readonly string[] } = {},

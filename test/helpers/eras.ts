@@ -10,21 +10,21 @@ import { killAll, marker, waitUntilGone, type Marker } from './processes.ts';
 import { createProject, nodeServer, ROOT, type Project } from './temp-project.ts';
 import { until } from './until.ts';
 
-/** Which of the two dialects of the protocol: with a handshake, or 2026-07-28. */
+/** The two eras of the protocol: with a handshake, or 2026-07-28. */
 export type Era = 'legacy' | 'modern';
 export type Wire = 'stdio' | 'http';
 
 export const MODERN = '2026-07-28';
 export const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
-/** What the clients here can do. */
+/** The capabilities of the clients here. */
 export const ALL_CAPABILITIES = {
   elicitation: { form: {}, url: {} },
   sampling: {},
   roots: { listChanged: true },
 };
 
-/** The four kinds of children, by the names they have in the gateway. */
+/** The four kinds of servers, by their names in the gateway. */
 export const CHILDREN = [
   { name: 'old_pipe', era: 'legacy', wire: 'stdio' },
   { name: 'old_net', era: 'legacy', wire: 'http' },
@@ -41,20 +41,20 @@ export interface EraQuestion {
   readonly signal: AbortSignal;
 }
 
-/** An official client of one era before a gateway over all four kinds of children. */
+/** An official client of one era, connected to a gateway with all four kinds of servers. */
 export interface EraHarness {
   readonly client: Client;
-  /** Every notification that came, but for progress. */
+  /** Every notification received, except progress. */
   readonly heard: { readonly method: string; readonly params?: any }[];
-  /** Every question that was put to the client. */
+  /** Every request that the client received. */
   readonly questions: EraQuestion[];
-  /** How questions are answered from now on; undefined for the usual answers. */
+  /** How requests to the client are answered from now on; undefined for the usual answers. */
   answer: ((question: EraQuestion) => object | Promise<object>) | undefined;
-  /** Calls a tool of a child; gives its text. */
+  /** Calls a tool of a server; resolves with its text. */
   readonly call: (child: ChildName, tool: string, args?: object, options?: EraCallOptions) => Promise<string>;
-  /** What the children wrote down: "waiting tag", "aborted tag". */
+  /** What the servers have recorded: "waiting tag", "aborted tag". */
   readonly journal: () => string[];
-  /** Closes it all, and proves that nothing is left. */
+  /** Closes everything, and checks that nothing is left. */
   readonly close: () => Promise<void>;
 }
 
@@ -64,7 +64,19 @@ export interface EraCallOptions {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** What every request of a modern client carries. */
+/** The headers of every POST of a modern client; `name` is that of the tool, prompt or resource. */
+export function modernHeaders(token: string, method: string, name?: unknown): Record<string, string> {
+  return {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': MODERN,
+    'mcp-method': method,
+    ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
+  };
+}
+
+/** The `_meta` of every request of a modern client. */
 export function envelope(capabilities: object = ALL_CAPABILITIES): Record<string, unknown> {
   return {
     'io.modelcontextprotocol/protocolVersion': MODERN,
@@ -73,7 +85,7 @@ export function envelope(capabilities: object = ALL_CAPABILITIES): Record<string
   };
 }
 
-/** A raw client of the modern era, one call at a time and one turn of it at a time. */
+/** A raw client of the modern era that makes one call at a time, one round of it at a time. */
 export class ModernCaller {
   readonly #send: (method: string, params: any, id?: number) => Promise<RpcMessage>;
   readonly #capabilities: object;
@@ -92,24 +104,16 @@ export class ModernCaller {
     return new ModernCaller(send, capabilities);
   }
 
-  /** Every request an exchange of its own, as over HTTP; `signal` closes those that are open. */
+  /** Makes each request a separate exchange, as over HTTP; `signal` closes those that are open. */
   static overHttp(
     { url, token }: Target,
     { capabilities = ALL_CAPABILITIES, signal }: { capabilities?: object; signal?: AbortSignal } = {},
   ): ModernCaller {
     let lastId = 0;
     const send = async (method: string, params: any, id = ++lastId): Promise<RpcMessage> => {
-      const name: unknown = params.name ?? params.uri;
       const response = await fetch(url, {
         method: 'POST',
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'mcp-protocol-version': MODERN,
-          'mcp-method': method,
-          ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
-        },
+        headers: modernHeaders(token, method, params.name ?? params.uri),
         body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
         ...(signal === undefined ? {} : { signal }),
       });
@@ -126,12 +130,12 @@ export class ModernCaller {
     return this.#send(method, { ...params, _meta: { ...envelope(this.#capabilities), ...params._meta } }, id);
   }
 
-  /** One turn of a call: the first, or with `more` one that comes back. */
+  /** One round of a call: the first or, with `more`, a later one. */
   call(name: string, args: object = {}, more: object = {}, id?: number): Promise<RpcMessage> {
     return this.request('tools/call', { name, arguments: args, ...more }, id);
   }
 
-  /** Comes back with these answers for what was asked. */
+  /** Repeats the call with these answers to its input requests. */
   back(
     name: string,
     args: object,
@@ -142,7 +146,10 @@ export class ModernCaller {
     return this.call(name, args, { inputResponses, requestState: asked.result.requestState }, id);
   }
 
-  /** All turns of a call, each question answered in the usual way. Gives the last answer, and how many turns it took. */
+  /**
+   * All rounds of a call, with the usual answer to each request. Resolves with the last response and the number of
+   * rounds.
+   */
   async whole(name: string, args: object = {}): Promise<{ answer: RpcMessage; turns: number }> {
     let answer = await this.call(name, args);
     for (let turns = 1; ; turns++) {
@@ -152,14 +159,14 @@ export class ModernCaller {
   }
 }
 
-/** The usual answers to everything that is asked for. */
+/** The usual answers to all input requests. */
 export function answersTo({ result }: RpcMessage): Record<string, object> {
   return Object.fromEntries(
     Object.entries<any>(result.inputRequests ?? {}).map(([key, question]) => [key, usualAnswer(question)]),
   );
 }
 
-/** The usual answer to a question. */
+/** The usual answer to a request. */
 export function usualAnswer({ method, params }: Pick<EraQuestion, 'method' | 'params'>): object {
   if (method === 'roots/list') return { roots: [{ uri: 'file:///ground', name: 'ground' }] };
   if (method === 'sampling/createMessage')
@@ -167,7 +174,7 @@ export function usualAnswer({ method, params }: Pick<EraQuestion, 'method' | 'pa
   return params.mode === 'url' ? { action: 'accept' } : { action: 'accept', content: { answer: 'green' } };
 }
 
-/** Starts the children that run elsewhere, a gateway over all four, and an official client of that era before it. */
+/** Starts the remote servers, a gateway with all four, and an official client of that era. */
 export async function startEraHarness(era: Era, wire: Wire): Promise<EraHarness> {
   const closing: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
@@ -189,7 +196,7 @@ export async function startEraHarness(era: Era, wire: Wire): Promise<EraHarness>
     }
     const client = newClient(era);
     const harness = createHarness(client, journal, close);
-    // The last that is begun is the first that is ended: the client.
+    // The last one started is ended first: the client.
     const connect = wire === 'stdio' ? overStdio : overHttp;
     await connect(client, servers, closing);
     await until(() => allThere(client), { deadline: 30_000, what: 'the resources of all children' });
@@ -200,7 +207,7 @@ export async function startEraHarness(era: Era, wire: Wire): Promise<EraHarness>
   }
 }
 
-/** The official server as one that runs elsewhere. */
+/** The official server as a remote one. */
 export async function startRemoteSdk(
   args: readonly string[],
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
@@ -229,7 +236,7 @@ export async function startRemoteSdk(
   }
 }
 
-/** An official client that speaks this era only. */
+/** An official client that supports only this era. */
 export function newClient(era: Era, capabilities: object = ALL_CAPABILITIES): Client {
   return new Client(
     { name: 'official', version: '1' },
@@ -282,7 +289,7 @@ function createHarness(client: Client, journal: string, close: () => Promise<voi
   return harness;
 }
 
-/** Nobody can listen to what a child offers that has not said yet what it does. */
+/** A client cannot subscribe to what a server offers before the gateway knows its capabilities. */
 async function allThere(client: Client): Promise<boolean> {
   const { resources } = await client.listResources(undefined, { cacheMode: 'refresh' });
   return CHILDREN.every(({ name }) => resources.some(({ uri }) => uri === `mem://${name}/one`));

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { until } from './until.ts';
 
-/** Writes to a stream for as long as it takes anything, 200 MB at most. */
+/** Writes to a stream for as long as it accepts data, up to 200 MB. */
 export class Flood {
   #written = 0;
 
@@ -15,7 +15,7 @@ export class Flood {
     more();
   }
 
-  /** Resolves with the bytes that were written, when no more are taken. */
+  /** Resolves with the number of bytes written, once no more are accepted. */
   async stopped(): Promise<number> {
     let before = -1;
     await until(

@@ -1,6 +1,6 @@
 export type Framing = 'newline' | 'content-length';
 
-/** One message as bytes on the wire. A string or Buffer is taken as the ready-made JSON text. */
+/** One message as bytes on the wire. A string or Buffer is used as the finished JSON text. */
 export function encode(message: unknown, framing: Framing = 'newline'): Buffer {
   const body = Buffer.isBuffer(message)
     ? message
@@ -10,16 +10,16 @@ export function encode(message: unknown, framing: Framing = 'newline'): Buffer {
     : Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]);
 }
 
-/** Takes each message body as it completes; `problem` says what was wrong with its frame. */
+/** Receives each complete message body; `problem` says what was wrong with its frame. */
 export type Receive = (body: Buffer, problem?: string) => void;
 
 export interface Reader {
   push(chunk: Buffer): void;
-  /** The stream is over: what is left is handed on as a problem. */
+  /** The stream has ended: the rest is reported as a problem. */
   end(): void;
 }
 
-/** Cuts a stream of bytes into messages, however the chunks fall. */
+/** Splits a stream of bytes into messages, wherever its chunks end. */
 export function createReader(framing: Framing, receive: Receive): Reader {
   return framing === 'newline' ? lineReader(receive) : frameReader(receive);
 }

@@ -15,7 +15,7 @@ export interface GatewayOptions extends RawClientOptions {
   /** Do not send initialize. Default false. */
   readonly raw?: boolean;
   readonly version?: string;
-  /** What the client says in initialize that it can do. Default nothing. */
+  /** The capabilities that the client declares in `initialize`. Default none. */
   readonly capabilities?: object;
 }
 
@@ -34,22 +34,19 @@ export interface TestGateway {
 
 type Entry = ServerCommand & Record<string, unknown>;
 
-/**
- * For the environment of a gateway: what it remembers between runs and the user's own configuration are in the folder of
- * the test.
- */
+/** Environment that puts a gateway's state and the user's configuration into the folder of the test. */
 export function ownState(project: Project): Readonly<Record<string, string>> {
   return { SWITCHBOARD_STATE_DIR: project.path('.state'), XDG_CONFIG_HOME: project.path('.config') };
 }
 
-/** A configuration as a file of a project: with hooks, in JavaScript. */
+/** A configuration as a project's file: with hooks, it is JavaScript. */
 export function configFile(config: object, hooks?: string): Readonly<Record<string, string | object>> {
   return hooks === undefined
     ? { 'switchboard.config.json': config }
     : { 'switchboard.config.mjs': `${hooks}\nexport default ${JSON.stringify(config)};\n` };
 }
 
-/** Starts the built `switchboard` over these servers, with a raw client that has said hello. */
+/** Starts the built `switchboard` with these servers, and a raw client that is initialized. */
 export async function startGateway(
   servers: Readonly<Record<string, ServerCommand | Entry>>,
   options: GatewayOptions = {},

@@ -8,38 +8,38 @@ import { killAll, marker } from './processes.ts';
 import { startClient, textOf, type Json } from './raw-client.ts';
 import { createProject, nodeServer, ROOT, type Project } from './temp-project.ts';
 
-/** Where the program under test was built to. */
+/** The build to test. */
 const DIST = process.env.SWITCHBOARD_TEST_DIST ?? join(ROOT, 'dist');
 
 /**
- * A home directory of its own for one test, with a project in it; the files of hosts go there. The PATH has all hosts,
- * which have never been started.
+ * A home directory for one test, with a project in it and the files of hosts. All hosts are on the PATH, but have never
+ * been started.
  */
 export interface HostHome {
   readonly home: Project;
-  /** The directory commands are run in, with the configuration of Switchboard. */
+  /** The directory in which commands run, with Switchboard's configuration. */
   readonly project: string;
-  /** How a host would start a program here: with little of an environment, and no PATH. */
+  /** The environment in which a host would start a program here: small, and without a PATH. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
   run(args: readonly string[], options?: RunOptions): Promise<Finished>;
-  /** Runs it in a terminal, and types these lines. */
+  /** Runs it in a terminal and types these lines. */
   type(args: readonly string[], lines: readonly string[]): Promise<Finished>;
-  /** Runs it in a terminal, and presses keys whenever the text before them has appeared. */
+  /** Runs it in a terminal, and presses keys when the text before them has appeared. */
   press(
     args: readonly string[],
     steps: readonly (readonly [text: string, keys: string])[],
   ): Promise<Finished>;
-  /** Starts it and kills it after so many milliseconds. */
+  /** Starts it and kills it after that many milliseconds. */
   kill(args: readonly string[], afterMs: number): Promise<void>;
   read(file: string): string;
-  /** All files below the home, by their path, without what the program remembers. */
+  /** All files in the home, by path, without what the program remembers. */
   files(): Record<string, string>;
   backups(): string[];
 }
 
 interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Default that of the project. */
+  /** Default: the project. */
   readonly cwd?: string;
   /** Default `index`, which is `switchboard`. */
   readonly program?: 'index' | 'mcp-proxy-server';
@@ -52,7 +52,7 @@ export interface Finished {
   readonly json: Json;
 }
 
-/** The program that gives another one a terminal; where it is missing, nobody can press keys. */
+/** Runs another program in a terminal; without it, tests that press keys cannot run. */
 const SCRIPT = '/usr/bin/script';
 export const CAN_PRESS = String(spawnSync(SCRIPT, ['--version']).stdout).includes('util-linux');
 
@@ -158,7 +158,7 @@ export function createHostHome(files: Readonly<Record<string, string | object>> 
     files: () =>
       Object.fromEntries(
         all()
-          // A copy of the schema is as good as a part of the program.
+          // A copy of the schema counts as part of the program.
           .filter((file) => !/^\.state|switchboard\.config\.schema\.json$/.test(file))
           .sort()
           .map((file) => [file, readFileSync(home.path(file), 'utf8')]),
@@ -185,7 +185,7 @@ async function finished(child: ReturnType<typeof spawn>): Promise<Finished> {
 
 type Client = ReturnType<typeof startClient>;
 
-/** The user's own. */
+/** The user file. */
 export const USER_CONFIG = '.config/switchboard/switchboard.config.json';
 export const ECHO_SERVER = nodeServer('echo');
 export const ECHO_CONFIG = { mcpServers: { echo: ECHO_SERVER } };
@@ -194,7 +194,7 @@ export const ECHO_CONFIG = { mcpServers: { echo: ECHO_SERVER } };
 export function serversOf(at: HostHome, host: keyof typeof FILES): Json {
   const text = at.read(FILES[host]);
   if (host === 'codex') return JSON.parse(JSON.stringify(parse(text).mcp_servers ?? {}));
-  // Written by us, all of them are plain JSON up to comments.
+  // We wrote all of them, as plain JSON except for comments.
   const servers = JSON.parse(text.replace(/^\s*\/\/.*$/gm, ''))[KEYS[host] ?? 'mcpServers'];
   if (host !== 'opencode') return servers;
   const plain = ({ command: [command, ...args], environment: env, ...rest }: Json) => ({
@@ -206,21 +206,21 @@ export function serversOf(at: HostHome, host: keyof typeof FILES): Json {
 
 const KEYS: Readonly<Record<string, string>> = { vscode: 'servers', zed: 'context_servers', opencode: 'mcp' };
 
-/** Starts an entry as its host would: in a project, where there is one. */
+/** Starts an entry as its host would, in the project if there is one. */
 export async function startAsHost(
   at: HostHome,
   { command, args }: Json,
   cwd = '/',
   env = {},
 ): Promise<Client> {
-  // The project is the person's own.
+  // The project belongs to the user.
   const allowed = { SWITCHBOARD_ALLOW_PROJECT: '1' };
   const client = startClient({ command, args, cwd, env: { ...at.hostEnv, ...allowed, ...env } });
   await client.initialize();
   return client;
 }
 
-/** Calls a tool of the server called `echo` through an entry. */
+/** Calls a tool of the server `echo` through an entry. */
 export async function useAsHost(at: HostHome, entry: Json, cwd?: string, env?: object): Promise<string> {
   const client = await startAsHost(at, entry, cwd, env);
   const answer = await client.call('echo_suite', {

@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import { envelope } from './eras.ts';
 
-/** Bytes for one message, and how to cut them. */
+/** The bytes of one message, and where to split them. */
 export interface HostileInput {
   readonly bytes: Buffer;
   readonly pieces: readonly Buffer[];
 }
 
-/** JSON text: a list of values that are hard to get right, and any others. */
+/** JSON text: values that are hard to get right, and any others. */
 const oddValue = fc.oneof(
   fc.constantFrom(
     ...[
@@ -94,7 +94,7 @@ const NOTIFICATIONS = [
   ...['notifications/roots/list_changed', 'notifications/unknown'],
 ];
 
-/** What a client may say, with the members of its protocol version. */
+/** What a client may send, with the members of its protocol version. */
 export function clientMessage(modern: boolean, tools: readonly [string, ...string[]]): fc.Arbitrary<string> {
   const common = {
     _meta: modern ? mostly(JSON.stringify(envelope({}))) : mostly('{}', '{"progressToken":5}'),
@@ -119,7 +119,7 @@ export function clientMessage(modern: boolean, tools: readonly [string, ...strin
     }),
     oddValue,
   );
-  // A modern client that sends it is a legacy one from then on.
+  // A modern client that sends this is a legacy client from then on.
   const requests = modern ? REQUESTS : [...REQUESTS, 'initialize'];
   const envelopeOf = { jsonrpc: mostly('"2.0"'), id: someId };
   return fc.oneof(
@@ -137,7 +137,7 @@ export function clientMessage(modern: boolean, tools: readonly [string, ...strin
   );
 }
 
-/** What a server may say during a call; $id and $token stand for those of the call. */
+/** What a server may send during a call; $id and $token are replaced by those of the call. */
 export function serverMessage(): fc.Arbitrary<string> {
   const id = mostly('$id', '$id', '"$id"', 'null', '987654321', '0');
   const jsonrpc = mostly('"2.0"');
@@ -196,7 +196,7 @@ export function serverMessage(): fc.Arbitrary<string> {
   );
 }
 
-/** The message as it is, or with some bytes changed, or none of it, and cut anywhere. */
+/** The message unchanged, with some bytes changed, or replaced completely, and split anywhere. */
 export function hostileInput(message: fc.Arbitrary<string>): fc.Arbitrary<HostileInput> {
   const change = fc.record({
     kind: fc.constantFrom('delete', 'insert', 'replace', 'repeat'),
@@ -219,7 +219,7 @@ export function hostileInput(message: fc.Arbitrary<string>): fc.Arbitrary<Hostil
       fc.array(fc.nat(1_000_000), { maxLength: 5 }),
     )
     .map(([bytes, cuts]) => {
-      // A message is one line; a carriage return within one has a test of its own.
+      // A message is one line; a carriage return inside one has a separate test.
       const line = bytes.map((byte) => (byte === 10 || byte === 13 ? 32 : byte));
       return { bytes: Buffer.from(line), pieces: piecesOf(Buffer.from(line), cuts) };
     });

@@ -8,7 +8,7 @@ export interface Target {
   readonly token: string;
 }
 
-/** An answer over HTTP, read to its end. */
+/** A response over HTTP, read to its end. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -19,12 +19,12 @@ export interface HttpAsk {
   readonly port: number;
   readonly path: string;
   readonly method?: string;
-  /** Sent as they are; what is undefined is left out. Host is the address where nothing is said of it here. */
+  /** Sent unchanged; undefined ones are left out. Host defaults to the address. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | Buffer;
 }
 
-/** One request with any headers at all, also those that `fetch` does not let us set. */
+/** One request with any headers, including those that `fetch` does not allow. */
 export function ask({ port, path, method = 'GET', headers = {}, body }: HttpAsk): Promise<HttpAnswer> {
   const given = Object.fromEntries(
     Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
@@ -39,7 +39,7 @@ export function ask({ port, path, method = 'GET', headers = {}, body }: HttpAsk)
           resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
         response.on('data', (chunk: string) => (text += chunk));
         response.on('end', done);
-        // A stream that we were let in to does not end: that it began is all that was asked.
+        // An event stream does not end: it is enough that it has begun.
         if (response.headers['content-type'] === 'text/event-stream') {
           response.once('data', () => {
             done();
@@ -78,7 +78,7 @@ export class EventReader {
     return this.#response.status;
   }
 
-  /** What came as messages; the first event of the older transport is none. */
+  /** The messages received; the first event of the older transport is not one. */
   get messages(): RpcMessage[] {
     return this.events
       .filter(({ event, data }) => data !== '' && event !== 'endpoint')
@@ -112,7 +112,7 @@ export class EventReader {
         }
       }
     } catch {
-      // Cut, by us or by the other side.
+      // Cut off, by us or by the other side.
     }
     this.ended = true;
   }
@@ -130,7 +130,7 @@ function readEvent(block: string): StreamEvent | undefined {
 
 const BOTH = 'application/json, text/event-stream';
 
-/** A light client of Streamable HTTP that shows the bytes it gets. */
+/** A minimal client of Streamable HTTP that exposes the bytes it receives. */
 export class HttpSession {
   readonly target: Target;
   readonly id: string;
@@ -141,7 +141,7 @@ export class HttpSession {
     this.id = id;
   }
 
-  /** Begins a session; throws what the gateway says where it does not want to. */
+  /** Begins a session; throws the gateway's response if it refuses. */
   static async open(
     target: Target,
     { version = '2025-06-18', capabilities = {} }: { version?: string; capabilities?: object } = {},
@@ -155,14 +155,14 @@ export class HttpSession {
     return session;
   }
 
-  /** The same session at another address, with ids of its own. */
+  /** The same session at another address, with separate ids. */
   through(target: Target): HttpSession {
     const other = new HttpSession(target, this.id);
     other.#lastId = this.#lastId += 1000;
     return other;
   }
 
-  /** Any text as the body of a POST. */
+  /** Posts any text as the body. */
   post(body: string, signal?: AbortSignal): Promise<Response> {
     return fetch(this.target.url, {
       method: 'POST',
@@ -172,7 +172,7 @@ export class HttpSession {
     });
   }
 
-  /** Sends a request and gives the message that answers it, whether it comes as JSON or on a stream. */
+  /** Sends a request and resolves with its response, whether it arrives as JSON or on a stream. */
   async request(
     method: string,
     params: object = {},
@@ -181,7 +181,7 @@ export class HttpSession {
     return JSON.parse(await this.requestText(method, params, id)) as RpcMessage;
   }
 
-  /** The text of the answer as it came. */
+  /** The unparsed text of the response. */
   async requestText(
     method: string,
     params: object = {},
@@ -202,13 +202,13 @@ export class HttpSession {
     await this.say({ method, ...(params === undefined ? {} : { params }) });
   }
 
-  /** A notification, or an answer to a question of a server. */
+  /** Sends a notification, or a response to a request of the server. */
   async say(message: object): Promise<void> {
     const response = await this.post(JSON.stringify({ jsonrpc: '2.0', ...message }));
     if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`);
   }
 
-  /** Sends a request whose answer is read as a stream. */
+  /** Sends a request whose response is read as a stream. */
   async stream(
     method: string,
     params: object = {},
@@ -219,7 +219,7 @@ export class HttpSession {
     return new EventReader(await this.post(body, cut.signal), cut);
   }
 
-  /** Listens, or goes on listening behind the event of that id. */
+  /** Opens the stream for server messages, or resumes it after the event with that id. */
   async listen(lastEventId?: string): Promise<EventReader> {
     const cut = new AbortController();
     const last = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
@@ -227,7 +227,7 @@ export class HttpSession {
     return new EventReader(await fetch(this.target.url, { headers, signal: cut.signal }), cut);
   }
 
-  /** Ends the session. Gives the status. */
+  /** Ends the session. Resolves with the status. */
   async end(): Promise<number> {
     return (await fetch(this.target.url, { method: 'DELETE', headers: this.headers() })).status;
   }
@@ -237,7 +237,7 @@ export class HttpSession {
   }
 }
 
-/** The request with which a session begins. */
+/** The request that begins a session. */
 export function begin(target: Target, version = '2025-06-18', capabilities: object = {}): Promise<Response> {
   const params = { protocolVersion: version, capabilities, clientInfo: { name: 'light', version: '0' } };
   return fetch(target.url, {

@@ -26,7 +26,7 @@ export interface ProgramOptions {
 }
 
 export interface HttpGatewayOptions extends ProgramOptions {
-  /** Further keys of the configuration; `http` gets the token of the tests unless it is given whole. */
+  /** Further keys of the configuration; `http` gets the tests' token unless it has one. */
   readonly config?: object;
   readonly http?: object;
 }
@@ -36,7 +36,7 @@ export interface ProgramExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What the program prints as JSON when it listens. */
+/** The JSON that the program prints when it listens. */
 export interface Announcement {
   readonly url: string;
   readonly sse: string;
@@ -50,10 +50,10 @@ export interface Announcement {
   readonly entries: readonly { readonly host: string; readonly where: string; readonly text: string }[];
 }
 
-/** What the gateways of the tests let in. */
+/** The token that gateways in tests accept. */
 export const TOKEN = 'token-of-the-tests-0123456789';
 
-/** One of the built programs in a folder, and what it has said so far. */
+/** One of the built programs in a folder, and its output so far. */
 export class RunningProgram {
   readonly marker: Marker = marker();
   readonly exited: Promise<ProgramExit>;
@@ -65,7 +65,7 @@ export class RunningProgram {
   constructor(project: Project, { program = 'index', args = [], env = {}, scope }: ProgramOptions) {
     const child = spawn(process.execPath, [join(ROOT, 'dist', `${program}.js`), ...args], {
       cwd: project.dir,
-      // What the machine of the test happens to have set is not what is tested.
+      // The settings of this machine's user must not affect the test.
       env: { ...process.env, ...UNSET, ...ownState(project), ...env, ...this.marker.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -83,7 +83,7 @@ export class RunningProgram {
     return this.#child.pid!;
   }
 
-  /** Its children, and theirs. */
+  /** Its children and their descendants. */
   children(): FoundProcess[] {
     return processesWith(this.marker).filter(({ pid }) => pid !== this.pid);
   }
@@ -107,7 +107,7 @@ export class RunningProgram {
     this.#child.kill(signal);
   }
 
-  /** SIGTERM, and everything of it gone. */
+  /** Sends SIGTERM and waits until everything has ended. */
   async stop(): Promise<ProgramExit> {
     if (this.#exit === undefined) this.signal('SIGTERM');
     const exit = await this.exited;
@@ -115,7 +115,7 @@ export class RunningProgram {
     return exit;
   }
 
-  /** At the end of a test: it is gone, whatever became of the test. */
+  /** Runs at the end of a test: nothing is left, however the test went. */
   async dispose(): Promise<void> {
     if (this.#exit === undefined) this.signal('SIGKILL');
     await killAll(this.marker);
@@ -162,12 +162,12 @@ export class HttpGateway extends RunningProgram {
     return Number(new URL(this.url).port);
   }
 
-  /** What clients have to send: the token it printed, else that of the tests. */
+  /** The token that clients must send: the one that it printed, or else the tests'. */
   get token(): string {
     return this.said.token.value ?? TOKEN;
   }
 
-  /** What /status says. */
+  /** The response of /status. */
   async health(): Promise<any> {
     const headers = { authorization: `Bearer ${this.token}` };
     const response = await fetch(new URL('/status', this.url), { headers });
@@ -175,7 +175,7 @@ export class HttpGateway extends RunningProgram {
     return response.json();
   }
 
-  /** Waits until there are so many sessions, and so many processes beside it. */
+  /** Waits until there are that many sessions, and that many processes besides it. */
   async untilLeft({ sessions, children }: { sessions?: number; children?: number }): Promise<void> {
     const look = async (): Promise<boolean> =>
       (sessions === undefined || (await this.health()).sessions === sessions) &&
@@ -191,7 +191,7 @@ export class HttpGateway extends RunningProgram {
   }
 }
 
-/** Starts a built program over these servers, on any free port, and waits until it listens. */
+/** Starts a built program with these servers, on any free port, and waits until it listens. */
 export async function startHttpGateway(
   servers: Readonly<Record<string, ServerCommand | (ServerCommand & Record<string, unknown>)>>,
   options: HttpGatewayOptions = {},

@@ -16,7 +16,7 @@ import type { HttpGateway } from './http-gateway.ts';
 import type { Question } from './sdk-client.ts';
 
 export interface ConnectOptions {
-  /** Answers every question, with the result. Default: none is expected. */
+  /** Answers every request of a server, with the result. Default: none is expected. */
   readonly answer?: (question: Question) => object | Promise<object>;
 }
 
@@ -25,9 +25,9 @@ export interface CallExtras {
   readonly onprogress?: (report: { progress: number }) => void;
 }
 
-/** What an official client over HTTP can do, whichever generation it is of. */
+/** What an official client over HTTP can do, in either generation. */
 export interface OfficialClient {
-  /** For what both generations call the same. */
+  /** The methods that have the same name in both generations. */
   readonly client: Pick<
     ClientV1,
     | 'listTools'
@@ -41,9 +41,9 @@ export interface OfficialClient {
     | 'ping'
   >;
   call(name: string, args?: object, extras?: CallExtras): Promise<any>;
-  /** Every notification that has come, but for progress. */
+  /** Every notification received, except progress. */
   readonly heard: { readonly method: string; readonly params?: any }[];
-  /** Takes its leave, as this transport does that. */
+  /** Disconnects in the way of its transport. */
   leave(): Promise<void>;
 }
 

@@ -11,24 +11,24 @@ export interface SigningKey {
   readonly publicJwk: JWK;
 }
 
-/** A key pair with an id of its own. */
+/** A key pair with its own id. */
 export async function signingKey(kid: string, alg = 'ES256'): Promise<SigningKey> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
   return { kid, alg, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
 }
 
-/** An issuer of access tokens whose keys, answers and health a test decides. */
+/** An issuer of access tokens whose keys, responses and failures are set by a test. */
 export interface TestIssuer {
   readonly url: string;
   /** The keys it publishes. */
   keys: readonly SigningKey[];
   /** Whether it answers 500 to everything. */
   broken: boolean;
-  /** What it says of opaque tokens when it is asked. */
+  /** Its introspection responses for opaque tokens. */
   readonly opaque: Map<string, JWTPayload>;
-  /** The paths that were asked for. */
+  /** The requested paths. */
   readonly asked: string[];
-  /** A token, valid for a minute, with these claims over the usual ones. */
+  /** A token, valid for a minute, with these claims in addition to the usual ones. */
   token(claims?: JWTPayload, key?: SigningKey): Promise<string>;
   close(): Promise<void>;
 }

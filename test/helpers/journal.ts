@@ -14,7 +14,10 @@ export interface JournalEntry {
   readonly code?: number;
 }
 
-/** What all servers writing to this journal did so far: how often one was started, which requests reached it. */
+/**
+ * Everything that the servers writing to this journal have done: how often each was started, and the requests that
+ * arrived.
+ */
 export function readJournal(file: string): JournalEntry[] {
   if (!existsSync(file)) return [];
   return readFileSync(file, 'utf8')

@@ -1,4 +1,4 @@
-/** JSON looked at as text: where a member stands in it, and how to show it, without parsing it into values. */
+/** Works on JSON as text: finds where a member is, and formats it, without parsing values. */
 
 export interface Span {
   readonly start: number;
@@ -6,11 +6,14 @@ export interface Span {
 }
 
 interface Member extends Span {
-  /** The decoded key of a member, the index of an item. */
+  /** The decoded key of a member, or the index of an item. */
   readonly key: string | number;
 }
 
-/** Where the value at this path stands: `spanOf(text, 'result', 'tools', 0, 'name')`. The last of two equal keys counts. */
+/**
+ * The position of the value at this path: `spanOf(text, 'result', 'tools', 0, 'name')`. If a key is repeated, the last
+ * one counts.
+ */
 export function spanOf(text: string, ...path: readonly (string | number)[]): Span | undefined {
   let span: Span | undefined = trimmed(text, { start: 0, end: text.length });
   for (const key of path) span &&= membersOf(text, span).findLast((member) => member.key === key);
@@ -23,14 +26,14 @@ export function textAt(text: string, ...path: readonly (string | number)[]): str
   return span && text.slice(span.start, span.end);
 }
 
-/** The texts of the items of the list at this path; undefined when there is no list. */
+/** The texts of the items of the list at this path; undefined if there is no list. */
 export function itemsAt(text: string, ...path: readonly (string | number)[]): string[] | undefined {
   const span = spanOf(text, ...path);
   if (span === undefined || text[span.start] !== '[') return undefined;
   return membersOf(text, span).map(({ start, end }) => text.slice(start, end));
 }
 
-/** The text with another one in the place of the value at this path; unchanged when there is none. */
+/** The text with the value at this path replaced; unchanged if there is none. */
 export function replaceAt(
   text: string,
   path: readonly (string | number)[],
@@ -42,8 +45,8 @@ export function replaceAt(
 }
 
 /**
- * One member or item a line, for reading and for comparing: every character of the text is still there, and two
- * different texts without newlines give two different ones here.
+ * One member or item per line, for reading and comparing. Keeps every character, and two different texts without
+ * newlines give two different results.
  */
 export function fold(text: string): string {
   let depth = 0;
@@ -66,7 +69,7 @@ export function fold(text: string): string {
   return out;
 }
 
-/** The members of an object, the items of a list; none of anything else. */
+/** The members of an object or the items of a list; none for anything else. */
 function membersOf(text: string, { start, end }: Span): Member[] {
   const open = text[start];
   if (open !== '{' && open !== '[') return [];
@@ -77,11 +80,11 @@ function membersOf(text: string, { start, end }: Span): Member[] {
     if (open === '{') {
       const keyEnd = endOfString(text, at);
       key = JSON.parse(text.slice(at, keyEnd)) as string;
-      at = skipSpace(text, skipSpace(text, keyEnd) + 1); // Over the colon.
+      at = skipSpace(text, skipSpace(text, keyEnd) + 1); // Skips the colon.
     }
     const valueEnd = endOfValue(text, at);
     members.push({ key, start: at, end: valueEnd });
-    at = skipSpace(text, skipSpace(text, valueEnd) + 1); // Over the comma, or the closing bracket.
+    at = skipSpace(text, skipSpace(text, valueEnd) + 1); // Skips the comma or the closing bracket.
   }
   return members;
 }

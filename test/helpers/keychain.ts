@@ -8,16 +8,16 @@ import { killAll, marker } from './processes.ts';
 
 const isThere = (command: string): boolean => spawnSync(command, ['--version']).error === undefined;
 
-/** Why there can be no keychain here; undefined where there can be one. */
+/** Why there can be no keychain here; undefined if there can. */
 export const NO_KEYCHAIN =
   process.platform !== 'linux'
     ? 'the Secret Service is for Linux'
     : ['dbus-run-session', 'gnome-keyring-daemon'].find((command) => !isThere(command));
 
 export interface TestKeychain {
-  /** For programs that are to find it. */
+  /** The environment for programs that use it. */
   readonly env: Readonly<Record<string, string>>;
-  /** Of the daemon that holds the secrets. */
+  /** The process of the daemon that holds the secrets. */
   readonly pid: number;
   /** What Switchboard has stored there, by account. */
   readonly entries: () => ReadonlyMap<string, string>;
@@ -25,7 +25,7 @@ export interface TestKeychain {
   readonly set: (account: string, value: string) => void;
 }
 
-/** Starts a desktop session with a real, unlocked Secret Service of its own. It ends with the test. */
+/** Starts a desktop session with its own real, unlocked Secret Service. It ends with the test. */
 export async function startKeychain(): Promise<TestKeychain> {
   const directory = mkdtempSync(join(tmpdir(), 'switchboard-keychain-'));
   const mark = marker();

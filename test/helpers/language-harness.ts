@@ -12,27 +12,27 @@ import { createProject, nodeServer, npmServer, ROOT } from './temp-project.ts';
 
 export interface LanguageHarnessOptions extends Partial<Omit<SamplingClientOptions, 'place'>> {
   readonly client: keyof typeof samplingClients;
-  /** The same for all servers: which model, and where. */
+  /** Settings for all servers: which model, and its address. */
   readonly settings: object;
   /** Default stdio. */
   readonly wire?: 'stdio' | 'http';
 }
 
-/** The key of the tests: nobody may ever see it. */
+/** The API key in the tests, which must never be visible. */
 export const KEY = 'sk-of-the-tests-0123456789';
 
-/** Servers behind a language model, behind the built gateway, and an official client before it. */
+/** Servers behind a language model and the built gateway, and an official client. */
 export interface LanguageHarness {
   readonly client: SamplingClient;
   /** What the client is connected to. */
   readonly target: ClientTarget;
-  /** Says something to a server. Resolves with the whole result. */
+  /** Sends a query to a server. Resolves with the whole result. */
   readonly say: (server: ServerName, query: string, options?: SamplingCallOptions) => Promise<any>;
   /** What the memory server has on disk. */
   readonly memory: () => string;
   /** Everything that the gateway has logged. */
   readonly log: () => string;
-  /** Ends it all, and proves that nothing is left. */
+  /** Ends everything, and checks that nothing is left. */
   readonly close: () => Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export async function startLanguageHarness(options: LanguageHarnessOptions): Pro
     pictures: { ...npmServer('everything'), language: settings },
     keyless: { ...nodeServer('echo'), language: { ...settings, apiKey: undefined } },
   };
-  // Who leaves does not want to wait for what it has begun.
+  // A client that leaves does not wait for its running calls.
   const config = { exposure: 'flat', naming: 'prefixed', timeouts: { drainMs: 200 } };
   let gateway: HttpGateway | undefined;
   if (wire === 'http') {
@@ -65,7 +65,7 @@ export async function startLanguageHarness(options: LanguageHarnessOptions): Pro
   } else project.write('switchboard.config.json', { mcpServers: servers, ...config });
   const target = gateway ?? builtProgram(project.dir, { SWITCHBOARD_LOG_LEVEL: 'debug' });
   const client = await samplingClients[kind]({ target, capabilities, answer });
-  // Now the client knows the schema of each result.
+  // From now on the client knows the schema of each result.
   await client.listTools();
   return {
     client,
@@ -82,7 +82,7 @@ export async function startLanguageHarness(options: LanguageHarnessOptions): Pro
   };
 }
 
-/** The built gateway in a folder, in an environment that knows of no model. */
+/** The built gateway in a folder, in an environment without any model settings. */
 export function builtProgram(cwd: string, env: Readonly<Record<string, string>> = {}) {
   return {
     command: process.execPath,
@@ -92,7 +92,7 @@ export function builtProgram(cwd: string, env: Readonly<Record<string, string>> 
   };
 }
 
-/** What the machine of the test happens to have set is not what is tested. */
+/** The settings of this machine's user must not affect the test. */
 export function cleanEnv(cwd: string, env: Readonly<Record<string, string>> = {}): Record<string, string> {
   const own = Object.entries(process.env).filter(([name]) => !(name in WITHOUT_MODELS));
   return {

@@ -1,4 +1,4 @@
-/** Loaded with --require: at the end of the program, writes which files it has loaded to LOADED_CHUNKS_FILE. */
+/** Loaded with --require: when the program ends, writes the files it has loaded to LOADED_CHUNKS_FILE. */
 const { writeFileSync } = require('node:fs');
 
 const file = process.env.LOADED_CHUNKS_FILE;

@@ -7,18 +7,18 @@ import { nodeServer } from './temp-project.ts';
 import { until } from './until.ts';
 
 export interface ModelRunOptions {
-  /** Decides which operations are done, and what is called meanwhile. The order in which things happen is the machine's. */
+  /** Determines which operations and calls are made. Their order in time depends on the machine. */
   readonly seed: number;
-  /** How many operations are done, in steps of one to five at the same time. */
+  /** The number of operations, in steps of one to five at the same time. */
   readonly operations: number;
-  /** How many calls are in flight all the time. */
+  /** How many calls are in flight at any time. */
   readonly callers: number;
-  /** Called after the first `warmUp` operations, and when all is over but the end of the gateway. */
+  /** Called after the first `warmUp` operations, and at the end, before the gateway ends. */
   readonly warmUp?: number;
   readonly atRest?: (mux: Mux, when: 'warm' | 'over') => Promise<void> | void;
 }
 
-/** What was done, for whoever wants to know whether it was worth it. */
+/** Statistics that show whether the run was worthwhile. */
 export interface ModelRun {
   readonly operations: Readonly<Record<string, number>>;
   readonly answered: number;
@@ -36,7 +36,7 @@ interface Planned {
   readonly name: string;
 }
 
-/** What became of an operation. `ok` with the process that it led to, or that answered. */
+/** The outcome of an operation. `ok` with the process that it started, or that responded. */
 interface Done extends Planned {
   readonly outcome: 'ok' | 'refused';
   readonly pid: number;
@@ -46,7 +46,7 @@ const NAMES = ['alpha', 'bravo', 'charlie', 'delta', 'echo', 'foxtrot', 'golf', 
 const OWN_TOOLS = ['add_server', 'remove_server', 'reload_server', 'list_servers'];
 const ABSENT: State = { kind: 'absent' };
 
-/** Everything that a call may be told which is not run; each names its server. */
+/** All valid errors for a call that is not run; each names its server. */
 const CLEAN =
   /^Unknown tool: "(\w+)__who"\.|"(\w+)__who" is no longer available: its server '\2' (was removed|has crashed|no longer has it)|^Tool 'who' of server '(\w+)' was not (run|answered)[:.] .*'\4'/;
 
@@ -64,7 +64,7 @@ const someStep: fc.Arbitrary<Planned[]> = fc.array(
   }),
   { minLength: 1, maxLength: 5, size: 'max' },
 );
-/** A call of a caller: mostly of a server that runs, mostly short. One that is long outlives the patience of a removal. */
+/** A call: mostly to a running server, mostly short. A long one takes longer than a removal waits. */
 const someCall = fc.record({
   name: someName,
   anyone: fc.integer({ min: 1, max: 20 }).map((n) => n === 1),
@@ -76,9 +76,9 @@ const someCall = fc.record({
 
 /**
  * Adds, removes, reloads, kills and calls servers of eight names at random, several at the same time, while others call
- * them all along. After every step the servers listed must be what some order of the operations, each with the outcome
- * it had, leads to; every call must be answered once, by the right server or with an error that names it; and in the end
- * nothing may be left.
+ * them continuously. After every step, the listed servers must match some order of the operations, each with its actual
+ * outcome; every call must be answered once, by the right server or with an error that names it; and nothing may be
+ * left at the end.
  */
 export async function runModel(options: ModelRunOptions): Promise<ModelRun> {
   const { seed, callers, warmUp = Infinity, atRest } = options;
@@ -118,11 +118,11 @@ class Run {
   readonly #mux: Mux;
   readonly #calls: readonly { name: string; anyone: boolean; ms: number }[];
   readonly #model = new Map<string, State>(NAMES.map((name) => [name, ABSENT]));
-  /** Every process that was said to be of a server. */
+  /** Every process that was reported for each server. */
   readonly #pids = new Map<string, Set<number>>(NAMES.map((name) => [name, new Set()]));
-  /** Who has answered calls. */
+  /** The processes that have answered calls. */
   readonly #answerers = new Map<string, Set<number>>(NAMES.map((name) => [name, new Set()]));
-  /** Those that were killed in this step. */
+  /** The servers killed in this step. */
   readonly #killed = new Set<string>();
   #nextCall = 0;
   #tags = 0;
@@ -137,7 +137,7 @@ class Run {
     return [...this.#model].map(([name, { kind }]) => `${name} ${kind}`).join(', ');
   }
 
-  /** One caller: has a call in flight until the end. Rejects where an answer is wrong. */
+  /** One caller: always has a call in flight. Rejects if a response is wrong. */
   async callOnAndOn(): Promise<void> {
     while (!this.#over) {
       const { name, anyone, ms } = this.#calls[this.#nextCall++ % this.#calls.length]!;
@@ -146,7 +146,7 @@ class Run {
     await new Promise(() => undefined);
   }
 
-  /** Does all of these at the same time and waits until the servers are what that must have led to. */
+  /** Carries out all of these at the same time and waits until the servers match the result. */
   async step(operations: readonly Planned[]): Promise<void> {
     this.#killed.clear();
     const done = await Promise.all(operations.map((operation) => this.#do(operation)));
@@ -164,7 +164,7 @@ class Run {
       if (states.length === 0) throw new Error(`No order explains ${shown.join(', ')}.`);
     }
     let listed: ListedServer[] = [];
-    // A kill is noticed a moment later.
+    // A kill is noticed with a delay.
     await until(
       async () => {
         listed = await this.#mux.servers();
@@ -180,7 +180,7 @@ class Run {
     expect(tools.slice(4)).toEqual(listed.flatMap((server) => server.tools));
   }
 
-  /** Removes what is left; every call must have been answered, and nothing may run any more. */
+  /** Removes all servers; every call must have been answered, and no process may be running any more. */
   async finish(calling: readonly Promise<void>[]): Promise<void> {
     const { client } = this.#mux;
     expect(client.ledger.unanswered().length).toBeGreaterThanOrEqual(calling.length);
@@ -251,7 +251,7 @@ class Run {
     return { ...operation, outcome: 'ok', pid: server?.pid ?? 0 };
   }
 
-  /** The process that answered; undefined where the call was refused, which must name the server. */
+  /** The process that responded; undefined if the call was refused, which must name the server. */
   async #call(name: string, ms: number): Promise<number | undefined> {
     const tag = `call-${++this.#tags}`;
     const response = await this.#mux.client.call(`${name}__who`, { tag, ms });
@@ -261,7 +261,7 @@ class Run {
       const named = CLEAN.exec(text);
       if ((named?.[1] ?? named?.[2] ?? named?.[4]) !== name)
         throw new Error(`A call of ${name} was answered: ${text}`);
-      // Who only removes or reloads a server lets short calls finish.
+      // Removing or reloading a server lets short calls finish.
       if (
         ms < 1000 &&
         !this.#killed.has(name) &&
@@ -278,14 +278,14 @@ class Run {
     return answer.pid;
   }
 
-  /** The server itself where it runs, else the next one that does. */
+  /** The server itself if it is running, else the next one that is. */
   #oneThatRuns(name: string): string {
     const first = NAMES.indexOf(name);
     const inTurn = NAMES.map((_, index) => NAMES[(first + index) % NAMES.length]!);
     return inTurn.find((each) => this.#model.get(each)!.kind === 'running') ?? name;
   }
 
-  /** Whether what is listed is possible; then it is what the model believes from now on. */
+  /** Whether the listed servers are possible; if so, they become the state of the model. */
   #agrees(listed: readonly ListedServer[], possible: ReadonlyMap<string, readonly State[]>): boolean {
     const found = new Map<string, State>(NAMES.map((name) => [name, ABSENT]));
     for (const server of listed) {
@@ -309,7 +309,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It was being stopped, and is gone already.
+    // It was being stopped, and has already ended.
   }
 }
 
@@ -317,7 +317,7 @@ function describeDone({ kind, name, outcome, pid }: Done): string {
   return `${kind} ${name} ${outcome}${pid > 0 ? ` ${pid}` : ''}`;
 }
 
-/** Every state in which a server may be after these operations, in whatever order they were really done. */
+/** Every state that a server may be in after these operations, whatever order they really ran in. */
 function statesAfter(state: State, done: readonly Done[]): State[] {
   if (done.length === 0) return [state];
   return done.flatMap((operation, index) => {
@@ -326,7 +326,7 @@ function statesAfter(state: State, done: readonly Done[]): State[] {
   });
 }
 
-/** The state after one operation that had this outcome; undefined where it cannot have had it. */
+/** The state after one operation with this outcome; undefined if it cannot have had it. */
 function after(state: State, { kind, outcome, pid }: Done): State | undefined {
   const absent = state.kind === 'absent';
   switch (kind) {
@@ -346,7 +346,7 @@ function after(state: State, { kind, outcome, pid }: Done): State | undefined {
   }
 }
 
-/** The seed that the environment names, for doing again what went wrong; else the one given. Told on the way. */
+/** The seed from the environment, to repeat a failed run, or else the given one. Prints it. */
 export function chosenSeed(fallback: number): number {
   const seed = process.env.TEST_SEED === undefined ? fallback : Number(process.env.TEST_SEED);
   console.log(`seed ${seed} (TEST_SEED=${seed} does the same again)`);

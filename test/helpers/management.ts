@@ -28,23 +28,23 @@ export interface ListedServer {
   readonly error?: string;
 }
 
-/** What a client does with the four management tools. The first three resolve with the whole response. */
+/** The calls of a client to the four management tools. The first three resolve with the whole response. */
 export interface Manager {
   readonly add: (name: string, server: object) => Promise<RpcMessage>;
   readonly remove: (name: string) => Promise<RpcMessage>;
   readonly reload: (name: string, options?: { readonly stop_first?: boolean }) => Promise<RpcMessage>;
-  /** Adds a server that is expected to start, and gives it as it is listed. */
+  /** Adds a server that is expected to start; resolves with its entry in the list. */
   readonly added: (name: string, server: object) => Promise<ListedServer>;
   readonly servers: () => Promise<ListedServer[]>;
-  /** One of them; throws when it is not listed. */
+  /** One of them; throws if it is not listed. */
   readonly server: (name: string) => Promise<ListedServer>;
   /** One of them once it has this status. */
   readonly serverOnce: (name: string, status: ListedServer['status']) => Promise<ListedServer>;
-  /** The names of all tools there are. */
+  /** The names of all tools. */
   readonly tools: () => Promise<string[]>;
-  /** How often the client was told that the tools have changed. */
+  /** How many times the client was notified that the tools have changed. */
   readonly changes: () => number;
-  /** Resolves when it has been told so many times. */
+  /** Resolves after that many notifications. */
   readonly changed: (times: number) => Promise<void>;
 }
 
@@ -54,12 +54,12 @@ export interface Mux extends Manager {
 }
 
 export interface MuxOptions extends RawClientOptions {
-  /** Written to a file that `--config` names. Default: none. */
+  /** Written to a file that is passed with `--config`. Default: none. */
   readonly config?: object;
   readonly capabilities?: object;
 }
 
-/** Starts the built `mcpmux`, with a raw client that has said hello. */
+/** Starts the built `mcpmux`, with a raw client that is initialized. */
 export async function startMux(options: MuxOptions = {}): Promise<Mux> {
   const { config, capabilities, args = [], env, ...clientOptions } = options;
   const project = createProject({}, options.scope);
@@ -109,26 +109,26 @@ export function manage(client: RawClient): Manager {
   return manager;
 }
 
-/** A server without any tools: adding it and removing it changes no list, and is told all the same. */
+/** A server without tools: adding and removing it changes no list, but is announced anyway. */
 export const SERVER_WITHOUT_TOOLS = nodeServer('echo', '--tools=');
 
-/** Resolves when nothing that has happened is still to be told. */
+/** Resolves when all pending notifications have arrived. */
 export async function waitForNotifications({ client, add, remove }: Managing): Promise<void> {
   const told = (from: number) => client.waitFor(({ method }) => method === TOOLS_CHANGED, { from });
   const name = `quiet-${client.messages.length}`;
-  // What was on its way before comes while the server starts.
+  // Earlier notifications arrive while the server starts.
   const added = await add(name, SERVER_WITHOUT_TOOLS);
   if (failed(added)) throw new Error(responseText(added));
   await told(client.messages.indexOf(added));
-  // The removal itself is told before its process has ended.
+  // The removal is announced before its process has ended.
   const from = client.messages.length;
   await remove(name);
   await told(from);
 }
 
 /**
- * How often the client is told of a change by some work. What may come late is waited for: a server is added behind it,
- * and whatever is told before that is answered belongs to the work.
+ * How many notifications of a change some work causes. Waits for late ones: a server is added afterwards, and every
+ * notification before its response belongs to the work.
  */
 export async function changesBy(managing: Managing, work: () => Promise<unknown>): Promise<number> {
   const { client } = managing;
@@ -167,11 +167,11 @@ export async function startManaged(
   return { ...gateway, ...manage(gateway.client) };
 }
 
-/** Which servers were spawned, as the log tells. */
+/** The servers that were spawned, according to the log. */
 export const spawnedServers = (client: RawClient): string[] =>
   [...client.stderr.matchAll(/spawned server=(\S+)/g)].map(([, name]) => name!);
 
-/** Sends SIGHUP and waits until the configuration was read again, or could not be. */
+/** Sends SIGHUP and waits until the configuration was reloaded, or could not be. */
 export async function reloadConfig(client: RawClient): Promise<string> {
   const lines = (): RegExpMatchArray[] => [...client.stderr.matchAll(/configuration (not )?reloaded.*\n/g)];
   const before = lines().length;
@@ -180,7 +180,7 @@ export async function reloadConfig(client: RawClient): Promise<string> {
 }
 
 /**
- * Waits until a gateway can be found and notified. A configuration that changes before that is read again without a
+ * Waits until a gateway can be found and notified. A configuration that changes before that is reloaded without a
  * signal, so the log may have one more line than a test expects.
  */
 export async function untilNotifiable(client: RawClient, state: string): Promise<void> {
@@ -194,12 +194,12 @@ export const PERSIST = { approval: 'auto', persist: true };
 interface ManagedClient extends Manager {
   readonly client: RawClient;
   readonly project: Project;
-  /** Rewrites the configuration and reloads it. Resolves with what the log says. */
+  /** Rewrites the configuration and reloads it. Resolves with the log line. */
   readonly reconfigure: (servers: object, more?: object) => Promise<string>;
 }
 
 interface ManagedOptions {
-  /** Keys of the configuration beside the servers. */
+  /** Keys of the configuration besides the servers. */
   readonly config?: object;
   readonly env?: Readonly<Record<string, string>>;
   readonly capabilities?: object;

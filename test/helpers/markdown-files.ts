@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Markdown files, relative to the root: those of the given folders with all below them, and `*.md` for the root itself. */
+/** Markdown files, relative to the root: those in and below the given folders, and `*.md` for the root itself. */
 export function markdownFiles(root: string, places: readonly string[]): string[] {
   return places.flatMap((place) => {
     const recursive = place !== '*.md';

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { MANAGEMENT_TOOLS, type Mux } from './management.ts';
 import { serverPath, type Project } from './temp-project.ts';
 
-/** A program that runs one test server until `become` replaces it by another. */
+/** A program that runs one test server until `become` replaces it with another. */
 export function swappable(project: Project, name: string) {
   const become = (other: string): string =>
     project.write('server.mjs', `import ${JSON.stringify(pathToFileURL(serverPath(other)).href)};\n`);

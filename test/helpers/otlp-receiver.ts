@@ -19,7 +19,7 @@ export interface ReceivedSpan {
 export interface OtlpReceiver {
   readonly endpoint: string;
   readonly spans: ReceivedSpan[];
-  /** What each request was sent as, and what its resource said. */
+  /** The headers of each request, and its resource. */
   readonly requests: { readonly headers: IncomingHttpHeaders; readonly service: string | undefined }[];
 }
 
@@ -74,7 +74,7 @@ function readJson(body: Buffer): ReadRequest {
   };
 }
 
-/** By the field numbers of opentelemetry/proto/trace/v1/trace.proto. */
+/** Uses the field numbers of opentelemetry/proto/trace/v1/trace.proto. */
 function readProtobuf(body: Buffer): ReadRequest {
   const attributesOf = (list: readonly Buffer[]): Record<string, string> =>
     Object.fromEntries(
@@ -108,7 +108,7 @@ function readProtobuf(body: Buffer): ReadRequest {
   };
 }
 
-/** The fields of a Protobuf message by number: numbers for varints, else bytes. */
+/** The fields of a Protobuf message by number: numbers for varints, bytes for the rest. */
 function fieldsOf(bytes: Buffer): Record<number, (Buffer | number)[]> {
   const fields: Record<number, (Buffer | number)[]> = {};
   let at = 0;

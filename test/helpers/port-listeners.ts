@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /**
- * The pids that listen on a TCP port, on whatever address. Reads /proc on its own: the code under test must not judge
+ * The pids that listen on a TCP port, on any address. Reads /proc itself, because the code under test must not judge
  * itself. Linux only.
  */
 export function listenersByProc(port: number): number[] {

@@ -4,12 +4,14 @@ import { processesWith } from './processes.ts';
 import { serverPath } from './temp-project.ts';
 import { until } from './until.ts';
 
-/** Shapes whose leader leaves: for a gateway their server has exited, and what it left behind must be cleaned up. */
+/**
+ * Shapes whose root process exits: for a gateway, the server has exited, and what it left behind must be cleaned up.
+ */
 const LEAVING = ['leader-exits', 'setsid-orphan'];
 
 /**
- * A gateway with a running server of every process shape, each of which ignores the end of its stdin and every signal
- * but SIGKILL, so that nothing goes away by itself.
+ * A gateway with a running server of every process shape. Each ignores the end of its stdin and every signal but
+ * SIGKILL, so nothing ends by itself.
  */
 export async function startEveryProcessShape(): Promise<TestGateway> {
   const servers = Object.fromEntries(
@@ -23,7 +25,7 @@ export async function startEveryProcessShape(): Promise<TestGateway> {
     (await gateway.call(shape, 'pid')).result?.isError === true;
   await Promise.all(
     SHAPES.map(async (shape) => {
-      // What is left behind has the pipes too, and may be quicker to answer than its leader is to leave.
+      // The processes left behind have the pipes too, and may respond before the root process exits.
       if (LEAVING.includes(shape)) await until(() => fails(shape), { what: `${shape} to have left` });
       else if (await fails(shape)) throw new Error(`${shape} does not run.`);
     }),

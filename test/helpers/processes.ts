@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { until } from './until.ts';
 
-/** A value in the environment of a process by which it and all its descendants can be found again. */
+/** A value in the environment of a process that identifies it and all its descendants. */
 export interface Marker {
   readonly value: string;
   /** To be merged into the environment of the process to start. */
@@ -20,7 +20,7 @@ export function marker(): Marker {
   return { value, env: { SWITCHBOARD_TEST_MARKER: value } };
 }
 
-/** Every living process that carries the marker in its environment. Linux only: elsewhere the answer would be a guess. */
+/** Every living process with the marker in its environment. Linux only: elsewhere the result would be a guess. */
 export function processesWith({ value }: Marker): FoundProcess[] {
   return pids().flatMap((pid) => {
     try {
@@ -30,12 +30,12 @@ export function processesWith({ value }: Marker): FoundProcess[] {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
       return [{ pid, parent: stat.parent, command }];
     } catch {
-      return []; // Gone between two reads, or somebody else's.
+      return []; // It has ended meanwhile, or belongs to another user.
     }
   });
 }
 
-/** Throws, naming the survivors, when processes with the marker are still there at the deadline. */
+/** Throws, naming the survivors, if processes with the marker are still alive at the deadline. */
 export async function waitUntilGone(wanted: Marker, deadline = 10_000): Promise<void> {
   await until(() => processesWith(wanted).length === 0, {
     deadline,
@@ -47,7 +47,7 @@ export async function waitUntilGone(wanted: Marker, deadline = 10_000): Promise<
   });
 }
 
-/** SIGKILL to every process that carries the marker, until none is left. For cleaning up, not for proving anything. */
+/** Sends SIGKILL to every process with the marker until none is left. For cleaning up, not as a check. */
 export async function killAll(wanted: Marker): Promise<void> {
   await until(
     () => {
@@ -56,7 +56,7 @@ export async function killAll(wanted: Marker): Promise<void> {
         try {
           process.kill(pid, 'SIGKILL');
         } catch {
-          // Gone meanwhile.
+          // It has ended meanwhile.
         }
       }
       return left.length === 0;
@@ -91,7 +91,7 @@ function isDead(state: string): boolean {
   return state === 'Z' || state === 'X';
 }
 
-/** The command name may hold spaces and brackets, so the fields are counted from the last `)`. */
+/** The command name may contain spaces and brackets, so fields are counted from the last `)`. */
 function statOf(pid: number): { state: string; parent: number } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -11,7 +11,7 @@ const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\[\\n"])*)"(?:,|$)/y;
 
-/** Reads the text format as strictly as Prometheus and promtool do: every rule that is broken is an error. */
+/** Reads the text format as strictly as Prometheus and promtool do: every violation is an error. */
 export function readMetrics(text: string): Sample[] {
   expect(text.endsWith('\n')).toBe(true);
   const types = new Map<string, string>();
@@ -59,7 +59,7 @@ function readLabels(text: string): Record<string, string> {
   return labels;
 }
 
-/** Buckets grow, the last one is infinite and holds all of them. */
+/** Buckets are cumulative, and the last one is infinite and contains all values. */
 function checkBuckets(name: string, samples: readonly Sample[]): void {
   const own = ({ le, ...others }: Readonly<Record<string, string>>): string =>
     JSON.stringify([others, le === '']);
@@ -76,7 +76,7 @@ function checkBuckets(name: string, samples: readonly Sample[]): void {
   }
 }
 
-/** The sum of all values of a name whose labels contain these. */
+/** The sum of all values of a metric whose labels include these. */
 export function sumOf(samples: readonly Sample[], name: string, labels: Record<string, string> = {}): number {
   return samples
     .filter(

@@ -13,7 +13,7 @@ import { ROOT } from './temp-project.ts';
 export type Json = any;
 export type RpcId = string | number | null;
 
-/** Any JSON-RPC message, as it was parsed. */
+/** Any parsed JSON-RPC message. */
 export interface RpcMessage {
   readonly jsonrpc?: string;
   readonly id?: RpcId;
@@ -23,61 +23,61 @@ export interface RpcMessage {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: Json };
 }
 
-/** One thing the process wrote to stdout: a line, or the body of a frame. */
+/** Something the process wrote to stdout: a line, or the body of a frame. */
 export interface Line {
   readonly bytes: Buffer;
   readonly text: string;
   /** When it arrived, on the clock of `performance.now()`. */
   readonly at: number;
-  /** Absent when the line is no JSON object. */
+  /** Absent if the line is not a JSON object. */
   readonly message: RpcMessage | undefined;
-  /** Why this is not exactly one JSON-RPC message; absent when it is. */
+  /** Why this is not exactly one JSON-RPC message; absent if it is. */
   readonly problem: string | undefined;
 }
 
-/** One request and every answer it got. */
+/** A request and all responses to it. */
 export interface LedgerEntry {
   readonly id: RpcId;
   readonly method: string;
   readonly answers: RpcMessage[];
 }
 
-/** Who was answered how often. */
+/** How many responses each request got. */
 export interface Ledger {
   readonly entries: readonly LedgerEntry[];
-  /** Answers to ids that were never asked, or without id. */
+  /** Responses to ids that were never sent, or without an id. */
   readonly strays: readonly RpcMessage[];
-  /** Requests without an answer so far. */
+  /** Requests without a response so far. */
   unanswered(): LedgerEntry[];
-  /** Requests with more than one answer. */
+  /** Requests with more than one response. */
   doubled(): LedgerEntry[];
 }
 
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Milliseconds from the call of `close` or `kill`; from the start when it exited by itself. */
+  /** Milliseconds since the call of `close` or `kill`, or since the start if it exited by itself. */
   readonly ms: number;
 }
 
 export interface RawClientOptions {
-  /** The program. Default: this Node with dist/index.js in front of `args`. */
+  /** The program. Default: this Node, with dist/index.js before `args`. */
   readonly command?: string;
   readonly args?: readonly string[];
   /** Default: the working directory of the test. */
   readonly cwd?: string;
   /** Merged over our own environment; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** How we write, and expect the answers. Default newline. */
+  /** The framing of our messages, and of the responses. Default newline. */
   readonly framing?: Framing;
-  /** How long any wait may take, in milliseconds. Default 20 000. */
+  /** How long to wait for anything, in milliseconds. Default 20 000. */
   readonly deadline?: number;
   /**
-   * Whether a stdout line that is not one JSON-RPC message, a second answer or a stray one fails the test at its end
-   * (and `close` before that). Default true; false for servers that are bad on purpose.
+   * Whether the test fails at its end (and `close` before that) if stdout contained anything but JSON-RPC messages, or
+   * a second or unexpected response. Default true; false for servers that misbehave on purpose.
    */
   readonly strict?: boolean;
-  /** Found again in every descendant's environment. Default: a new one. */
+  /** Passed to every descendant. Default: a new one. */
   readonly marker?: Marker;
   /** The context of a concurrent test. */
   readonly scope?: TestScope;
@@ -89,7 +89,7 @@ export interface WaitOptions {
 }
 
 export interface MessageWaitOptions extends WaitOptions {
-  /** How many of `messages` are passed over, for example all that had come at some moment. Default 0. */
+  /** How many of `messages` to skip, for example all that had arrived at some moment. Default 0. */
   readonly from?: number;
 }
 
@@ -108,12 +108,12 @@ export type Reply = { readonly result: Json } | { readonly error: Json } | undef
 /** Answers a request of the server, now or later; undefined leaves it unanswered. */
 export type RequestHandler = (params: Json, request: RpcMessage) => Reply | Promise<Reply>;
 
-/** Starts a program and speaks JSON-RPC with it, believing nothing. It is gone when the test ends. */
+/** Starts a program and speaks JSON-RPC with it, checking everything. It ends with the test. */
 export function startClient(options: RawClientOptions = {}): RawClient {
   return new RawClient(options);
 }
 
-/** The text of the first content item of a tools/call response. Throws, showing the response, when there is none. */
+/** The text of the first content item of a tools/call response. Throws with the response if there is none. */
 export function textOf(response: RpcMessage): string {
   const text: unknown = response.result?.content?.[0]?.text;
   if (typeof text !== 'string') throw new Error(`No text in ${JSON.stringify(response).slice(0, 500)}`);
@@ -140,12 +140,12 @@ export class RawClient {
   readonly notifications: RpcMessage[] = [];
   /** Requests the server sent to us. */
   readonly requests: RpcMessage[] = [];
-  /** How many bytes each read of stdout gave. */
+  /** The size of each chunk that was read from stdout, in bytes. */
   readonly chunkSizes: number[] = [];
-  /** What was wrong with stdout, a sentence each. */
+  /** Everything that was wrong with stdout, as sentences. */
   readonly problems: string[] = [];
   readonly ledger: Ledger;
-  /** Resolves when the process is gone, by whatever cause. */
+  /** Resolves when the process has ended, for whatever reason. */
   readonly exited: Promise<Exit>;
 
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -165,7 +165,7 @@ export class RawClient {
   #since = performance.now();
   #cutOff = false;
   #exit: Exit | undefined;
-  /** Why nothing more can come; undefined as long as something can. */
+  /** Why nothing more can arrive; undefined while something can. */
   #over: string | undefined;
 
   constructor(options: RawClientOptions) {
@@ -191,17 +191,17 @@ export class RawClient {
     atTestEnd(() => this.dispose(), options.scope);
   }
 
-  /** Undefined when the program could not be started. */
+  /** Undefined if the program could not be started. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
 
-  /** Everything written to stderr so far; of a flood, the last 4 MiB. */
+  /** Everything written to stderr so far, up to the last 4 MiB. */
   get stderr(): string {
     return this.#stderr;
   }
 
-  /** Sends a request; resolves with the whole response, be it a result or an error. */
+  /** Sends a request; resolves with the whole response, whether it is a result or an error. */
   request(method: string, params?: Json, options: RequestOptions = {}): Promise<RpcMessage> {
     const id = options.id === undefined ? ++this.#nextId : options.id;
     const answer = this.answerTo(id, { method, ...options });
@@ -209,7 +209,7 @@ export class RawClient {
     return answer;
   }
 
-  /** Waits for the answer to an id that is sent by `sendRaw`, and enters it in the ledger. Call it before sending. */
+  /** Waits for the response to an id that is sent with `sendRaw`, and adds it to the ledger. Call it before sending. */
   answerTo(id: RpcId, options: WaitOptions & { method?: string } = {}): Promise<RpcMessage> {
     const { method = 'raw', deadline = this.#deadline } = options;
     const key = JSON.stringify(id);
@@ -247,12 +247,12 @@ export class RawClient {
     this.sendRaw(encode(message, this.#framing));
   }
 
-  /** Writes bytes as they are. */
+  /** Writes these bytes unchanged. */
   sendRaw(bytes: string | Uint8Array): void {
     if (this.#child.stdin.writable) this.#child.stdin.write(bytes);
   }
 
-  /** The handshake: initialize and, when it was accepted, notifications/initialized. */
+  /** The handshake: `initialize` and, if that succeeds, `notifications/initialized`. */
   initialize(version = '2025-06-18', capabilities: Json = {}): Promise<RpcMessage> {
     const params = {
       protocolVersion: version,
@@ -273,7 +273,7 @@ export class RawClient {
     return this.request('tools/call', { name, arguments: args, ...meta }, options);
   }
 
-  /** The tools of one tools/list. Throws when it is refused. */
+  /** The tools of one tools/list. Throws if it fails. */
   async listTools(): Promise<Json[]> {
     const response = await this.request('tools/list');
     if (!Array.isArray(response.result?.tools)) {
@@ -282,7 +282,9 @@ export class RawClient {
     return response.result.tools;
   }
 
-  /** Sets how requests of the server are answered. Without a handler: ping is answered, all else gets −32601. */
+  /**
+   * Sets how requests of the server are answered. Without a handler, ping is answered and everything else gets −32601.
+   */
   handle(method: string, handler: RequestHandler): void {
     this.#handlers.set(method, handler);
   }
@@ -292,7 +294,7 @@ export class RawClient {
     if (reply !== undefined) this.send({ jsonrpc: '2.0', id: request.id, ...reply });
   }
 
-  /** The first message, already received or still to come, for which the predicate holds. */
+  /** The first message, received already or later, that matches the predicate. */
   waitFor(
     predicate: (message: RpcMessage) => boolean,
     options: MessageWaitOptions = {},
@@ -311,19 +313,19 @@ export class RawClient {
     );
   }
 
-  /** Looks whenever something came, a message or text on stderr, and resolves with the first thing it is given. */
+  /** Calls `look` whenever a message or text on stderr arrives, and resolves with the first value it returns. */
   waitUntil<T>(look: () => T | undefined, what: string, options: WaitOptions = {}): Promise<T> {
     return this.#wait(look, what, options);
   }
 
-  /** The text a message came in. */
+  /** The original text of a message. */
   wireText(message: RpcMessage): string {
     const line = this.#lineOf.get(message);
     if (line === undefined) throw new Error(`Not received here: ${JSON.stringify(message).slice(0, 200)}`);
     return line.text;
   }
 
-  /** The first match in all that was written to stderr. */
+  /** The first match in everything written to stderr. */
   waitForStderr(pattern: RegExp, options: WaitOptions = {}): Promise<RegExpExecArray> {
     return this.#wait(
       () => new RegExp(pattern, pattern.flags.replace(/[gy]/g, '')).exec(this.#stderr) ?? undefined,
@@ -332,12 +334,12 @@ export class RawClient {
     );
   }
 
-  /** Resolves when the process has closed its stdout, which it may outlive. */
+  /** Resolves when the process has closed its stdout, possibly before it ends. */
   async stdoutEnded(options: WaitOptions = {}): Promise<void> {
     await this.#wait(() => this.#child.stdout.readableEnded || undefined, 'stdout to end', options);
   }
 
-  /** Stops reading stdout, so that the process meets a full pipe. */
+  /** Stops reading stdout, so that the pipe fills up. */
   pauseReading(): void {
     this.#child.stdout.pause();
   }
@@ -367,8 +369,8 @@ export class RawClient {
   }
 
   /**
-   * Throws when stdout was anything but JSON-RPC messages, or something was answered twice or unasked. An error with id
-   * null is no fault: it is the right answer to bytes that could not be read.
+   * Throws if stdout contained anything but JSON-RPC messages, or a second or unexpected response. An error with id
+   * null is allowed: it is the right response to bytes that cannot be read.
    */
   check(): void {
     const faults = [
@@ -381,7 +383,7 @@ export class RawClient {
     if (faults.length > 0) throw this.#failure(`Bad output: ${faults.slice(0, 10).join('; ')}`);
   }
 
-  /** Ends the process and everything it started, at once; happens by itself at the end of the test. */
+  /** Kills the process and everything it started; runs by itself at the end of the test. */
   async dispose(): Promise<void> {
     this.signal('SIGKILL');
     await killAll(this.marker);
@@ -395,14 +397,14 @@ export class RawClient {
     const reader = createReader(this.#framing, (bytes, problem) => {
       this.#receive(bytes, problem);
     });
-    child.stdin.on('error', () => undefined); // The process is gone; `exited` tells.
+    child.stdin.on('error', () => undefined); // The process has ended, which `exited` reports.
     child.stdout.on('data', (chunk: Buffer) => {
       this.chunkSizes.push(chunk.length);
       reader.push(chunk);
       this.#wake();
     });
     child.stdout.on('end', () => {
-      // A process we killed may well have been cut off in the middle of a line.
+      // A process that we killed may have been in the middle of a line.
       if (!this.#cutOff) reader.end();
       this.#wake();
     });
@@ -424,7 +426,7 @@ export class RawClient {
           }
           this.#wake();
         };
-        // A grandchild may hold the pipes open for ever: what has not arrived by then is not waited for.
+        // A grandchild may keep the pipes open forever, so we stop waiting here.
         const timer = setTimeout(over, 2000);
         child.once('close', over);
         this.#wake();
@@ -483,7 +485,7 @@ export class RawClient {
     return exit;
   }
 
-  /** Looks whenever something happened: a message, text on stderr, the exit. */
+  /** Calls `look` whenever something happens: a message, text on stderr, the exit. */
   #wait<T>(look: () => T | undefined, what: string, { deadline }: WaitOptions): Promise<T> {
     const limit = deadline ?? this.#deadline;
     const wait = new Promise<T>((resolve, reject) => {
@@ -532,7 +534,7 @@ export class RawClient {
   }
 }
 
-/** A test may leave a request unanswered on purpose and never look at it again: that is no unhandled rejection. */
+/** A test may leave a request unanswered on purpose and never look at it again, which is not an unhandled rejection. */
 function mayGoUnseen<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
@@ -556,7 +558,7 @@ function readLine(bytes: Buffer, frameProblem: string | undefined): Line {
   return { ...line, message: value, problem: frameProblem ?? problemOf(value, bytes) };
 }
 
-/** What makes this object something else than one JSON-RPC 2.0 request, notification or response. */
+/** Why this object is not exactly one JSON-RPC 2.0 request, notification or response. */
 function problemOf(message: RpcMessage, bytes: Buffer): string | undefined {
   if (bytes.at(-1) === 13) return 'ends in a carriage return';
   if (message.jsonrpc !== '2.0') return 'jsonrpc is not "2.0"';

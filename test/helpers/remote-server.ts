@@ -11,23 +11,23 @@ import { until } from './until.ts';
 
 export type RemoteMode = 'streamableHttp' | 'sse';
 
-/** The official server `everything` as one that runs elsewhere: reached over HTTP, and nobody's child but the test's. */
+/** The official server `everything` as a remote server, started by the test and not by a gateway. */
 export interface RemoteServer {
-  /** Stays the same over all its lives. */
+  /** Stays the same across restarts. */
   readonly url: string;
-  /** Its processes are found by this and by no gateway's. */
+  /** Finds its processes, and none of a gateway's. */
   readonly marker: Marker;
-  /** Everything it printed, in all its lives. */
+  /** Everything that it has printed, across restarts. */
   output(): string;
-  /** Ends it in the middle of whatever it does. Resolves when it is gone. */
+  /** Kills it, whatever it is doing. Resolves when it has ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same port, where it remembers nothing. Resolves when it answers. */
+  /** Starts it again on the same port, without any memory of before. Resolves when it responds. */
   start(): Promise<void>;
-  /** Ends it for good; happens by itself at the end of the test it was started in. */
+  /** Ends it for good; runs by itself at the end of the test. */
   close(): Promise<void>;
 }
 
-/** Started and ready to be asked. */
+/** Starts it and waits until it responds. */
 export async function startRemote(mode: RemoteMode, scope?: TestScope): Promise<RemoteServer> {
   const port = await freePort();
   const mark = newMarker();
@@ -73,14 +73,14 @@ export async function startRemote(mode: RemoteMode, scope?: TestScope): Promise<
   };
 }
 
-/** An entry of `mcpServers` for a server that runs elsewhere. */
+/** An `mcpServers` entry for a remote server. */
 export function remoteEntry(url: string, more: object = {}): any {
   return { url, ...more };
 }
 
 /**
- * A port that nobody listens on, and that stays free while its server is away: it is not one of those that the system
- * gives to whoever wants any port.
+ * A port that nobody listens on and that stays free while its server is down: it is not one of those that the system
+ * hands out.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -94,7 +94,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Any answer will do. One that has exited never gives one, and somebody else on its port is not asked. */
+/** Any response will do. A server that has exited never responds, and another program on its port is not asked. */
 async function answers(origin: string, child: { readonly exitCode: number | null }): Promise<boolean> {
   if (child.exitCode !== null) throw new Error(`The server exited with code ${child.exitCode}.`);
   try {
@@ -106,23 +106,23 @@ async function answers(origin: string, child: { readonly exitCode: number | null
   }
 }
 
-/** A server over HTTP that misbehaves as it is asked to; stopped at the end of the test. */
+/** An HTTP server that misbehaves as told; it is stopped at the end of the test. */
 export async function startOddServer(options: Partial<OddHttpSettings> = {}): Promise<OddHttp> {
   const server = await startOddHttp(options);
   atTestEnd(() => server.stop().catch(() => undefined));
   return server;
 }
 
-/** Far more than any of these may take, and far less than a call that nobody ends. */
+/** Far longer than any of these may take, and far shorter than a call that never ends. */
 export const BOUNDED = 15_000;
 
-/** What a call that failed says; fails the test where it worked. */
+/** The message of a failed call; fails the test if the call succeeded. */
 export function failure({ result, error }: RpcMessage): string {
   expect(error !== undefined || result?.isError === true, JSON.stringify({ result, error })).toBe(true);
   return error?.message ?? result.content[0].text;
 }
 
-/** A sentence that names the server, and none of what programs say to programmers. */
+/** Expects a sentence that names the server, without technical details. */
 export function expectClear(sentence: string, server: string): void {
   expect(sentence).toContain(`'${server}'`);
   expect(sentence).not.toMatch(/undefined|\[object|\bat \w+ \(|ECONN|ENOTFOUND|HPE_|Error:/);

@@ -10,7 +10,7 @@ export interface ReplicaSetOptions extends Pick<ProgramOptions, 'env'> {
   readonly config?: object;
 }
 
-/** Starts one gateway of several that act as one; each has a directory and a state of its own. */
+/** Starts one of several gateways that act as one; each has its own directory and state. */
 export async function startReplica(
   { store, servers, config = {}, env = {} }: ReplicaSetOptions,
   port = 0,
@@ -21,7 +21,7 @@ export async function startReplica(
   return new HttpGateway(project, { args: ['--http', String(port), '--json'], env }).ready();
 }
 
-/** Several of them. */
+/** Starts several of them. */
 export function startReplicas(count: number, options: ReplicaSetOptions): Promise<HttpGateway[]> {
   return Promise.all(Array.from({ length: count }, () => startReplica(options)));
 }

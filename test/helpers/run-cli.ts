@@ -10,7 +10,7 @@ export const PROGRAM = join(ROOT, 'dist/index.js');
 interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** What happens while it runs; may send it signals. */
+  /** Runs while the program runs, and can send it signals. */
   readonly meanwhile?: (kill: (signal: NodeJS.Signals) => void) => Promise<void>;
 }
 
@@ -21,10 +21,10 @@ interface Finished {
   readonly json: Json;
 }
 
-/** Beside the project, where no gateway of another test writes. */
+/** Next to the project, where no gateway of another test writes. */
 export const stateOf = (project: Project) => project.path('.state');
 
-/** Runs the program to its end and makes sure that nothing it started is left. */
+/** Runs the program to its end and checks that nothing it started is left. */
 export async function runCli(
   project: Project,
   args: readonly string[],
@@ -48,7 +48,7 @@ export async function runCli(
   const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
   await options.meanwhile?.((signal) => child.kill(signal));
   const code = await closed;
-  // Not "soon": the program itself waits for the end of what it started.
+  // Checked immediately: the program itself waits until everything it started has ended.
   expect(processesWith(mark)).toEqual([]);
   return {
     code,
@@ -64,7 +64,7 @@ export function echoProject(more: Readonly<Record<string, object>> = {}): Projec
   return createProject({ 'switchboard.config.json': { mcpServers: { echo: nodeServer('echo'), ...more } } });
 }
 
-/** Every way to show a server, and a compound tool. */
+/** A project with every exposure, and a compound tool. */
 export function mixedProject(): Project {
   return createProject({
     'switchboard.config.json': {

@@ -32,7 +32,7 @@ export function programEnv(project: Project): Record<string, string | undefined>
   };
 }
 
-/** Runs a built program to its end; nothing that it started may be left. */
+/** Runs a built program to its end; checks that nothing it started is left. */
 export async function runProgram(
   project: Project,
   args: readonly string[],

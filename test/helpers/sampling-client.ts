@@ -8,7 +8,7 @@ import type { Stream } from 'node:stream';
 import { newClient, type Era } from './eras.ts';
 import { killAll, marker, waitUntilGone, type Marker } from './processes.ts';
 
-/** What a client is connected to: a program that it starts, or one that listens. */
+/** What a client connects to: a program that it starts, or one that listens. */
 export type ClientTarget =
   | {
       readonly command: string;
@@ -20,9 +20,9 @@ export type ClientTarget =
 
 export interface SamplingClientOptions {
   readonly target: ClientTarget;
-  /** What it says that it can do, of `sampling` and `elicitation`. */
+  /** The capabilities for `sampling` and `elicitation` that it declares. */
   readonly capabilities: object;
-  /** Answers what it is asked, with the result. */
+  /** Answers the server's requests, with the result. */
   readonly answer: (method: string, params: any, signal: AbortSignal) => object | Promise<object>;
 }
 
@@ -31,16 +31,18 @@ export interface SamplingCallOptions {
   readonly onprogress?: (report: { progress: number; message?: string | undefined }) => void;
 }
 
-/** An official client that lends its model and its person to servers, whichever generation it is of. */
+/** An official client of either generation that provides sampling and elicitation to servers. */
 export interface SamplingClient {
-  /** Of the program that it started. */
+  /** Marks the processes of the program that it started. */
   readonly marker: Marker;
   /** What that program has written on stderr. */
   readonly stderr: () => string;
   listTools(): Promise<any[]>;
-  /** The whole result. The client itself holds it against the tool's schema, once it has listed the tools. */
+  /**
+   * Resolves with the whole result. The client validates it against the tool's schema, once it has listed the tools.
+   */
   call(name: string, args: object, options?: SamplingCallOptions): Promise<any>;
-  /** Leaves, and waits until nothing is left of what it started. */
+  /** Disconnects, and waits until nothing it started is left. */
   close(): Promise<void>;
 }
 

@@ -13,24 +13,24 @@ import { atTestEnd } from './cleanup.ts';
 import { marker, waitUntilGone, type Marker } from './processes.ts';
 import { ROOT, type ServerCommand } from './temp-project.ts';
 
-/** A question of a server, as the client's handler got it. */
+/** A request of a server, as the client's handler receives it. */
 export interface Question {
   readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
   readonly params: any;
-  /** Aborted when the server withdraws the question. */
+  /** Aborted when the server cancels the request. */
   readonly signal: AbortSignal;
 }
 
 export interface SdkClientOptions {
-  /** Where it is started, and where a gateway keeps what it remembers. */
+  /** The working directory, where a gateway also keeps its state. */
   readonly cwd: string;
-  /** What is connected to. Default: the built `switchboard`. */
+  /** The program to connect to. Default: the built `switchboard`. */
   readonly server?: ServerCommand;
-  /** Answers every question, with the result. */
+  /** Answers every request of a server, with the result. */
   readonly answer: (question: Question) => object | Promise<object>;
 }
 
-/** What both generations of the official client can do, under one face. */
+/** The common interface of the official clients of both generations. */
 export interface SdkClient {
   readonly marker: Marker;
   listTools(): Promise<string[]>;
@@ -38,10 +38,10 @@ export interface SdkClient {
   call(name: string, args?: object, signal?: AbortSignal): Promise<string>;
   /** The whole result. */
   result(name: string, args?: object): Promise<any>;
-  /** How often it was told that the tools have changed. */
+  /** How many times it was notified that the tools have changed. */
   toolChanges(): number;
   rootsChanged(): Promise<void>;
-  /** Closes it and waits until nothing of it is left; happens by itself at the end of the test. */
+  /** Closes it and waits until nothing of it is left; runs by itself at the end of the test. */
   close(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ const capabilities = {
   roots: { listChanged: true },
 };
 
-/** The official clients of both generations, connected, each with an answer to every kind of question. */
+/** The official clients of both generations, connected, each with an answer to every kind of request. */
 export const sdkClients = { 'SDK v1': startV1, 'SDK v2': startV2 };
 
 async function startV1({ cwd, server, answer }: SdkClientOptions): Promise<SdkClient> {

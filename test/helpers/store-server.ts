@@ -7,7 +7,7 @@ import { until } from './until.ts';
 
 const isInstalled = (program: string, flag: string): boolean => spawnSync(program, [flag]).status === 0;
 
-/** Why these tests cannot run here; undefined where they can. */
+/** Why these tests cannot run here; undefined if they can. */
 export const NO_REDIS = isInstalled('redis-server', '--version')
   ? undefined
   : 'redis-server is not installed';

@@ -6,15 +6,15 @@ import { dirname, join, resolve } from 'node:path';
 import { atTestEnd } from './cleanup.ts';
 import type { TestScope } from './cleanup.ts';
 
-/** A folder of its own for one test, with files in it. */
+/** A folder for one test, with files in it. */
 export interface Project {
   readonly dir: string;
   /** The absolute path of something in the folder. */
   path(...parts: string[]): string;
-  /** Writes a file and the folders it needs; anything but a string is written as JSON. Returns its path. */
+  /** Writes a file and creates its folders; anything but a string is written as JSON. Returns its path. */
   write(file: string, content: unknown): string;
   read(file: string): string;
-  /** Removes the folder; happens by itself at the end of the test it was made in. */
+  /** Removes the folder; runs by itself at the end of the test. */
   remove(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function createProject(
       return path;
     },
     read: (file) => readFileSync(join(dir, file), 'utf8'),
-    // A process that is just ending may still write into it; on Windows, its directory is in use until then.
+    // A process that is just ending may still write to it; on Windows, its working directory is in use until then.
     remove: () => {
       const maxRetries = process.platform === 'win32' ? 30 : 5;
       return rm(dir, { recursive: true, force: true, maxRetries, retryDelay: 50 });

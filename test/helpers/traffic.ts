@@ -2,50 +2,59 @@ import type { RawClient, RpcMessage } from './raw-client.ts';
 import { replaceAt, textAt } from './json-text.ts';
 import type { ServerCommand } from './temp-project.ts';
 
-/** One thing the client says. */
+/** A message that the client sends. */
 export interface Said {
   readonly method: string;
-  /** Text is sent as it is. `$dir` stands for the folder of the run, `$name` for what an earlier step kept as `name`. */
+  /**
+   * A string is sent unchanged. `$dir` is replaced by the folder of the run, `$name` by what an earlier step kept as
+   * `name`.
+   */
   readonly params?: string | object;
   /** Default: the number of the step. */
   readonly id?: string | number;
 }
 
 export interface Step extends Said {
-  /** What is tried, in a few words that no other step has. */
+  /** What the step tries, in a few words that no other step uses. */
   readonly title: string;
-  /** Nothing answers it. */
+  /** No response is expected. */
   readonly notification?: true;
   /** Requests that are sent in the same write. */
   readonly with?: readonly Said[];
   /**
-   * How the next questions of the server are answered: per method, a text such as `"result":{…}` for each. Afterwards, and
-   * without this, those of the traffic.
+   * How the server's next requests are answered: for each method, texts such as `"result":{…}`. Afterwards, and without
+   * this, the replies of the traffic apply.
    */
   readonly replies?: Readonly<Record<string, readonly string[]>>;
-  /** The methods of what must come before the next step, beside the answer. One that is named twice must come twice. */
+  /**
+   * The methods of messages that must arrive before the next step, besides the response. A method that is listed twice
+   * must arrive twice.
+   */
   readonly hears?: readonly string[];
   /** The same for the next text on stderr. */
   readonly stderr?: RegExp;
-  /** The call is cancelled, for this reason, as soon as a message of the method `on` comes. It must stay unanswered. */
+  /**
+   * The call is cancelled, with this reason, as soon as a message with the method `on` arrives. It must get no
+   * response.
+   */
   readonly cancel?: { readonly on: string; readonly reason: string };
-  /** Names for members of the answer, to be used in later params: `{ task: ['result', 'task', 'taskId'] }`. */
+  /** Names for members of the response, to be used in later params: `{ task: ['result', 'task', 'taskId'] }`. */
   readonly keep?: Readonly<Record<string, readonly string[]>>;
-  /** It asks for something that does not exist, by this name. */
+  /** The step asks for something of this name, which does not exist. */
   readonly unknown?: string;
 }
 
-/** Something that is another at every run. */
+/** A part that differs from run to run. */
 export interface Blur {
   readonly name: string;
-  /** Where it comes from. */
+  /** Why it differs. */
   readonly why: string;
   readonly find: RegExp;
-  /** Default: `<name n>`, where n tells those found apart, in the order of appearance. */
+  /** Default: `<name n>`, where n numbers the different values in order of appearance. */
   readonly as?: (found: string) => string;
 }
 
-/** What is said to one server, and what must be known about it. */
+/** What to send to one server, and what must be known about it. */
 export interface Traffic {
   readonly server: string;
   readonly start: (dir: string) => ServerCommand & { readonly env?: Readonly<Record<string, string>> };
@@ -55,33 +64,33 @@ export interface Traffic {
   readonly capabilities: object;
   readonly replies: Readonly<Record<string, string>>;
   readonly blurs: readonly Blur[];
-  /** Notifications that a timer sends: how many come depends on the time the run takes, so that they count once. */
+  /** Notifications that a timer sends: their number depends on the time a run takes, so they count once. */
   readonly timed?: readonly RegExp[];
-  /** The first is initialize, whose params are made from the above. */
+  /** The first is `initialize`, whose params are made from the above. */
   readonly steps: readonly Step[];
 }
 
-/** What came, one message each, in the order it came. */
+/** What was received, one message each, in order. */
 export interface Heard {
   readonly kind: 'answer' | 'progress' | 'question' | 'notification';
   readonly method: string;
-  /** The text as it came, but for ids that are not the client's own, and blurs. */
+  /** The text as received, except for blurs and ids that are not the client's. */
   readonly text: string;
 }
 
 export interface Transcript {
-  /** By the step's title: its answer with its progress, and the questions that the server asked meanwhile. */
+  /** By the title of the step: its response with its progress, and the server's requests meanwhile. */
   readonly steps: ReadonlyMap<string, readonly Heard[]>;
-  /** Everything else, by method: what belongs to no call comes when it comes. */
+  /** Everything else, by method, because what belongs to no call can arrive at any time. */
   readonly notifications: ReadonlyMap<string, readonly Heard[]>;
-  /** Answers to what was cancelled, and progress after the answer. */
+  /** Responses to cancelled requests, and progress after the response. */
   readonly late: readonly Heard[];
 }
 
-/** Steps without an answer after which the rest is not tried any more. */
+/** After this many steps without a response, the rest is skipped. */
 const PATIENCE = 3;
 
-/** Says everything in the traffic, a step when the one before is over, and writes down what comes. */
+/** Plays the traffic, one step after the other, and records what arrives. */
 export async function record(client: RawClient, traffic: Traffic, dir: string): Promise<Transcript> {
   const recorder = new Recorder(client, traffic, dir);
   let failures = 0;
@@ -100,11 +109,11 @@ class Recorder {
   readonly #notifications = new Map<string, Heard[]>();
   readonly #late: Heard[] = [];
   readonly #kept: Map<string, string>;
-  /** What a blur found, and the name it has for it. */
+  /** The values that a blur has found, with their replacements. */
   readonly #blurred = new Map<string, string>();
-  /** Ids, as text, of what was cancelled. */
+  /** The ids of cancelled requests, as text. */
   readonly #cancelled = new Set<string>();
-  /** Progress tokens of the client, as text, and the ids of the requests they came with. */
+  /** The client's progress tokens, as text, with the ids of their requests. */
   readonly #tokens = new Map<string, string>();
   #replies: Record<string, string[]> = {};
   #seen = 0;
@@ -127,7 +136,7 @@ class Recorder {
     this.#steps.set(step.title, [note('not tried: too much before it stayed unanswered')]);
   }
 
-  /** False when something that had to come did not. */
+  /** False if something that had to arrive did not. */
   async take(step: Step, number: number): Promise<boolean> {
     const heard: Heard[] = [];
     this.#steps.set(step.title, heard);
@@ -224,7 +233,7 @@ class Recorder {
     }
   }
 
-  /** Puts everything that came since the last step where it belongs. */
+  /** Sorts everything that has arrived since the last step. */
   #sort(heard: Heard[], ids: readonly string[]): void {
     const answered = new Set<string | undefined>();
     for (const message of this.#client.messages.slice(this.#seen)) {
@@ -240,12 +249,12 @@ class Recorder {
         const id = this.#tokens.get(JSON.stringify(message.params?.progressToken)) ?? '';
         const unwanted =
           this.#cancelled.has(id) && (!ids.includes(id) || heard.some(({ kind }) => kind === 'progress'));
-        // Some servers go on reporting when nobody waits any more: how often depends on the time.
+        // Some servers continue to report after a cancellation: how often depends on the time.
         if (unwanted) continue;
         (ids.includes(id) && !answered.has(id) ? heard : this.#late).push(one);
       } else this.#file(one);
     }
-    // Several calls at once may be answered in any order.
+    // Concurrent calls may be answered in any order.
     if (answered.size > 1) heard.sort((a, b) => (a.text < b.text ? -1 : 1));
   }
 

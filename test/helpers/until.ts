@@ -11,7 +11,7 @@ export interface UntilOptions {
   readonly seen?: () => string;
 }
 
-/** Looks again and again until the condition gives something truthy, and returns that. Throws at the deadline. */
+/** Checks the condition repeatedly until it returns something truthy, and returns that. Throws at the deadline. */
 export async function until<T>(
   condition: () => T | Promise<T>,
   { deadline = 10_000, every = 20, what = 'the condition', seen }: UntilOptions = {},

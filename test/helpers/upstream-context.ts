@@ -14,7 +14,7 @@ export const NO_CACHE: UpstreamContext['cache'] = {
   learnList: () => undefined,
 };
 
-/** A cache of facts without a file, which begins with what a server said in an earlier run. */
+/** A cache of facts without a file, which starts with what a server said in an earlier run. */
 export function factsCache(recalled?: SourceInfo): UpstreamContext['cache'] {
   let about = recalled;
   let support: UpstreamContext['cache']['support'] =

@@ -1,12 +1,12 @@
 /**
- * Loaded into a gateway with `--require`: writes down how long its event loop was held up, one line each: when it ended (in
- * milliseconds since the epoch), and how long our thread computed until then (in milliseconds). The time that the system
- * gave to other processes does not count, so that the result is the same on a busy machine.
+ * Loaded into a gateway with `--require`: records how long its event loop was blocked, one line for each time: when it
+ * ended (in milliseconds since the epoch), and the CPU time of our thread until then (in milliseconds). Time that the
+ * system gave to other processes does not count, so the result is the same on a busy machine.
  */
 const { appendFileSync, readFileSync } = require('node:fs');
 
 const file = process.env.WATCH_LOOP_FILE;
-// Its servers are started in the same environment.
+// Not in its servers, which inherit the environment.
 if (file !== undefined && /\bdist\b.*\.js$/.test(process.argv[1] ?? '')) {
   const computed = () =>
     Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;

@@ -7,10 +7,10 @@ import { plainLine } from '../../shared/printable.ts';
 import { NO_CALLS, type CallCounts } from './server-info.ts';
 import { hiddenText, type Hidden } from './hidden-text.ts';
 
-/** Calls that are remembered, and how much of their arguments and results together, in UTF-16 units. */
+/** How many calls are remembered, and the total size of their arguments and results, in UTF-16 code units. */
 const MOST_CALLS = 2000;
 const MOST_TEXT = 16 * 1024 * 1024;
-/** The longest arguments and results that are kept, in UTF-16 units. */
+/** The longest arguments and results that are kept, in UTF-16 code units. */
 const LONGEST_ARGUMENTS = 16 * 1024;
 const LONGEST_RESULT = 64 * 1024;
 
@@ -19,9 +19,9 @@ export interface CallRecorderOptions {
   readonly gateway: string;
   readonly env: NodeJS.ProcessEnv;
   readonly clientId: (session: Session) => string;
-  /** The servers that a call of a server, or of several (undefined), may be about. */
+  /** The servers that a call to this server may involve; for undefined, any of several. */
   readonly definitions: (server: string | undefined) => readonly ConfiguredServer[];
-  /** A call has begun or ended. */
+  /** Called when a call has begun or ended. */
   readonly changed: (call: string) => void;
 }
 
@@ -32,7 +32,7 @@ interface RecordedCall {
   result: KeptText | null;
 }
 
-/** Records calls while somebody watches them: in memory, without secrets, and only so many. */
+/** Records calls while a console watches: in memory, without secrets, up to a limit. */
 export class CallRecorder {
   readonly #options: CallRecorderOptions;
   readonly #calls = new Map<string, RecordedCall>();
@@ -47,7 +47,7 @@ export class CallRecorder {
 
   /** A call is about to be routed. */
   begin(call: Call): void {
-    // What a person had to allow first comes a second time.
+    // This runs again for a call that a user had to approve first.
     if (this.#seen.has(call)) return;
     this.#seen.add(call);
     const id = String(++this.#lastId);
@@ -85,13 +85,13 @@ export class CallRecorder {
     this.#options.changed(id);
   }
 
-  /** A recorded call as it is now; undefined for one that was forgotten. */
+  /** A recorded call as it is now; undefined if it was forgotten. */
   info(id: string): CallInfo | undefined {
     const recorded = this.#calls.get(id);
     return recorded && this.#current(recorded);
   }
 
-  /** All that are remembered, the oldest first. */
+  /** All remembered calls, the oldest first. */
   infos(): CallInfo[] {
     return [...this.#calls.values()].map((recorded) => this.#current(recorded));
   }
@@ -115,7 +115,7 @@ export class CallRecorder {
     return this.#counts.get(server) ?? NO_CALLS;
   }
 
-  /** The calls of a client that run now. */
+  /** How many calls of a client are running. */
   running(client: string): number {
     let count = 0;
     for (const { info, call } of this.#calls.values())
@@ -131,7 +131,7 @@ export class CallRecorder {
     });
   }
 
-  /** Where it goes is known only once it is routed. */
+  /** A call's server is known only once the call is routed. */
   #current(recorded: RecordedCall): CallInfo {
     const { call, info } = recorded;
     if (call === undefined || (info.server !== null && call.subtool === undefined)) return info;
@@ -170,7 +170,7 @@ export class CallRecorder {
   }
 
   #argumentsOf(call: Call, { server, name }: CallInfo): KeptText | null {
-    // What starts a program is never shown.
+    // The command line of a program is never shown.
     if (server === null && MANAGEMENT_TOOLS.some((tool) => tool === name)) return null;
     const slot = call.method === 'tools/call' ? Client.arguments : Client.params;
     const text = call.request.text(slot, LONGEST_ARGUMENTS + SLACK);
@@ -201,7 +201,7 @@ export class CallRecorder {
   }
 }
 
-/** What is read beyond the longest text, so that a secret at the cut is recognised as a whole. */
+/** How much is read beyond the longest text, so that a secret at the cut is recognized as a whole. */
 const SLACK = 4096;
 
 function textLength({ arguments: args, result, call }: RecordedCall): number {

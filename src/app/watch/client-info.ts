@@ -5,7 +5,7 @@ import { TrialClient } from './trial-client.ts';
 
 export type ClientTransport = ClientInfo['transport'];
 
-/** A client as a console shows it. What it says of itself is not trusted. */
+/** A client as a console shows it. What the client says about itself is not trusted. */
 export function clientInfo(
   { client }: Session,
   {

@@ -1,7 +1,7 @@
 import { remoteSecrets, type ConfiguredServer } from '../../config/index.ts';
 import { isSecretName, maskTokens, secretMask } from '../../shared/secrets.ts';
 
-/** Hides in a text what its definition gives a server, and what it inherits that looks like a secret. */
+/** Hides in a text the values that a definition passes to its server, and inherited values that look like secrets. */
 export function maskFor(
   server: ConfiguredServer | undefined,
   env: NodeJS.ProcessEnv,

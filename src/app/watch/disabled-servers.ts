@@ -3,16 +3,18 @@ import { isObject } from '../../shared/is-object.ts';
 import { parseJsonc } from '../../shared/jsonc.ts';
 import { readRegularFile } from '../../shared/regular-file.ts';
 
-/** What is known of a server that is disabled: a configuration is read without looking at it. */
+/**
+ * A disabled server as a console shows it. Loading a configuration skips disabled servers, so this is read separately.
+ */
 export interface DisabledServer {
   readonly name: string;
-  /** The file that has its entry; null where none has. */
+  /** The file that contains its entry; null if none does. */
   readonly file: string | null;
   /** Its command line or address, without secrets. */
   readonly command: string;
 }
 
-/** The disabled servers of a configuration. Its files are read once. */
+/** The disabled servers of a configuration. Each of its files is read once. */
 export function disabledServers(config: LoadedConfig): readonly DisabledServer[] {
   let found = FOUND.get(config);
   if (found === undefined) {
@@ -36,7 +38,7 @@ export function disabledServers(config: LoadedConfig): readonly DisabledServer[]
 
 const FOUND = new WeakMap<LoadedConfig, readonly DisabledServer[]>();
 
-/** Undefined where the file is a program, or has changed to something else. */
+/** Undefined if the file is a program, or has become unreadable. */
 function contentIn(file: string): unknown {
   try {
     return parseJsonc(readRegularFile(file).toString('utf8'));

@@ -17,7 +17,7 @@ async function hidden(more: object = {}) {
   return { servers, env: {} };
 }
 
-test('what is secret by its value or by its name is hidden, also in JSON inside of a text', async () => {
+test('secrets are hidden by value and by name, even in JSON inside a text', async () => {
   const value = {
     text: `it is ${SECRET}`,
     password: 'x',
@@ -42,7 +42,7 @@ test('what is secret by its value or by its name is hidden, also in JSON inside 
 test('a secret at the place where a text is cut does not show', async () => {
   const context = { ...(await hidden()) };
   for (let lead = 3; lead < SECRET.length; lead++) {
-    // Only the beginning was read, and it ends within the secret.
+    // Only the beginning was read, which ends inside the secret.
     const text = `${JSON.stringify({ text: 'a'.repeat(8000) }).slice(0, -2)}${SECRET.slice(0, lead)}`;
     const shown = hiddenText(text, 1_000_000, 6000, context);
     expect(shown?.text).toMatch(/^\{"text":"a+$/);

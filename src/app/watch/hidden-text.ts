@@ -2,15 +2,15 @@ import type { ConfiguredServer } from '../../config/index.ts';
 import type { KeptText } from '../../console/index.ts';
 import { maskFor } from './definition-secrets.ts';
 
-/** What must not be seen in a text: the secrets of these servers, and what their settings want to be hidden. */
+/** What must not be visible in a text: the secrets of these servers, and the fields that their settings hide. */
 export interface Hidden {
   readonly servers: readonly ConfiguredServer[];
   readonly env: NodeJS.ProcessEnv;
 }
 
 /**
- * JSON text as a console may show it: without secrets, and cut. `text` may be the beginning of one that is `length` long.
- * Null where it is too long to find what must be hidden.
+ * JSON text as a console may show it: without secrets, and cut. `text` may be the beginning of a text that is `length`
+ * long. Null if it is too long to search for secrets.
  */
 export function hiddenText(
   text: string,
@@ -27,7 +27,7 @@ export function hiddenText(
   const masked = servers.reduce((rest, server) => maskFor(server, env)(rest), redacted);
   const safe = servers.length === 0 ? maskFor(undefined, env)(masked) : masked;
   if (whole !== undefined && safe.length <= longest) return { text: safe, length: safe.length };
-  // What was cut may end in the beginning of a secret.
+  // A text that was cut may end with the beginning of a secret.
   const kept = safe.slice(
     0,
     whole === undefined ? Math.min(longest, Math.max(0, safe.length - MARGIN)) : longest,
@@ -35,7 +35,7 @@ export function hiddenText(
   return { text: kept, length: Math.max(length, kept.length + 1) };
 }
 
-/** The longest secret that may be cut in two, in UTF-16 units. */
+/** The longest secret that may be cut in two, in UTF-16 code units. */
 const MARGIN = 4096;
 
 function parsed(text: string): { readonly value: unknown } | undefined {
@@ -61,7 +61,7 @@ function withoutSecrets(value: unknown, fields: ReadonlySet<string>, depth = 0):
   );
 }
 
-/** Models write the arguments of a subtool as JSON inside a string, and servers their results. */
+/** Models write the arguments of a subtool as JSON inside a string; servers do the same with results. */
 function withinText(text: string, fields: ReadonlySet<string>, depth: number): unknown {
   if (!/^\s*[{[]/.test(text)) return text;
   const inner = parsed(text);

@@ -1,12 +1,12 @@
 import type { LogLine } from '../../console/index.ts';
 
-/** Lines that are remembered, and the longest, in UTF-16 units. */
+/** How many lines are remembered, and the longest one, in UTF-16 code units. */
 const MOST = 2000;
 const LONGEST = 4096;
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-/** The lines of the log as consoles show them. */
+/** The lines of the log, as consoles show them. */
 export class WatchedLog {
   readonly #gateway: string;
   readonly #lines: LogLine[] = [];
@@ -20,7 +20,7 @@ export class WatchedLog {
     return this.#lines;
   }
 
-  /** Adds a line as it is logged: `switchboard warn  text` of ours, or `[server] text`. */
+  /** Adds a line in the form in which it is logged: `switchboard warn  text` for our own, or `[server] text`. */
   add(line: string, at: number): LogLine {
     const text = line.replace(/\r?\n$/, '');
     const ofServer = /^\[([^\]]*)\] ?(.*)$/s.exec(text);

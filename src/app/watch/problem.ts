@@ -2,7 +2,7 @@ import type { Problem } from '../../console/index.ts';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { plainLine } from '../../shared/printable.ts';
 
-/** An error as a person sees it in the console; `mask` hides secrets. */
+/** An error as the console shows it; `mask` hides secrets. */
 export function problemOf(error: unknown, mask: (text: string) => string = (text) => text): Problem {
   const shown = (text: string): string => plainLine(mask(text)).slice(0, MAX_CHARS);
   if (error instanceof SwitchboardError)

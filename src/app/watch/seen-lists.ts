@@ -14,7 +14,7 @@ export interface SeenListsContext {
   readonly config: LoadedConfig;
   readonly volatile: boolean;
   readonly results: Parameters<typeof presentationOf>[1]['results'];
-  /** The secrets of all servers, hidden. */
+  /** Hides the secrets of all servers. */
   readonly mask: (text: string) => string;
 }
 
@@ -83,7 +83,7 @@ function listsOf(
   };
 }
 
-/** Servers whose own tools would be listed, and are not known. */
+/** Servers whose own tools would be listed, but are unknown. */
 function unknownIn(entries: readonly CatalogEntry[]): string[] {
   return entries
     .filter(({ source, exposure, offers }) => {

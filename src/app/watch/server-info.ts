@@ -13,7 +13,7 @@ import type { DisabledServer } from './disabled-servers.ts';
 import { problemOf } from './problem.ts';
 import { promptTokens } from './prompt-tokens.ts';
 
-/** A workspace as far as its servers are shown. */
+/** The part of a workspace that is needed to show its servers. */
 export interface ShownWorkspace {
   readonly gateway: Gateway;
   readonly manager: ServerManager;
@@ -27,15 +27,15 @@ export interface ServerInfoContext {
   readonly gateway: string;
   readonly env: NodeJS.ProcessEnv;
   readonly trust: Pick<TrustReview, 'countFor'>;
-  /** The servers that are configured and disabled. */
+  /** The disabled servers of the configuration. */
   readonly disabled: readonly DisabledServer[];
   readonly countsOf: (server: string) => CallCounts;
 }
 
-/** Of several sources of one name, the one in the state that comes first here is shown. */
+/** If several sources have the same name, the one whose state comes first here is shown. */
 const STATE_ORDER = ['running', 'starting', 'crashed', 'unusable', 'idle', 'stopped'];
 
-/** Every server of a gateway, by name; of several of one name the liveliest. */
+/** Every server of a gateway, one for each name. */
 export function serverInfos(
   workspaces: Iterable<ShownWorkspace>,
   context: ServerInfoContext,
@@ -164,7 +164,7 @@ function titleOf(info: unknown): string | null {
   return parts.length === 0 ? null : plainLine(parts.join(' ')).slice(0, 200);
 }
 
-/** What tools cost under their own names, with the instructions of their server. */
+/** What tools cost under their own names, including their server's instructions. */
 function flatTokens(tools: readonly { readonly text: string }[], instructions: string | undefined): number {
   return tools.reduce(
     (sum, tool) => sum + promptTokens(tool, () => tool.text),
@@ -172,7 +172,7 @@ function flatTokens(tools: readonly { readonly text: string }[], instructions: s
   );
 }
 
-/** What the tools that a gateway exposes cost, by the server they belong to. */
+/** What the tools that a gateway exposes cost, by the server that they belong to. */
 function exposedTokens({ tools }: Gateway): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const tool of tools) {

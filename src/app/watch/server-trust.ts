@@ -6,14 +6,14 @@ import { unifiedDiff } from '../../shared/unified-diff.ts';
 import type { ToolReview } from '../../trust/index.ts';
 import type { TrustReview } from '../trust.ts';
 
-/** The tools of a server that a person has to look at. */
+/** The tools of a server that need a review. */
 export async function serverTrust(server: ServerDefinition, trust: TrustReview): Promise<ServerTrust> {
   await trust.settle();
   const { since = null, problem = null, overflow, tools } = trust.of(server);
   return { pin: server.pin ?? 'warn', since, problem, overflow, tools: tools.flatMap(toolToReview) };
 }
 
-/** Throws TRUST_OUTDATED where the tool says something else by now. */
+/** Throws TRUST_OUTDATED if the tool has changed since. */
 export async function approveTool(
   server: ServerDefinition,
   { tool, hash }: { readonly tool: string; readonly hash: string },

@@ -15,7 +15,7 @@ export interface TrialClientOptions {
   readonly tell: (event: TrialEvent) => void;
 }
 
-/** A person who tries one tool in a console, as a client: answers what its server asks meanwhile. */
+/** The client for a person who tries a tool in a console; they answer the server's requests meanwhile. */
 export class TrialClient extends WaitingClient<PendingAnswer> implements ClientLink {
   readonly congested = false;
   readonly capabilities: JsonObject = { elicitation: { form: {}, url: {} }, sampling: {} };
@@ -35,7 +35,7 @@ export class TrialClient extends WaitingClient<PendingAnswer> implements ClientL
     return { name: 'switchboard console' };
   }
 
-  /** Opens the one call of this client. `done` settles with its result. */
+  /** Opens the only call of this client. `done` settles with its result. */
   open(method: string, params: JsonObject): { readonly call: Call; readonly done: Promise<JsonObject> } {
     const withProgress = { ...params, _meta: { progressToken: 1 } };
     const message = Message.from({ jsonrpc: '2.0', id: 1, method, params: withProgress }, CLIENT_SHAPE);
@@ -51,7 +51,7 @@ export class TrialClient extends WaitingClient<PendingAnswer> implements ClientL
     this.take(call)?.reject(new SwitchboardError('CANCELLED', 'The call was cancelled.'));
   }
 
-  /** Answers a request of the server. One that it does not wait for any more is ignored. */
+  /** Answers a request of the server. Ignored if the server no longer waits for it. */
   answerRequest(
     request: string,
     answer:
@@ -64,7 +64,7 @@ export class TrialClient extends WaitingClient<PendingAnswer> implements ClientL
     listener.answered(Message.from({ jsonrpc: '2.0', id: Number(request), ...answer }, CLIENT_SHAPE));
   }
 
-  /** Nobody is there any more to answer. */
+  /** The person has left and cannot answer any more. */
   leave(): void {
     for (const listener of this.#asked.values()) listener.unanswered('closed');
     this.#asked.clear();

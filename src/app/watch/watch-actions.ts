@@ -25,13 +25,13 @@ export interface WatchActionsOptions {
   readonly results: SeenListsContext['results'];
   readonly reload: () => Promise<void>;
   readonly trust: TrustReview;
-  /** Something was done that shows. */
+  /** Called after an action that changes what consoles show. */
   readonly changed: () => void;
-  /** Calls, while they are recorded. */
+  /** The recorder of calls, while they are recorded. */
   readonly calls: () => CallRecorder | undefined;
-  /** Servers as a console uses them. */
+  /** The workspace that consoles use. */
   readonly workspace: () => Workspace;
-  /** What a client sees; null: any client. */
+  /** The workspace of a client; null: any client. */
   readonly clientWorkspace: (client: string | null) => Workspace;
 }
 
@@ -47,7 +47,7 @@ interface Trial {
   readonly subscriber: WatchSubscriber;
 }
 
-/** What consoles may ask a gateway to do. */
+/** The actions that consoles may request from a gateway. */
 export class WatchActions {
   readonly #options: WatchActionsOptions;
   readonly #trials = new Map<string, Trial>();
@@ -55,7 +55,7 @@ export class WatchActions {
     'servers.start': async ({ server }) => {
       const sources = this.#sources(server);
       await Promise.all(sources.map((source) => source.start()));
-      // A suite lists its tools when a model asks for them; a person wants to see how many there are.
+      // A suite lists its tools when a model asks for them, but people want to see how many there are.
       for (const source of sources) source.list('tools').catch(() => undefined);
       return null;
     },
@@ -124,12 +124,12 @@ export class WatchActions {
       throw new SwitchboardError('METHOD_UNKNOWN', `This gateway does not know the action ${method}.`, {
         hint: 'It may be of another version than the console: restart its host.',
       });
-    // The console has checked them; a wrong one is a plain error.
+    // The console has checked the parameters; a wrong one is a plain error.
     const action = this.#table[method as GatewayAction] as (params: object, from: WatchSubscriber) => unknown;
     return action(params, subscriber);
   }
 
-  /** Somebody watches no more: the tools that they try are cancelled. */
+  /** A console has disconnected: the tools it tries are cancelled. */
   left(subscriber: WatchSubscriber): void {
     for (const trial of this.#trials.values()) if (trial.subscriber === subscriber) trial.client.leave();
   }
@@ -146,7 +146,7 @@ export class WatchActions {
     });
   }
 
-  /** Those with a server of this name that clients use; without clients, the one that stands for them. */
+  /** The workspaces of clients that have a server of this name; without clients, the one that consoles use. */
   #workspacesWith(server: string): Workspace[] {
     const { main, all, shared } = this.#options.workspaces;
     const used = [...all].filter((each) => shared === undefined || each !== main);
@@ -181,7 +181,7 @@ export class WatchActions {
   }: Params<'resources.read'>): Promise<Actions['resources.read']['result']> {
     const source = this.#source(server);
     const client = new TrialClient({
-      // Nobody is asked anything while a resource is read.
+      // Reading a resource asks nobody anything.
       tell: (event) => {
         if (event.kind === 'request') client.answerRequest(event.request, { error: NOBODY_ASKED });
       },
@@ -207,8 +207,8 @@ export class WatchActions {
     const tell = (event: TrialEvent): void =>
       subscriber.link.send({ events: [{ type: 'trial', trial, event }] });
     const client = new TrialClient({ tell });
-    // A server asks only for what its clients could do when it started. While it runs, the other clients go on as if
-    // there were no further one: what the server says of its own accord must still reach them.
+    // A server requests only what its clients supported when it started. While it is running, the trial must not count
+    // as another client: what the server sends of its own accord must still reach the others.
     const joins = source.state.kind !== 'running';
     if (joins) gateway.join(client.session);
     const { call, done } = client.open('tools/call', { name: tool, arguments: args });

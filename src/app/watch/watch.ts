@@ -29,11 +29,11 @@ import { WatchActions } from './watch-actions.ts';
 
 /** Changes within this time are sent together, in milliseconds. */
 const COALESCE_MS = 100;
-/** Calls and lines that are sent together at most; of more, the oldest are left out. */
+/** How many calls and lines are sent together; if there are more, the oldest are left out. */
 const MOST_CALLS = 1000;
 const MOST_LINES = 1000;
 
-/** The connection to somebody who watches. */
+/** The connection to a console. */
 export interface WatchLink {
   send(value: FeedMessage): void;
   receive(take: (value: unknown) => void): void;
@@ -47,13 +47,13 @@ export interface GatewayWatchOptions {
   readonly volatile: boolean;
   readonly workspaces: Workspaces;
   readonly results: ConstructorParameters<typeof WatchActions>[0]['results'];
-  /** The place where calls and clients are heard. */
+  /** Reports calls and clients. */
   readonly watched: Watchers;
   readonly logTap: LogTap;
   readonly trust: TrustReview;
-  /** Where clients connect over HTTP; undefined where a host started it. */
+  /** Where clients connect over HTTP; undefined if a host started the gateway. */
   readonly url: () => string | undefined;
-  /** Reads the configuration again. */
+  /** Reloads the configuration. */
   readonly reload: () => Promise<void>;
 }
 
@@ -63,8 +63,8 @@ export interface WatchSubscriber {
 }
 
 /**
- * Tells consoles what happens in this gateway, and does what they ask for. It is loaded with the first of them; without
- * one, nothing is recorded.
+ * Reports to consoles what happens in this gateway, and carries out their actions. Loaded with the first console;
+ * without one, nothing is recorded.
  */
 export class GatewayWatch implements GatewayWatcher {
   readonly id = `${process.pid}-${Math.round(performance.timeOrigin).toString(36)}`;
@@ -75,12 +75,12 @@ export class GatewayWatch implements GatewayWatcher {
   #lastClient = 0;
   #calls: CallRecorder | undefined;
   #log: WatchedLog | undefined;
-  /** What was sent last, to send only what differs. */
+  /** The state that was sent last, to send only what has changed. */
   #servers: ReadonlyMap<string, ServerInfo> = new Map();
   #clients: ReadonlyMap<string, ClientInfo> = new Map();
   #gateway = '';
   readonly #changedCalls = new Set<string>();
-  /** Calls that were told to be running, so that their end must be told as well. */
+  /** Calls that consoles know to be running, so that their end must be reported too. */
   readonly #toldRunning = new Set<string>();
   #newLines: LogLine[] = [];
   #leftOut = { calls: 0, lines: 0 };
@@ -98,7 +98,7 @@ export class GatewayWatch implements GatewayWatcher {
     });
   }
 
-  /** Takes up somebody who watches. */
+  /** Adds a console. */
   add(link: WatchLink): void {
     const subscriber: WatchSubscriber = { link, topics: new Set() };
     const isFirst = this.#subscribers.size === 0;
@@ -123,7 +123,7 @@ export class GatewayWatch implements GatewayWatcher {
     this.#flushSoon();
   }
 
-  /** Servers as a console uses them: over stdio those of the host, over HTTP its own, as every client has there. */
+  /** The workspace that consoles use: over stdio that of the host, over HTTP one of their own, like every client. */
   workspace(): Workspace {
     const { workspaces } = this.#options;
     if (workspaces.shared === undefined) return workspaces.main;
@@ -172,7 +172,7 @@ export class GatewayWatch implements GatewayWatcher {
     }
   }
 
-  /** What is recorded already comes at once. */
+  /** What is already recorded is sent immediately. */
   #choose(subscriber: WatchSubscriber, topics: unknown): void {
     const wanted = new Set((Array.isArray(topics) ? topics : []).filter(isTopic));
     const before = subscriber.topics;
@@ -186,7 +186,7 @@ export class GatewayWatch implements GatewayWatcher {
     if (events.length > 0) subscriber.link.send({ events });
   }
 
-  /** Begins and ends recording. */
+  /** Starts and stops recording. */
   #watchTopics(): void {
     const wants = (topic: Topic): boolean => [...this.#subscribers].some(({ topics }) => topics.has(topic));
     if (!wants('calls')) {
@@ -260,7 +260,7 @@ export class GatewayWatch implements GatewayWatcher {
     }
   }
 
-  /** Compares everything with what was sent last. */
+  /** Compares the current state with what was sent last. */
   #look(): ConsoleEvent[] {
     const events: ConsoleEvent[] = [];
     const gateway = this.#gatewayInfo();

@@ -5,12 +5,12 @@ interface LaunchContext {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Whether a page can be shown to the person who typed the command. */
+/** Whether we can open a browser for the person who typed the command. */
 export function canShowPages(
   { cwd, env }: LaunchContext,
   platform: NodeJS.Platform = process.platform,
 ): boolean {
-  // The person sits at another machine, and so does their browser.
+  // The person and their browser are on another machine.
   if (env.SSH_CONNECTION) return false;
   if (platform === 'darwin' || platform === 'win32') return true;
   if (!env.DISPLAY && !env.WAYLAND_DISPLAY && !env.WSL_DISTRO_NAME && !env.BROWSER) return false;

@@ -22,7 +22,7 @@ test('a script is started by its interpreter, both by their full paths', () => {
   expect(ownLaunch({ script, node, launch, env: {} })).toEqual({ command: node, args: [script] });
 });
 
-// Windows lets only administrators make links.
+// On Windows, only administrators can create links.
 test.skipIf(process.platform === 'win32')(
   'the link of a global installation leads to the script, and the PATH to a name of the interpreter that lasts',
   () => {
@@ -59,7 +59,7 @@ test.skipIf(process.platform === 'win32')('what was fetched for one run is fetch
       command: join(root, 'bin/npx'),
       args: ['-y', 'mcp-switchboard'],
     });
-  // Through the link that npx makes, too.
+  // The same through the link that npx creates.
   fs.mkdirSync(join(root, 'links'));
   fs.symlinkSync(join(root, fetched[0]!), join(root, 'links/mcp-switchboard'));
   expect(ownLaunch({ ...beside, script: join(root, 'links/mcp-switchboard') }).command).toBe(

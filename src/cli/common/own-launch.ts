@@ -2,27 +2,28 @@ import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { findCommand } from '../../process/index.ts';
 
-/** How to start this very program from anywhere and without our PATH. */
+/** How to start this very program from any directory and without our PATH. */
 export interface OwnLaunch {
   readonly command: string;
   readonly args: readonly string[];
 }
 
 export interface CurrentProcess {
-  /** The script that runs now, as it was called. */
+  /** The running script, as it was called. */
   readonly script: string;
-  /** The interpreter that runs it. */
+  /** The Node that runs it. */
   readonly node: string;
-  /** The command by which npx starts the program, in words. */
+  /** The command with which npx starts the program, as words. */
   readonly launch: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Default this one. */
+  /** Default: this platform. */
   readonly platform?: NodeJS.Platform;
 }
 
 /**
- * The interpreter and the script, both absolute: a host with windows knows nothing of the PATH of a shell, and the script
- * alone needs it to find its interpreter. What npx has fetched for one run may be gone tomorrow; then it is npx itself.
+ * The paths of Node and the script, both absolute: a host with a graphical interface does not have the PATH of a shell,
+ * and the script alone needs that to find Node. What npx has downloaded for one run may be gone tomorrow; then the
+ * command is npx itself.
  */
 export function ownLaunch({
   script,
@@ -34,22 +35,22 @@ export function ownLaunch({
   const called = resolve(script);
   const real = realOf(called);
   if (isTemporaryInstall(called)) return npxLaunch(launch, node, env, platform);
-  // The link of a package manager, which needs not stay where it is, leads to the script; the script's own path is kept.
+  // A link of a package manager, which may move, is resolved; the path of the script itself is kept.
   return { command: stableNodePath(node, env, platform), args: [/\.[cm]?js$/.test(called) ? called : real] };
 }
 
-/** The same for an entry that others have, too: by a name that means the same on every machine. */
+/** The same for an entry that is shared with others: by a name that works on every machine. */
 export function sharedLaunch(launch: string): OwnLaunch {
   const [command = '', ...args] = launch.split(' ');
   return { command, args };
 }
 
-/** Whether a file, or what a link leads to, was fetched for one run. */
+/** Whether a file, or the target of a link, was downloaded for one run. */
 export function isTemporaryInstall(file: string): boolean {
   return FETCHED.test(file) || FETCHED.test(realOf(file));
 }
 
-/** Where npx, pnpm, yarn and bun put what they fetch for one run. */
+/** Where npx, pnpm, yarn and bun put packages that they download for one run. */
 const FETCHED = /[\\/](?:_npx|dlx(?:-[^\\/]*)?|bunx-[^\\/]*)[\\/]/;
 
 function npxLaunch(
@@ -63,14 +64,14 @@ function npxLaunch(
   const found = findCommand('npx', { cwd: '/', env, platform });
   const npx = existsSync(beside) ? beside : found.kind === 'found' ? found.file : 'npx';
   if (platform !== 'win32') return { command: npx, args };
-  // Windows starts no .cmd file without its shell, which would run what follows an `&` in a path.
+  // Windows starts a .cmd file only through a shell, which would run whatever follows an `&` in a path.
   const npxScript = join(dirname(npx), 'node_modules', 'npm', 'bin', 'npx-cli.js');
   return existsSync(npxScript)
     ? { command: stableNodePath(node, env, platform), args: [npxScript, ...args] }
     : { command: 'cmd', args: ['/c', npx, ...args] };
 }
 
-/** The same interpreter by a name that outlives its next version, where the PATH has one: Homebrew's own does not. */
+/** A path to the same Node that survives its next update, if the PATH has one: Homebrew's own path does not. */
 export function stableNodePath(node: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   const name = platform === 'win32' ? 'node.exe' : 'node';
   const candidates = (env.PATH ?? '')
@@ -80,12 +81,12 @@ export function stableNodePath(node: string, env: NodeJS.ProcessEnv, platform: N
   return candidates.find((candidate) => existsSync(candidate) && realOf(candidate) === realOf(node)) ?? node;
 }
 
-/** Whether a directory, or a file in it, is on the PATH of one shell or one run only. */
+/** Whether a directory or file belongs to a PATH entry of one shell or one run only. */
 export function isTemporaryPath(path: string): boolean {
   return /fnm_multishells/.test(path) || ADDED_BY_NPM.test(path);
 }
 
-/** The same environment with the PATH as it was before npx or `npm run` put directories in front of it. */
+/** The same environment with the PATH as it was before npx or `npm run` prepended directories. */
 export function withoutNpx(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const directories = (env.PATH ?? '').split(delimiter).filter((directory) => !ADDED_BY_NPM.test(directory));
   return { ...env, PATH: directories.join(delimiter) };
@@ -93,7 +94,7 @@ export function withoutNpx(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 const ADDED_BY_NPM = /node_modules|[\\/]_npx[\\/]/;
 
-/** The file that a link leads to; the path itself where there is none. */
+/** The target of a link; the path itself if it is not one. */
 export function realOf(path: string): string {
   try {
     return realpathSync.native(path);

@@ -6,28 +6,31 @@ import { didYouMean } from '../../shared/nearest.ts';
 export interface Flag {
   readonly name: string;
   readonly short?: string;
-  /** Placeholder of the value in the help, for example `PATH`; without it the flag takes none. Completion reads it too. */
+  /**
+   * Placeholder of the value in the help, for example `PATH`; without it, the flag takes no value. Completion reads it
+   * too.
+   */
   readonly value?: string;
-  /** Whether the value may be left out; it is empty then. Default false. */
+  /** Whether the value is optional; if omitted, it is empty. Default false. */
   readonly optional?: boolean;
-  /** Whether it is about clients that connect, which not every program serves. Default false. */
+  /** Whether it is about serving clients over HTTP, which not every program does. Default false. */
   readonly forHttp?: boolean;
-  /** Whether it chooses between the user's file and the project's, which only `switchboard` has. Default false. */
+  /** Whether it chooses between the user file and the project file, which only `switchboard` has. Default false. */
   readonly forLayers?: boolean;
-  /** Whether it may be given several times, each with a value of its own. Default false: a second one is refused. */
+  /** Whether it may be given several times, each time with a value. Default false: a second one is refused. */
   readonly many?: boolean;
   /** Whether the help leaves it out. Default false. */
   readonly hidden?: boolean;
-  /** The command that it stands for, where it needs none. Default: it is no command. */
+  /** The command that it runs by itself, if any. */
   readonly runs?: string;
-  /** What it does, as part of a sentence. The placeholders of the program's texts are replaced. */
+  /** What it does, as part of a sentence. Placeholders are replaced. */
   readonly summary: string;
 }
 
 export interface ParsedArguments {
-  /** The value of each flag that was given; empty for one that takes none. */
+  /** The value of each given flag; empty for one that takes none. */
   readonly flags: ReadonlyMap<string, string>;
-  /** All the values of each flag that may be given several times, in their order. */
+  /** All values of each flag that may be given several times, in order. */
   readonly lists: ReadonlyMap<string, readonly string[]>;
   readonly words: readonly string[];
 }
@@ -40,18 +43,18 @@ export type ArgumentToken =
   | {
       readonly kind: 'flag';
       readonly at: number;
-      /** As it was typed, without a value: that may be a secret. */
+      /** As typed, without the value, which may be a secret. */
       readonly typed: string;
-      /** Undefined where it is not known. */
+      /** Undefined if it is unknown. */
       readonly flag: Flag | undefined;
       readonly value: string | undefined;
       /** Whether the value is part of the same word. */
       readonly attached: boolean;
     };
 
-/** Takes a command line apart, right or wrong. `-n20` and `-n=20` are `-n 20`. */
+/** Splits a command line into tokens, valid or not. `-n20` and `-n=20` mean `-n 20`. */
 export function tokenize(argv: readonly string[], known: readonly Flag[]): readonly ArgumentToken[] {
-  // As hosts start us. Node loads its parser with the first use.
+  // Hosts start us without arguments. Node loads its parser on first use.
   if (argv.length === 0) return [];
   const options: ParseArgsConfig['options'] = {};
   for (const { name, short, value, optional } of known)
@@ -65,7 +68,7 @@ export function tokenize(argv: readonly string[], known: readonly Flag[]): reado
     const last = found.at(-1);
     if (token.kind === 'option-terminator') found.push({ kind: 'end', at: token.index });
     else if (token.kind === 'option') {
-      // `-xyz` is one flag that nobody knows, not three.
+      // `-xyz` is one unknown flag, not three.
       if (last?.at !== token.index) found.push(flagToken(token, argv[token.index] ?? token.rawName, known));
     } else if (last?.kind === 'flag' && takesNext(last, token))
       found[found.length - 1] = { ...last, value: token.value };
@@ -106,16 +109,15 @@ function takesNext(
   );
 }
 
-/** The position of the first word that is neither a flag nor the value of one; behind the end where there is none. */
+/** The position of the first word that is neither a flag nor a flag's value; after the end if there is none. */
 export function firstWordAt(argv: readonly string[], known: readonly Flag[]): number {
   return tokenize(argv, known).find(({ kind }) => kind === 'word')?.at ?? argv.length;
 }
 
 /**
- * Separates flags from words. Everything after `--` is a word. Throws USAGE for an unknown or repeated flag.
- *
- * If the last words are the command line of another program, `commandAt` says how many words precede it. Anything that looks
- * like a flag in there is refused, unless `--` directly precedes it: it would be ambiguous whose flag it is.
+ * Separates flags from words. Everything after `--` is a word. Throws USAGE for an unknown or repeated flag. If the
+ * last words are the command line of another program, `commandAt` says how many words precede it. Anything in it that
+ * looks like a flag is refused unless `--` comes directly before it, because it would be ambiguous whose flag it is.
  */
 export function parseArguments(
   argv: readonly string[],
@@ -155,18 +157,18 @@ function valueOf({ value, attached }: FlagToken, flag: Flag): string {
     return '';
   }
   if (value === undefined && flag.optional === true) return '';
-  // A flag where the value should be is a value that was forgotten.
+  // A flag in place of the value means that the value was forgotten.
   if (value === undefined || value === '' || (!attached && value.startsWith('--')))
     throw usage(`--${flag.name} needs a value.`, `Write --${flag.name} ${flag.value}.`);
   return value;
 }
 
-/** A mistake in what was typed; it ends with exit code 2. */
+/** A usage error; it ends with exit code 2. */
 export function usage(message: string, hint?: string): SwitchboardError {
   return new SwitchboardError('USAGE', message, { hint });
 }
 
-/** Throws USAGE where both flags of a pair are given. */
+/** Throws USAGE if both flags of a pair are given. */
 export function refuseContradictions(
   { flags }: ParsedArguments,
   pairs: readonly (readonly [one: string, other: string])[],
@@ -176,7 +178,7 @@ export function refuseContradictions(
     throw usage(`--${both[0]} and --${both[1]} cannot be combined.`, 'Remove one of them.');
 }
 
-/** It is unclear which of the two was meant. */
+/** Only one value can be meant. */
 export function repeatedFlag(flag: string): SwitchboardError {
   return usage(`--${flag} is given twice.`, 'Remove one of them.');
 }

@@ -1,7 +1,10 @@
 import type { Flag, ParsedArguments } from './arguments.ts';
 import type { Style } from './style.ts';
 
-/** A command as lists, help and completion see it; the rest is loaded when it is called. `C` is what it runs with. */
+/**
+ * A command as lists, help and completion see it; its code is loaded when it is called. `C` is the context it runs
+ * with.
+ */
 export interface CommandEntry<C> {
   readonly name: string;
   /** The words it takes, for example `<branch> [service…]`; completion reads them too. */
@@ -9,19 +12,19 @@ export interface CommandEntry<C> {
   readonly summary: string;
   /** Whether help and completion leave it out. Default false. */
   readonly hidden?: boolean;
-  /** Further commands under a second word; their names have both. Default none. */
+  /** Subcommands; their names consist of both words. Default none. */
   readonly parts?: readonly CommandEntry<C>[];
   readonly load: () => Promise<Command<C>>;
 }
 
 /**
- * One thing a program can be asked to do. It returns its result; the caller prints it. In the texts of the help, `$0` is
- * replaced by the program's name.
+ * Something a program can do. It returns its result; the caller prints it. In help texts, `$0` is replaced by the
+ * program's name.
  */
 export interface Command<C> {
-  /** The words it takes, where its own help has more to say than the list. Default: as in the list. */
+  /** The words it takes, if its own help says more than the list. Default: as in the list. */
   readonly words?: string;
-  /** The same for what it does. */
+  /** The same for its summary. */
   readonly summary?: string;
   /** What to know before using it: paragraphs, and lists of terms with their meanings. */
   readonly about: readonly (string | readonly HelpRow[])[];
@@ -29,11 +32,11 @@ export interface Command<C> {
   readonly flags: readonly Flag[];
   /** If its last words are the command line of another program: how many words precede it. Default: they are not. */
   readonly commandAt?: number;
-  /** Other ways to write its arguments, in its own words. Default: there are none. */
+  /** Rewrites alternative ways to write its arguments. Default: there are none. */
   readonly spellOut?: (argv: readonly string[]) => readonly string[];
-  /** What to type, and what that does. */
+  /** What to type, and what it does. */
   readonly examples: readonly HelpRow[];
-  /** The exit codes that mean something special here, beside those all commands share. */
+  /** Exit codes with a special meaning here, besides those that all commands share. */
   readonly exits?: readonly (readonly [code: number, meaning: string])[];
   run(given: ParsedArguments, context: C): Promise<CommandOutcome>;
 }
@@ -45,10 +48,10 @@ export interface CommandOutcome {
   readonly exitCode?: number;
   /** What `--json` prints. */
   readonly data: unknown;
-  /** What a person reads. Everything in it that comes from outside is safe to print. */
+  /** The output for people. Everything that comes from outside must be printable already. */
   text(style: Style): string;
-  /** For stderr, whatever goes to stdout. */
+  /** Goes to stderr, whatever goes to stdout. */
   readonly remark?: string | undefined;
-  /** For stderr, unless `--json` says the same on stdout. */
+  /** Goes to stderr, unless `--json` says the same on stdout. */
   readonly complaint?: string | undefined;
 }

@@ -3,8 +3,8 @@ import { unifiedDiff } from '../../shared/unified-diff.ts';
 import type { Style } from './style.ts';
 
 /**
- * What changes from one text to another, in the manner of `diff -u`. Empty where nothing does; `before` is undefined
- * where the file is new.
+ * The changes from one text to another, in the format of `diff -u`. Empty if nothing changes; `before` is undefined if
+ * the file is new.
  */
 export function diff(file: string, before: string | undefined, after: string, style: Style): string {
   const name = printableLine(file);

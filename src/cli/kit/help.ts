@@ -6,11 +6,11 @@ export interface CommandHelpOptions {
   readonly commonFlags: readonly Flag[];
   /** Replaces the placeholders in a text. Default: only `$0`. */
   readonly expand?: (text: string) => string;
-  /** Replaces those of an example. Default: as in any text. */
+  /** Replaces the placeholders in an example. Default: as in any text. */
   readonly expandExample?: (line: string) => string;
-  /** Whether the program has a flag of its commands. Default: it has all of them. */
+  /** Whether the program supports a flag of its commands. Default: it supports all. */
   readonly hasFlag?: (flag: Flag) => boolean;
-  /** The exit codes that all commands share. Default: the help of the program names them. */
+  /** The exit codes that all commands share. Default: they are in the help of the program. */
   readonly exits?: readonly (readonly [code: number, meaning: string])[];
 }
 
@@ -53,24 +53,24 @@ export function commandHelp(
   return expand(lines.join('\n'));
 }
 
-/** Exit codes in their order; of two meanings of one, the last counts. */
+/** Exit codes in order; if one has two meanings, the last one counts. */
 export function exitRows(exits: readonly (readonly [code: number, meaning: string])[]): HelpRow[] {
   return [...new Map(exits)].sort(([a], [b]) => a - b).map(([code, meaning]) => [String(code), meaning]);
 }
 
-/** Two columns, the first as wide as it has to be. */
+/** Two columns, the first as wide as necessary. */
 export function columns(rows: readonly HelpRow[], indent = '  '): string[] {
   const widest = Math.max(...rows.map(([left]) => left.length));
-  // A meaning may go on in further lines.
+  // A meaning may have several lines.
   const below = `\n${indent}${' '.repeat(widest)}  `;
   return rows.map(([left, right]) =>
     `${indent}${left.padEnd(widest)}  ${right.replaceAll('\n', below)}`.trimEnd(),
   );
 }
 
-/** A paragraph in lines of at most so many characters. */
+/** Wraps a paragraph into lines of at most `limit` characters. */
 export function wrapText(text: string, limit: number): string[] {
-  // What has lines of its own is a table.
+  // A text with line breaks is a table.
   if (text.includes('\n')) return text.split('\n');
   const lines: string[] = [];
   let line = '';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLiveBlock } from './live-block.ts';
 
-/** A terminal that does what it is told, as far as a block needs it; lines break where it ends. */
+/** A terminal with the control sequences that a block needs; lines wrap at its width. */
 function createScreen(columns: number, rows: number) {
   let lines: string[] = [''];
   let at = 0;
@@ -20,7 +20,7 @@ function createScreen(columns: number, rows: number) {
         else lines[at] = `${lines[at] ?? ''}${token}`;
       }
     },
-    /** What a terminal does to lines that have become too long for it. */
+    /** Wraps lines that have become too long, as a terminal does. */
     narrow(to: number) {
       this.stream.columns = to;
       lines = lines.flatMap((line) => line.match(new RegExp(`.{1,${to}}`, 'g')) ?? ['']);

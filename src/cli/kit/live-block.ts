@@ -7,7 +7,7 @@ import { visible } from './visible.ts';
 /** Lines at the bottom of a terminal that are redrawn in place. */
 export interface LiveBlock {
   draw(lines: readonly string[]): void;
-  /** Removes the block; further output starts where it was. */
+  /** Removes the block; further output starts where it began. */
   clear(): void;
 }
 
@@ -17,7 +17,7 @@ export function createLiveBlock(
 ): LiveBlock {
   let shown: readonly string[] = [];
   const columns = (): number => Math.max(stream.columns || 80, 10);
-  /** Moves back to where the block begins. A terminal that was made narrower has wrapped our lines. */
+  /** Moves back to the start of the block. A terminal that was made narrower has wrapped our lines. */
   const back = (): string => {
     if (shown.length === 0) return '';
     const rows = shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(width(line) / columns())), 0);
@@ -25,7 +25,7 @@ export function createLiveBlock(
   };
   return {
     draw(lines) {
-      // One line more than the terminal has would scroll the first one out of reach.
+      // One line more than the terminal has would scroll the first one out of view.
       const most = Math.max((stream.rows || 24) - 1, 2);
       const kept =
         lines.length <= most
@@ -42,15 +42,15 @@ export function createLiveBlock(
   };
 }
 
-/** One line at the bottom of a terminal that says what is going on. Elsewhere it shows nothing. */
+/** One line at the bottom of a terminal that shows the current activity. Shows nothing if stderr is not a terminal. */
 export interface StatusLine {
   readonly visible: boolean;
   show(text: string): void;
-  /** Before anything else is written, and at the end. */
+  /** Call this before anything else is written, and at the end. */
   clear(): void;
 }
 
-/** Faster changes nobody can read, in milliseconds. */
+/** Nobody can read faster changes. In milliseconds. */
 const PAUSE = 50;
 
 export function createStatusLine(): StatusLine {

@@ -13,9 +13,9 @@ import { visible } from './visible.ts';
 
 const STDOUT = 1;
 
-/** How a program prints what it found, and what went wrong. */
+/** How a program prints results and errors. */
 export interface OutputFormat {
-  /** The value that `--json` prints for the data of an outcome. Default: the same. */
+  /** The value that `--json` prints for an outcome's data. Default: the data itself. */
   readonly dataOf?: (data: unknown) => unknown;
   /** The same for anything that was thrown. */
   readonly failureData: (error: unknown) => object;
@@ -35,7 +35,10 @@ export function standardFormat(program: string): OutputFormat {
   };
 }
 
-/** The one place that writes to stdout: the outcome of a command, for a person or as JSON. A person sees every character. */
+/**
+ * The only function that writes to stdout: prints the outcome of a command, for a person or as JSON. A person sees
+ * every character.
+ */
 export async function writeOutcome(
   outcome: CommandOutcome,
   json: boolean,
@@ -49,7 +52,7 @@ export async function writeOutcome(
   if (text !== '') await write(text);
 }
 
-/** Says what went wrong, and returns the exit code. Where JSON was asked for, an error goes to stdout instead. */
+/** Prints an error and returns the exit code. With `--json`, the error goes to stdout. */
 export async function writeFailure(error: unknown, json: boolean, format: OutputFormat): Promise<number> {
   const exitCode = format.exitCodeOf(error);
   if (json) await writeOutcome({ data: format.failureData(error), text: () => '' }, json, format);
@@ -57,7 +60,7 @@ export async function writeFailure(error: unknown, json: boolean, format: Output
   return exitCode;
 }
 
-/** For stderr: `program: what is wrong`, and the next step on a line of its own. */
+/** For stderr: `program: what is wrong`, and the next step on a separate line. */
 export function describeFailure(thrown: unknown, program: string): string {
   const error = explained(thrown);
   if (!(error instanceof SwitchboardError)) {
@@ -86,22 +89,22 @@ function failureDataOf(thrown: unknown): FailureData {
 }
 
 /**
- * Resolves when it is written, or when the reader is gone: `switchboard tools | head` is a quiet end. Where stdout takes
- * it at once, no stream is made for it; that takes a millisecond.
+ * Resolves when the text is written, or when the reader has gone: `switchboard tools | head` is not an error. If stdout
+ * accepts it immediately, no stream is created, which would take a millisecond.
  */
 function write(text: string): Promise<void> {
   const bytes = Buffer.from(text);
-  // A console of Windows would take the bytes for its own code page; its stream gives it characters.
+  // A Windows console would interpret the bytes in its own code page; the stream passes it characters.
   const rest = isatty(STDOUT) ? bytes : writeNow(bytes);
   return rest.length === 0 ? Promise.resolve() : writeLater(rest);
 }
 
-/** Writes as much as is taken at once; returns what is not. Whatever is wrong shows when that is written. */
+/** Writes as much as possible immediately and returns the rest. Writing the rest will report any error. */
 function writeNow(bytes: Buffer): Buffer {
   try {
     while (bytes.length > 0) bytes = bytes.subarray(writeSync(STDOUT, bytes));
   } catch {
-    // Nobody reads any more, or not as fast.
+    // The reader has gone, or is too slow.
   }
   return bytes;
 }
@@ -122,7 +125,7 @@ function writeLater(bytes: Buffer): Promise<void> {
   });
 }
 
-/** JSON in which what could move a cursor or hide text is escaped; the values stay the same. */
+/** JSON with everything escaped that could move a cursor or hide text; the values stay the same. */
 function safeJson(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(
     UNSAFE,
@@ -130,5 +133,5 @@ function safeJson(value: unknown): string {
   );
 }
 
-// JSON escapes the C0 controls itself. Of the tag block each half is escaped.
+// JSON escapes the C0 controls itself. Characters of the tag block are escaped as two halves.
 const UNSAFE = /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\udb40[\udc00-\udc7f]/g;

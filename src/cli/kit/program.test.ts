@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CommandOutcome } from './command.ts';
 import { runCommandLine } from './program.ts';
 
-/** Runs a program whose one command ends like this; returns what happened, in order. */
+/** Runs a program whose only command ends like this; returns what happened, in order. */
 async function eventsOf(end: (events: string[]) => Promise<CommandOutcome>): Promise<string[]> {
   const events: string[] = [];
   const command = { about: [], flags: [], examples: [], run: () => end(events) };

@@ -12,27 +12,27 @@ import type { Command, CommandEntry } from './command.ts';
 import { writeFailure, writeOutcome, type OutputFormat } from './output.ts';
 import { SIGNAL_EXIT, type StopSignal } from './signals.ts';
 
-/** A program with commands; its help, its completion and what it refuses come from this description. */
+/** A program with commands; help, completion and usage errors come from this description. */
 export interface Program<C> {
   readonly name: string;
   readonly commands: readonly CommandEntry<C>[];
-  /** Flags that need no command. */
+  /** Flags that work without a command. */
   readonly topFlags: readonly Flag[];
   /** Flags that every command takes, before or after its name. */
   readonly commonFlags: readonly Flag[];
   readonly version: { readonly data: object; readonly text: string };
-  /** The help of the program as a whole. */
+  /** The help of the whole program. */
   overview(): Promise<string>;
   help(entry: CommandEntry<C>, command: Command<C>): Promise<string>;
   /** A command that can be shown in examples, and one that prints JSON. */
   readonly examples: { readonly help: string; readonly json: string };
-  /** What else to say where a command is not known. Default nothing. */
+  /** What to add when a command is unknown. Default nothing. */
   readonly hint?: string | undefined;
-  /** What it does where no command is asked for. Default: it shows its help. */
+  /** What to run without a command. Default: shows the help. */
   readonly alone?: () => Promise<Pick<Command<C>, 'run'>>;
-  /** Throws USAGE where flags before the command cannot be combined with it. Default: it never does. */
+  /** Throws USAGE if flags before the command cannot be combined with it. Default: never. */
   checkTop?(top: ParsedArguments, command: string | undefined): void;
-  /** Throws USAGE where a command cannot be run like this. Default: it never does. */
+  /** Throws USAGE if a command cannot be run like this. Default: never. */
   check?(entry: CommandEntry<C>, given: ParsedArguments): void;
   readonly output: OutputFormat;
   open(given: ParsedArguments, json: boolean): CommandRun<C>;
@@ -43,15 +43,15 @@ export interface CommandRun<C> {
   readonly context: C;
   /** Resolves when a signal ends the command. Default: signals end the program. */
   readonly stopped?: Promise<StopSignal>;
-  /** Called once the result is known, or will not be. Default: nothing is to be done. */
+  /** Called once the result is known, or cannot be. Default: does nothing. */
   readonly settled?: () => void;
-  /** Ends what the command has started. Default: nothing. */
+  /** Ends what the command has started. Default: does nothing. */
   close?(): Promise<void>;
 }
 
 /** Runs the command that the arguments name, prints its outcome, and leaves nothing behind. Returns the exit code. */
 export async function runCommandLine<C>(argv: readonly string[], program: Program<C>): Promise<number> {
-  // Known before the rest is understood: even a usage error is printed as JSON then.
+  // Determined first, so that even a usage error is printed as JSON.
   const json = asksForJson(argv);
   let run: CommandRun<C> | undefined;
   try {
@@ -59,10 +59,10 @@ export async function runCommandLine<C>(argv: readonly string[], program: Progra
     run = program.open(given, json);
     const stopped = run.stopped ?? new Promise<never>(() => undefined);
     const running = command.run(given, run.context);
-    running.catch(() => undefined); // Once stopped, nothing waits for it.
+    running.catch(() => undefined); // After a signal, nothing waits for the command.
     const outcome = await Promise.race([running, stopped]).finally(run.settled);
     if (typeof outcome === 'string') return SIGNAL_EXIT[outcome];
-    // A slow reader must not keep what the command has started waiting.
+    // What the command has started ends even while a slow reader reads.
     const ended = run.close?.();
     const signal = await Promise.race([writeOutcome(outcome, json, program.output), stopped]);
     await ended;
@@ -74,7 +74,7 @@ export async function runCommandLine<C>(argv: readonly string[], program: Progra
   }
 }
 
-/** Words after `--` are meant for another program. */
+/** Words after `--` are for another program. */
 function asksForJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end === -1 ? argv.length : end).includes('--json');
@@ -85,7 +85,7 @@ interface Resolved<C> {
   readonly given: ParsedArguments;
 }
 
-/** The command that the arguments name, and what it is given. */
+/** The command that the arguments name, and its own arguments. */
 export async function resolveCommand<C>(argv: readonly string[], program: Program<C>): Promise<Resolved<C>> {
   const at = firstWordAt(argv, program.topFlags);
   const top = parseArguments(argv.slice(0, at), program.topFlags);
@@ -138,7 +138,7 @@ async function withCommand<C>(
   return { command, given };
 }
 
-/** The subcommand named by the next word, with all other words; the command itself if there is none. */
+/** The subcommand that the next word names, with all other words; the command itself if there is none. */
 async function partOf<C>(
   entry: CommandEntry<C>,
   words: readonly string[],
@@ -166,7 +166,7 @@ function helpAnswer<C>(given: ParsedArguments, help: string): Resolved<C> {
   return answer(given, { data: { help }, text: help });
 }
 
-/** A command whose answer is known already. */
+/** A command whose answer is already known. */
 function answer<C>(given: ParsedArguments, { data, text }: Program<C>['version']): Resolved<C> {
   return { command: { run: () => Promise.resolve({ data, text: () => text }) }, given };
 }

@@ -7,15 +7,15 @@ import { usage } from './arguments.ts';
 export interface Choice<T> {
   readonly value: T;
   readonly label: string;
-  /** Shown behind it. */
+  /** Shown after the label. */
   readonly hint?: string;
 }
 
 /** Asks a person at a terminal. Each question throws `Cancelled` on Ctrl-C or Escape. */
 export interface Prompter {
-  /** Any number of a list, none included. */
+  /** Any number of choices, including none. */
   many<T>(question: string, choices: readonly Choice<T>[], chosen: readonly T[]): Promise<T[]>;
-  /** One of a list. */
+  /** One of the choices. */
   one<T>(question: string, choices: readonly Choice<T>[]): Promise<T>;
   confirm(question: string): Promise<boolean>;
 }
@@ -30,15 +30,15 @@ export async function createPrompter(signal: AbortSignal): Promise<Prompter> {
       'Update Node, or use --yes and flags (see --help).',
     );
   const { confirm, isCancel, multiselect, select } = await import('./prompts.ts');
-  // Some terminals say so late how wide they are.
+  // Some terminals report their width late.
   if (!process.stderr.columns) Object.assign(process.stderr, { columns: 80, rows: 24 });
-  // stdout is for the result.
+  // stdout is reserved for the result.
   const common = { input: process.stdin, output: process.stderr, signal };
   const answered = <T>(answer: T): Exclude<T, symbol> => {
     if (isCancel(answer)) throw new Cancelled();
     return answer as Exclude<T, symbol>;
   };
-  // By their position: values need not be simple.
+  // Identified by position, because values may be objects.
   const options = (choices: readonly Choice<unknown>[]) =>
     choices.map(({ label, hint }, value) => ({
       value,
@@ -77,9 +77,9 @@ export interface ConfirmOptions {
   readonly signal: AbortSignal;
 }
 
-/** Asks a question that is answered with yes or no; anything but a yes is a no, and so is the end of the input. */
+/** Asks a yes-or-no question; anything but a yes is a no, and so is the end of the input. */
 export async function confirm(question: string, { input, output, signal }: ConfirmOptions): Promise<boolean> {
-  // As a line, not key by key: so Ctrl-C still ends the program.
+  // Read as a line, not key by key, so that Ctrl-C still ends the program.
   const reader = createInterface({ input, output, terminal: false });
   try {
     return await new Promise<boolean>((resolve) => {

@@ -9,11 +9,11 @@ interface HiddenOptions {
   readonly signal: AbortSignal;
 }
 
-/** Terminals mark what is pasted, so that a line break in it is not taken for Enter. */
+/** Terminals mark pasted text, so that a line break in it is not taken for Enter. */
 const PASTE_ON = '\x1b[?2004h';
 const PASTE_OFF = '\x1b[?2004l';
 
-/** Asks a person at a terminal for a text that is not shown. What is pasted may have several lines. */
+/** Asks a person at a terminal for a text without showing it. Pasted text may have several lines. */
 export function readHidden(question: string, { input, output, signal }: HiddenOptions): Promise<string> {
   const decoder = new StringDecoder('utf8');
   let typed = '';

@@ -3,7 +3,7 @@ import type { Logger } from '../../shared/log.ts';
 
 export type StopSignal = keyof typeof SIGNAL_EXIT;
 
-/** As shells count them: 128 and the number of the signal. SIGBREAK is Ctrl-Break, which only Windows has. */
+/** As shells report them: 128 plus the number of the signal. SIGBREAK is Ctrl-Break, which only Windows has. */
 export const SIGNAL_EXIT = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143, SIGBREAK: 149 } as const;
 
 export function isStopSignal(why: string): why is StopSignal {
@@ -11,16 +11,16 @@ export function isStopSignal(why: string): why is StopSignal {
 }
 
 /**
- * How long the program may still run after a signal, in milliseconds. On Windows, SIGHUP is a console window that was
- * closed, and the system ends us about five seconds later.
+ * How long the program may continue after a signal, in milliseconds. On Windows, SIGHUP means that the console window
+ * was closed, and the system ends us about five seconds later.
  */
 export function timeLeftAfter(why: string, platform: NodeJS.Platform = process.platform): number {
   return platform === 'win32' && why === 'SIGHUP' ? 2000 : Infinity;
 }
 
 /**
- * Resolves at the first signal; the second one, or a bug, ends everything at once. Where `hangup` is given, SIGHUP means
- * that instead, except on Windows.
+ * Resolves at the first signal; a second one, or a bug, ends everything immediately. With `hangup`, SIGHUP calls that
+ * instead, except on Windows.
  */
 export function onStop(
   killNow: () => void,

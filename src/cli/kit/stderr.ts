@@ -1,18 +1,18 @@
 import { visible } from './visible.ts';
 
-/** Beyond this, in bytes, a reader of our stderr is not reading, and what comes is lost instead of kept. */
+/** Beyond this many unread bytes, the reader of our stderr is not reading, and further output is dropped. */
 const UNREAD_LIMIT = 1024 * 1024;
 
 let stream: typeof process.stderr | undefined;
 
-/** Writes a text for a person to stderr, with every character of it visible. */
+/** Writes a text to stderr with every character made visible. */
 export function writeStderr(text: string): void {
   drawOnStderr(visible(text));
 }
 
 /**
- * Writes what moves the cursor, too; its texts must be visible already. Never throws, never grows: the program that started
- * us may have closed stderr, or never reads it.
+ * Also writes control sequences, so texts must have been made visible before. Never throws, and never buffers without
+ * limit: the program that started us may have closed stderr, or never reads it.
  */
 export function drawOnStderr(text: string): void {
   const stderr = open();
@@ -20,8 +20,8 @@ export function drawOnStderr(text: string): void {
 }
 
 /**
- * Writes a line of the log to stderr: with the time in front, because nobody may look at it before tomorrow, unless it is
- * a terminal and `always` is not set.
+ * Writes a log line to stderr. Adds the time, since nobody may look at it before tomorrow, except on a terminal without
+ * `always`.
  */
 export function writeLogLine(line: string, always: boolean): void {
   writeStderr(always || !open().isTTY ? `${new Date().toISOString()} ${line}` : line);

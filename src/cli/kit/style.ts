@@ -1,13 +1,13 @@
 import type { WriteStream } from 'node:tty';
 
-/** Ways to make text stand out; none of them does anything where that is not wanted. */
+/** Ways to make text stand out; they do nothing if styling is off. */
 export interface Style {
   readonly bold: Paint;
   readonly dim: Paint;
   readonly good: Paint;
   readonly bad: Paint;
   readonly caution: Paint;
-  /** How many columns there are for text; Infinity where it is no terminal. */
+  /** The width of the terminal in columns; Infinity if it is not a terminal. */
   readonly columns: number;
 }
 
@@ -15,7 +15,7 @@ type Paint = (text: string) => string;
 
 const asItIs: Paint = (text) => text;
 
-/** No colours anywhere. */
+/** Without colors. */
 export const plainStyle: Style = {
   bold: asItIs,
   dim: asItIs,
@@ -25,7 +25,7 @@ export const plainStyle: Style = {
   columns: Infinity,
 };
 
-/** Colours on a terminal whose user did not decline them (NO_COLOR), plain text everywhere else. */
+/** Colors on a terminal whose user did not decline them (NO_COLOR), plain text everywhere else. */
 export function createStyle(
   stream: Pick<WriteStream, 'isTTY'> & { readonly columns?: number },
   env: NodeJS.ProcessEnv,
@@ -41,7 +41,7 @@ export function createStyle(
     good: paint(32, 39),
     bad: paint(31, 39),
     caution: paint(33, 39),
-    // Some terminals say 0.
+    // Some terminals report 0.
     columns: (stream.isTTY && stream.columns) || Infinity,
   };
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createStyle } from './style.ts';
 import { ruledTable, table, truncateLine, width } from './table.ts';
 
-test('what is too wide for a terminal is cut where it is widest, and whole elsewhere', () => {
+test('a table that is too wide for a terminal is cut in its widest columns', () => {
   const columns = ['NAME', 'COMMAND', 'FILE'];
   const rows = [
     ['a', 'npx -y @modelcontextprotocol/server-everything 日本', 'switchboard.config.json'],
@@ -16,7 +16,7 @@ test('what is too wide for a terminal is cut where it is widest, and whole elsew
     '',
   ]);
   expect(table(columns, rows)).toContain('server-everything 日本  switchboard.config.json\n');
-  // On a terminal that is too narrow for anything, a line may still break.
+  // On a terminal that is too narrow for anything, lines may wrap.
   expect(table(columns, rows, undefined, 5)).toContain('a     npx -y …  switchb…\n');
 });
 

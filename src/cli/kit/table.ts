@@ -1,14 +1,17 @@
 import { COLOR } from './visible.ts';
 
-/** A title, or one above a column that is aligned to the right. */
+/** A title, or a title with right alignment. */
 export type Column = string | { readonly title: string; readonly align: 'right' };
 
-/** A title above a column that is aligned to the right. */
+/** A right-aligned column. */
 export function right(title: string): Column {
   return { title, align: 'right' };
 }
 
-/** Rows under their titles, in aligned columns. Where they do not fit into `limit`, the widest columns are cut, with `…`. */
+/**
+ * Rows under their titles, in aligned columns. If they do not fit into `limit`, the widest columns are truncated with
+ * `…`.
+ */
 export function table(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -42,10 +45,10 @@ export function ruledTable(
 }
 
 const GAP = '  ';
-/** A column is not made narrower than this. */
+/** The minimum width of a truncated column. */
 const NARROWEST = 8;
 
-/** The widths, the widest of them reduced until all together fit, as far as that makes sense. */
+/** The widths, with the widest reduced until all fit together, as far as that makes sense. */
 function fitted(widths: readonly number[], limit: number): readonly number[] {
   const fit = [...widths];
   for (let excess = fit.reduce((sum, each) => sum + each, 0) - limit; excess > 0; excess--) {
@@ -75,13 +78,13 @@ export function truncateLine(text: string, columns: number): string {
   return shown;
 }
 
-/** At the left of a field of so many columns, or at the right. */
+/** Pads a text to this many columns, aligned to the left or right. */
 export function pad(text: string, columns: number, right = false): string {
   const blanks = ' '.repeat(Math.max(0, columns - width(text)));
   return right ? blanks + text : text + blanks;
 }
 
-/** How many columns of a terminal a text takes, near enough: East Asian signs and emoji take two, color codes none. */
+/** Approximately how many terminal columns a text takes: East Asian characters and emoji take two, color codes none. */
 export function width(text: string): number {
   let columns = 0;
   for (const char of text.replace(COLORS, '')) {

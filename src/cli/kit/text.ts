@@ -2,12 +2,12 @@ import { isAbsolute, join, relative } from 'node:path';
 import { printableLine } from '../../shared/printable.ts';
 import { homeDirectory } from '../../shared/paths.ts';
 
-/** Texts that are safe to print, each on a line of its own. */
+/** Printable texts, each on a separate line. */
 export function asLines(texts: readonly string[]): string {
   return texts.map((text) => `${text}\n`).join('');
 }
 
-/** The same for texts that come from outside. */
+/** The same for texts from outside, which are made printable. */
 export function printedLines(texts: readonly string[]): string {
   return asLines(texts.map(printableLine));
 }
@@ -27,7 +27,7 @@ export function secondsText(ms: number): string {
   return ms < 9950 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
 }
 
-/** A file as a person reads it: from where they are, from their home, or as it is, whichever is shortest. */
+/** The shortest way to write a path: relative to the working directory, relative to the home directory, or absolute. */
 export function shortPath(file: string, cwd: string, home: string = homeDirectory()): string {
   const inHome = relative(home, file);
   const fromHome = inHome.startsWith('..') || isAbsolute(inHome) ? [] : [join('~', inHome)];

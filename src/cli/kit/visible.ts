@@ -4,7 +4,10 @@ import { printable } from '../../shared/printable.ts';
 // eslint-disable-next-line no-control-regex
 export const COLOR = /(\x1b\[\d+m)/;
 
-/** A text as it is printed for a person: our own colors stay, and what else moves a cursor or cannot be seen is shown. */
+/**
+ * A text as it is printed for a person: keeps our own colors, and shows everything else that moves a cursor or is
+ * invisible.
+ */
 export function visible(text: string): string {
   const parts = text.split(COLOR);
   return parts.map((part, at) => (at % 2 === 1 ? part : printable(part))).join('');

@@ -9,20 +9,20 @@ import {
 } from 'quickjs-emscripten-core';
 
 /**
- * The build of QuickJS. An ES module gets the whole of a CommonJS module, with what it exports inside; what is not unwrapped
- * here is unwrapped later, and the memory that we give it is lost on the way.
+ * The build of QuickJS. An ES module receives a CommonJS module as a whole, with its exports inside. Without unwrapping
+ * it here, the library would unwrap it later and lose the memory that we pass.
  */
 const variant =
   (imported as QuickJSSyncVariant & { readonly default?: QuickJSSyncVariant }).default ?? imported;
 
-/** Of the interpreter, in bytes; the stack of its thread has to hold what it needs for so much. */
+/** Stack of the interpreter, in bytes. The stack of its thread must hold what the interpreter needs for this much. */
 const STACK_BYTES = 256 * 1024;
 const PAGES_PER_MB = 16;
-/** What the interpreter is built to begin with. */
+/** The initial size of its memory; this build of QuickJS requires it. */
 const FIRST_PAGES = 256;
-/** Jobs that run before it is looked at whether the script has to end. */
+/** How many jobs run between two checks whether the script has to end. */
 const JOBS_AT_ONCE = 100;
-/** JS_EVAL_FLAG_ASYNC: allows `await` at the top, and gives a promise of the value of the last expression. */
+/** JS_EVAL_FLAG_ASYNC: allows top-level `await`, and returns a promise of the value of the last expression. */
 const ASYNC = 1 << 7;
 
 /** Something that the code in the interpreter threw. */
@@ -35,16 +35,16 @@ export class Thrown extends Error {
   }
 }
 
-/** What is inside a settled promise; undefined while it is pending. */
+/** The content of a settled promise; undefined while it is pending. */
 export type Settled =
   | { readonly kind: 'fulfilled'; readonly value: QuickJSHandle }
   | { readonly kind: 'rejected'; readonly value: QuickJSHandle };
 
-/** QuickJS with nothing but the language: no modules, no files, no network, no timers. */
+/** QuickJS with the language alone: no modules, no files, no network, no timers. */
 export class Interpreter {
-  /** When it stops whatever runs, on the performance clock. */
+  /** When running code is interrupted, on the performance clock. */
   deadline = Infinity;
-  /** Whether it had to stop something. */
+  /** Whether code was interrupted. */
   interrupted = false;
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
@@ -61,7 +61,7 @@ export class Interpreter {
   }
 
   static async open(memoryMb: number): Promise<Interpreter> {
-    // The limit that QuickJS keeps by itself does not count what buffers hold; nothing gets past the size of its memory.
+    // QuickJS does not count buffers against its own limit; the size of the WebAssembly memory limits everything.
     const wasmMemory = new WebAssembly.Memory({
       initial: FIRST_PAGES,
       maximum: Math.max(FIRST_PAGES, memoryMb * PAGES_PER_MB),
@@ -70,12 +70,12 @@ export class Interpreter {
     return new Interpreter(module.newRuntime());
   }
 
-  /** Runs code to its end. */
+  /** Runs code to completion. */
   evaluate(code: string, file: string): QuickJSHandle {
     return valueOf(this.#context.evalCode(code, file, 0));
   }
 
-  /** Runs code that may wait; resolves with `{ value }` of its last expression. */
+  /** Runs code that may await; resolves with `{ value }` of its last expression. */
   begin(code: string, file: string): QuickJSHandle {
     return valueOf(this.#context.evalCode(code, file, ASYNC));
   }
@@ -92,7 +92,7 @@ export class Interpreter {
     return valueOf(context.callFunction(fn, context.undefined, given));
   }
 
-  /** An object with functions of ours; each gets strings and numbers. */
+  /** An object with functions of ours, called with strings and numbers only. */
   hostObject(functions: Readonly<Record<string, HostFunction>>): QuickJSHandle {
     const context = this.#context;
     const made = context.newObject();
@@ -111,12 +111,12 @@ export class Interpreter {
     return this.#context.getProp(object, name);
   }
 
-  /** A string; undefined for anything else. */
+  /** The value of a string; undefined for anything else. */
   string(value: QuickJSHandle): string | undefined {
     return this.#context.typeof(value) === 'string' ? this.#context.getString(value) : undefined;
   }
 
-  /** Runs what promises have led to. */
+  /** Runs the jobs of settled promises. */
   runJobs(): void {
     while (this.#runtime.hasPendingJob()) {
       const { error } = this.#runtime.executePendingJobs(JOBS_AT_ONCE);
@@ -140,7 +140,7 @@ export class Interpreter {
   }
 }
 
-/** What it returns is given to the interpreter where it is a string. */
+/** Only a string that it returns is passed to the interpreter. */
 type HostFunction = (...args: readonly (string | number)[]) => unknown;
 
 function valueOf(result: ReturnType<QuickJSContext['evalCode']>): QuickJSHandle {

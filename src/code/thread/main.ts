@@ -4,10 +4,10 @@ import { Interpreter } from './interpreter.ts';
 import { Sandbox } from './sandbox.ts';
 import { stripTypes } from './strip-types.ts';
 
-/** The thread of one script: its first message is the script. The code that started it ends it. */
+/** The thread of one script. Its first message is the script; the code that started the thread terminates it. */
 const { memoryMb } = workerData as { readonly memoryMb: number };
 const interpreter = Interpreter.open(memoryMb);
-// The first use of a library takes ten times as long as the next, and a thread is often started ahead.
+// The first use of a library takes ten times as long as later ones, and this thread is often started ahead of time.
 stripTypes('const warm: number = 1;');
 
 const say = (message: ThreadMessage): void => parentPort?.postMessage(message);
@@ -23,5 +23,5 @@ async function run(data: ThreadData): Promise<void> {
   sandbox.run();
 }
 
-// What is thrown in it ends the thread, and the code that started it is notified.
+// An error thrown here ends the thread, and the code that started it is notified.
 parentPort?.once('message', (data: ThreadData) => void run(data));

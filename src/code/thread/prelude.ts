@@ -1,37 +1,37 @@
-/** What the thread does for the code in its interpreter. */
+/** What the thread offers to the code in its interpreter. */
 export interface PreludeHost {
   /** Sends a call; `args` is the text of a JSON object. */
   readonly call: (id: number, server: string, tool: string, args: string) => void;
   readonly print: (line: string) => void;
   readonly startTimer: (id: number, ms: number) => void;
   readonly stopTimer: (id: number) => void;
-  /** What to say about a tool that a server does not have. */
+  /** The error message for a tool that a server does not have. */
   readonly unknownTool: (server: string, tool: string) => string;
 }
 
-/** What the thread asks of the code in its interpreter. */
+/** What the code in the interpreter offers to the thread. */
 export interface PreludeControls {
   /** A call has ended: with a value, as JSON text, or with an error. */
   readonly resolve: (id: number, json: string) => void;
   readonly reject: (id: number, message: string, code: string) => void;
   readonly fire: (timer: number) => void;
-  /** A value as JSON text; undefined where there is none for it. Waits for a promise, and for those in a list. */
+  /** A value as JSON text; undefined if JSON cannot express it. Awaits a promise, and the promises in a list. */
   readonly describe: (value: unknown) => Promise<string | undefined>;
-  /** Something that was thrown, as the JSON text of a `ThrownError`. */
+  /** A thrown value, as the JSON text of a `ThrownError`. */
   readonly explain: (thrown: unknown) => string;
 }
 
-/** Something that was thrown. */
+/** A thrown value. */
 export interface ThrownError {
   readonly name: string;
   readonly message: string;
   readonly stack: string;
-  /** Of a failed call: the tool, as `server.tool`. */
+  /** If a call failed: its tool, as `server.tool`. */
   readonly tool?: string;
 }
 
 export interface PreludeData {
-  /** Each server with the global name it has, and its tools by the names they have beside their own. */
+  /** Each server with its global name, and its tools with their names as identifiers. */
   readonly servers: readonly {
     readonly name: string;
     readonly global: string;
@@ -41,8 +41,9 @@ export interface PreludeData {
 }
 
 /**
- * Runs inside the interpreter, before the script: its text is given to it, so it may use nothing from outside. A script can
- * change what it finds, such as prototypes, and harms only itself: the thread checks all that this code tells it.
+ * Runs inside the interpreter, before the script. Only its text gets there, so it may use nothing from outside. A
+ * script can change what it finds there, such as prototypes, but harms only itself: the thread checks everything this
+ * code sends.
  */
 export function prelude(host: PreludeHost, json: string): PreludeControls {
   const { stringify, parse } = JSON;
@@ -87,7 +88,7 @@ export function prelude(host: PreludeHost, json: string): PreludeControls {
       const [args = {}] = given;
       if (given.length > 1 || typeof args !== 'object' || args === null || Array.isArray(args))
         throw new TypeError(`${server}.${tool} takes one object with its arguments by name.`);
-      // Made here, where the stack still has the line of the script.
+      // Created here, while the stack still contains the line of the script.
       const error = new ToolError();
       error.server = server;
       error.tool = tool;
@@ -107,7 +108,7 @@ export function prelude(host: PreludeHost, json: string): PreludeControls {
       const run = (...args: unknown[]): Promise<unknown> => start(server, tool, args);
       byName.set(identifier, run);
     }
-    // Its own name comes before what another one was made into.
+    // A tool's own name takes precedence over a name derived from another tool.
     for (const [tool, identifier] of tools) {
       const run = byName.get(identifier);
       if (run !== undefined && tool !== identifier) byName.set(tool, run);
@@ -115,7 +116,7 @@ export function prelude(host: PreludeHost, json: string): PreludeControls {
     return lookup(byName, (key) => (key === 'then' ? undefined : host.unknownTool(server, key)));
   };
 
-  /** Only what is in the map, and for anything else an error that says so. */
+  /** Finds only what is in the map; for anything else, throws an error that says so. */
   const lookup = (
     known: ReadonlyMap<string, unknown>,
     missing: (key: string) => string | undefined,
@@ -152,7 +153,7 @@ export function prelude(host: PreludeHost, json: string): PreludeControls {
     }
   };
 
-  /** What JSON has no form for, as near as can be. */
+  /** The closest JSON form of values that JSON cannot express. */
   const replaced = (_key: string, value: unknown): unknown => {
     if (typeof value === 'bigint') return String(value);
     if (typeof value === 'function') return `[function ${value.name}]`;
@@ -238,7 +239,7 @@ export function prelude(host: PreludeHost, json: string): PreludeControls {
       try {
         if (!(thrown instanceof Error))
           return stringify({ name: 'Error', message: shown(thrown), stack: '' });
-        // A script may have set them to anything.
+        // Scripts can set these to anything.
         const { name, message, stack, server, tool } = thrown as unknown as Record<string, unknown>;
         return stringify({
           name: String(name),

@@ -2,13 +2,13 @@ import type { ScriptOutcome } from '../messages.ts';
 import type { ThrownError } from './prelude.ts';
 import { withinTokens } from './within-tokens.ts';
 
-/** What is known of a script when it has ended. */
+/** What the gateway knows about a script that has ended. */
 export interface ScriptRecord {
   readonly code: string;
   readonly logged: readonly string[];
-  /** How many calls of each tool succeeded. */
+  /** How many calls succeeded, by tool. */
   readonly succeeded: ReadonlyMap<string, number>;
-  /** What went wrong in calls that the script did not wait for. */
+  /** Errors of calls that the script did not wait for. */
   readonly notes: readonly string[];
   readonly calls: number;
   readonly cpuMs: number;
@@ -29,7 +29,7 @@ export function reportValue(json: string | undefined, record: ScriptRecord): Scr
   return outcome(true, withinTokens(joined(parts), maxTokens), record);
 }
 
-/** Why a script failed: the line, what was logged until then, and what has taken effect already. */
+/** Why a script failed: the line, what it had logged by then, and the calls that have already taken effect. */
 export function reportFailure(error: ThrownError, record: ScriptRecord): ScriptOutcome {
   const { code, logged, succeeded, maxTokens } = record;
   const line = lineIn(error.stack);
@@ -49,7 +49,7 @@ export function reportFailure(error: ThrownError, record: ScriptRecord): ScriptO
 
 const LONGEST_LINE = 200;
 
-/** What the interpreter calls the script in a stack. */
+/** The name of the script in a stack. */
 export const SCRIPT = 'script.ts';
 
 const IN_SCRIPT = /\bscript\.ts:(\d+)/;

@@ -10,30 +10,30 @@ import { reportFailure, reportValue, SCRIPT, type ScriptRecord } from './report.
 import { stripTypes } from './strip-types.ts';
 import { toolValue } from './tool-value.ts';
 
-/** What a sandbox needs from the thread it is in. */
+/** What a sandbox needs from its thread. */
 export interface SandboxHost {
   readonly call: (id: number, server: string, tool: string, args: string) => void;
-  /** The script computes, or waits. */
+  /** The script has started computing, or is waiting. */
   readonly computing: () => void;
   readonly waiting: () => void;
   readonly ended: (outcome: ScriptOutcome) => void;
 }
 
-/** Longest arguments of a call, in UTF-16 units. */
+/** Longest arguments of a call, in UTF-16 code units. */
 const MAX_ARGS = 4 * 1024 * 1024;
-/** Of all that is logged, in UTF-16 units. */
+/** The most that a script may log, in UTF-16 code units. */
 const MAX_LOGGED = 256 * 1024;
 const MAX_TIMERS = 1000;
 /** A longer timer would fire at once. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** One script, from its start to its end. Nothing in it reaches out but calls of the tools that it was given. */
+/** One script, from start to end. It can reach nothing but the tools that it was given. */
 export class Sandbox {
   readonly #data: ThreadData;
   readonly #host: SandboxHost;
   readonly #interpreter: Interpreter;
   readonly #controls: QuickJSHandle;
-  /** The tools of the calls that run. */
+  /** The tools of the running calls. */
   readonly #running = new Map<number, string>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
   readonly #logged: string[] = [];
@@ -43,9 +43,9 @@ export class Sandbox {
   #calls = 0;
   #cpuMs = 0;
   #ended = false;
-  /** What is waited for now. */
+  /** The promise that is awaited now. */
   #step: { readonly promise: QuickJSHandle; readonly then: (value: QuickJSHandle) => void } | undefined;
-  /** What the script returned, once that is known. */
+  /** What the script returned, once known. */
   #returned: { readonly json: string | undefined } | undefined;
 
   constructor(data: ThreadData, interpreter: Interpreter, host: SandboxHost) {
@@ -71,7 +71,7 @@ export class Sandbox {
     });
   }
 
-  /** A call has ended. */
+  /** Handles the end of a call. */
   settle(end: CallEnd): void {
     const tool = this.#running.get(end.id);
     if (tool === undefined) return;
@@ -93,14 +93,14 @@ export class Sandbox {
     try {
       return this.#interpreter.begin(code, SCRIPT);
     } catch (error) {
-      // A `return` at the top is what many write; in a function it may, and the lines stay the same.
+      // Many scripts `return` at the top level. Inside a function that is allowed, and the lines stay the same.
       if (!(error instanceof Thrown) || this.#explain(error.value).message !== 'return not in a function')
         throw error;
       return this.#interpreter.begin(`await (async () => {${code}\n})()`, SCRIPT);
     }
   }
 
-  /** Turns what the script returned into text. */
+  /** Turns the value the script returned into text. */
   #describe(done: QuickJSHandle): void {
     const value = this.#interpreter.member(done, 'value');
     this.#step = {
@@ -112,7 +112,7 @@ export class Sandbox {
     };
   }
 
-  /** Lets the interpreter compute, until all it can do is wait. */
+  /** Lets the interpreter run until all it can do is wait. */
   #enter(work: () => void): void {
     if (this.#ended) return;
     this.#host.computing();
@@ -173,7 +173,7 @@ export class Sandbox {
   }
 
   #explain(thrown: QuickJSHandle): ThrownError {
-    // To look at it is our work, and short.
+    // Inspecting it is our work, and short, so it does not count against the script.
     const { deadline, interrupted } = this.#interpreter;
     this.#interpreter.deadline = performance.now() + EXPLAIN_MS;
     try {
@@ -182,7 +182,7 @@ export class Sandbox {
     } catch {
       if (this.#interpreter.interrupted !== interrupted)
         return { name: 'Error', message: 'What was thrown takes too long to look at.', stack: '' };
-      // Else there is no memory for it.
+      // Otherwise there is no memory left to do it.
     } finally {
       Object.assign(this.#interpreter, { deadline, interrupted });
     }
@@ -200,7 +200,7 @@ export class Sandbox {
     const { maxCalls, concurrency } = this.#data.limits;
     if (this.#calls >= maxCalls)
       throw new Error(`The script has made ${maxCalls} calls, which is the limit.`);
-    // Scripts can change what the interpreter brings, so nothing that comes out of it is taken for granted.
+    // Scripts can change the built-ins, so nothing that comes out of the interpreter is trusted.
     if (this.#running.size >= concurrency || this.#running.has(id))
       throw new Error('Too many calls at one time.');
     if (args.length > MAX_ARGS)
@@ -257,10 +257,10 @@ export class Sandbox {
   }
 }
 
-/** How long it may take to look at an error, in milliseconds. */
+/** How long inspecting an error may take, in milliseconds. */
 const EXPLAIN_MS = 200;
 
-/** Nothing runs that could settle what the script waits for. */
+/** The script waits for something that nothing can settle any more. */
 class Stuck extends Error {
   constructor() {
     super('The script waits for a promise that nothing will settle: no call and no timer is running.');

@@ -1,6 +1,9 @@
 import { transform } from 'sucrase';
 
-/** TypeScript as JavaScript with the same lines. What cannot be read stays as it is, for the interpreter to report. */
+/**
+ * Turns TypeScript into JavaScript with the same lines. Code that cannot be parsed is returned unchanged, so that the
+ * interpreter reports the error.
+ */
 export function stripTypes(code: string): string {
   try {
     return transform(code, { transforms: ['typescript'], disableESTransforms: true, keepUnusedImports: true })

@@ -1,13 +1,13 @@
 import { isObject } from '../../shared/is-object.ts';
 
-/** What a script gets of a tool's response: the value, as JSON text, or why there is none. */
+/** What a tool's response becomes in a script: the value as JSON text, or the reason why there is none. */
 export type ToolValue =
   | { readonly ok: true; readonly json: string }
   | { readonly ok: false; readonly message: string; readonly code: string };
 
 /**
- * Structured content where there is some. Else the text, parsed where it is a JSON object or array. Where there is content
- * that is not text, all of it as a list.
+ * The structured content, if there is any. Otherwise the text, parsed if it is a JSON object or array. If the content
+ * is not all text, the whole content as a list.
  */
 export function toolValue(response: string): ToolValue {
   const { result, error } = JSON.parse(response) as { readonly result?: unknown; readonly error?: unknown };
@@ -25,7 +25,7 @@ export function toolValue(response: string): ToolValue {
   return { ok: true, json: isJson(text) ? text : JSON.stringify(text) };
 }
 
-/** An object or array: a tool that answers with a number or a word means text. */
+/** Only objects and arrays: a tool that answers with a number or a single word means text. */
 function isJson(text: string): boolean {
   if (!/^\s*[[{]/.test(text)) return false;
   try {

@@ -1,8 +1,8 @@
 import { estimateTokens } from '../../shared/tokens.ts';
 
-/** A text, or as much of its beginning as takes so many tokens, with a note that says so. */
+/** A text, or as much of its beginning as fits into `maxTokens`, with a note that it was cut. */
 export function withinTokens(text: string, maxTokens: number): string {
-  // A megabyte of tokens is beyond any limit.
+  // A megabyte is more tokens than any limit.
   const all = estimateTokens(text);
   if (all <= maxTokens) return text;
   let shortest = 0;
@@ -16,10 +16,10 @@ export function withinTokens(text: string, maxTokens: number): string {
   return `${wholeCharacters(text.slice(0, shortest))}…\n${note}`;
 }
 
-/** How exact the place of the cut is, in UTF-16 units. */
+/** How precisely the cut is found, in UTF-16 code units. */
 const STEP = 16;
 
-/** Without half a character at its end. */
+/** Removes half a surrogate pair from the end. */
 function wholeCharacters(text: string): string {
   return text.replace(/[\ud800-\udbff]$/, '');
 }

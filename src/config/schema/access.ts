@@ -1,6 +1,7 @@
 /** Who may connect over HTTP, and what each may do. */
 import { z } from 'zod';
-import { ALGORITHMS, DEFAULTS } from '../defaults.ts';
+import { SIGNATURE_ALGORITHMS } from '../../shared/signature-algorithms.ts';
+import { DEFAULTS } from '../defaults.ts';
 import { milliseconds, nonEmptyText, textList, wholeNumber, yesOrNo } from './primitives.ts';
 
 const webAddress = (message: string) =>
@@ -27,7 +28,7 @@ export const httpOAuth = z
       .default([])
       .describe('Scopes that every token must have.'),
     algorithms: z
-      .array(z.enum(ALGORITHMS), { error: 'must be a list of algorithms' })
+      .array(z.enum(SIGNATURE_ALGORITHMS), { error: 'must be a list of algorithms' })
       .optional()
       .describe('Accepted signature algorithms. Default: all asymmetric ones.'),
     jwksUri: webAddress('must be an address')

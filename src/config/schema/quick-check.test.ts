@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { explainConfig, explainServer, explainServerName } from '../explain.ts';
 import { resolveAudit } from '../audit.ts';
+import { DEFAULTS } from '../defaults.ts';
 import { resolveManagement } from '../management.ts';
 import { applyDefaults } from '../settings.ts';
 import { builtinServer, config, remoteServer, stdioServer } from './config.ts';
@@ -251,6 +252,8 @@ describe('the quick check and the schema agree', () => {
       ...parsed,
       management: resolveManagement(parsed.management),
       audit: resolveAudit(parsed.audit),
+      metrics: parsed.metrics === true ? DEFAULTS.metrics : parsed.metrics,
+      telemetry: parsed.telemetry === true ? {} : parsed.telemetry,
     });
   };
 
@@ -323,6 +326,10 @@ describe('the quick check and the schema agree', () => {
     { management: { approval: 'never' } },
     { management: { enable: true } },
     { management: 'ask' },
+    { metrics: true },
+    { metrics: { port: 9000 } },
+    { telemetry: true },
+    { telemetry: { sampleRatio: 2 } },
     { instructions: { maxChars: 0 } },
     { instructions: { maxChars: 100_001 } },
     { mcpServers: { a: { command: 'x', exposedTools: ['a', { original: 'b', exposed: 'c' }] } } },

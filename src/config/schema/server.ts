@@ -1,7 +1,6 @@
 /** What a configuration may say about one server. */
 import { z } from 'zod';
 import {
-  ALGORITHMS,
   APPROVE,
   BUILTINS,
   DEFAULTS,
@@ -14,6 +13,7 @@ import {
   PROVIDERS,
   SPLITS,
 } from '../defaults.ts';
+import { SIGNATURE_ALGORITHMS } from '../../shared/signature-algorithms.ts';
 import {
   nonEmptyText,
   LONGEST_MS,
@@ -418,7 +418,10 @@ export const oauthSettings = {
     .describe(
       'With "grant": a private key (PKCS #8, PEM) in place of clientSecret, better as ${secret:NAME}.',
     ),
-  keyAlgorithm: z.enum(ALGORITHMS).optional().describe('The signature algorithm of the key. Default ES256.'),
+  keyAlgorithm: z
+    .enum(SIGNATURE_ALGORITHMS)
+    .optional()
+    .describe('The signature algorithm of the key. Default ES256.'),
   keyId: nonEmptyText().optional().describe('The ID of the key (kid). Default: none is sent.'),
   assertion: nonEmptyText()
     .optional()

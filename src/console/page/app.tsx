@@ -30,9 +30,9 @@ const SCREEN_BODIES: Readonly<Record<ScreenName, () => ComponentChildren>> = {
   switchyard: SwitchyardScreen,
 };
 
-/** These are about gateways; the others work without one. */
+/** Screens about gateways; the others work without one. */
 const NEED_A_GATEWAY: readonly ScreenName[] = ['servers', 'calls', 'try', 'model', 'logs'];
-/** These may be about several at once. */
+/** Screens that can show several gateways at once. */
 const CHOOSE_A_GATEWAY: readonly ScreenName[] = ['servers', 'calls', 'try', 'logs'];
 
 export function ConsoleApp(): ComponentChildren {
@@ -85,7 +85,9 @@ function Content({ screen }: { screen: ScreenName }): ComponentChildren {
   return <Body key={screen} />;
 }
 
-/** Above what was seen before, which may be half written: it stays, and goes on after the login. */
+/**
+ * Shown above the previous screen, which stays as it is, half-written forms included, and continues after the login.
+ */
 const LoggedOut = (): ComponentChildren => (
   <ProblemNotice
     problem={{

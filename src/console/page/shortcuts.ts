@@ -1,4 +1,4 @@
-/** Keys that work on every screen, unless somebody types. */
+/** Keys that work on every screen, except while the user types into a field. */
 import { signal } from '@preact/signals';
 import { goTo, hrefOf, SCREENS } from './state/route.ts';
 import { shortcutKeys, theme, type ThemeChoice } from './state/settings.ts';

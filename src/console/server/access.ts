@@ -1,14 +1,14 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** How long a link may be used, in milliseconds, and how many wait to be used. */
+/** How long a link is valid, in milliseconds, and how many unused links are kept. */
 const LINK_MS = 10 * 60 * 1000;
 const MOST_LINKS = 8;
-/** Browsers that are let in at one time. */
+/** How many browsers are logged in at a time. */
 const MOST_SESSIONS = 64;
 
-/** Who may use a console: a link that works once gives a browser a cookie. Both are kept as hashes only. */
+/** Who may use a console: a link that works once gives a browser a cookie. Only the hashes of both are stored. */
 export class ConsoleAccess {
-  /** When each link ends. */
+  /** When each link expires. */
   readonly #links = new Map<string, number>();
   readonly #sessions = new Set<string>();
 
@@ -20,7 +20,7 @@ export class ConsoleAccess {
     return secret;
   }
 
-  /** The secret of a cookie for the one who has the secret of a link; undefined if that does not work, or not any more. */
+  /** Exchanges the secret of a link for the secret of a cookie; undefined if the link is not valid, or no longer. */
   redeem(link: string): string | undefined {
     const key = hash(link);
     const until = this.#links.get(key);

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What is wrong with a request, by its headers alone; undefined for one that may be looked at. */
+/** What is wrong with a request, judging by its headers alone; undefined if nothing is. */
 export interface PageRefusal {
   readonly status: 400 | 403 | 421;
   readonly why: string;
 }
 
 /**
- * Whether a request comes from this machine, under a name of this machine, and not from another page. A page of another
- * origin can make a browser send requests here, and its name may lead here (DNS rebinding).
+ * Checks that a request comes from this machine, under a name of this machine, and not from another web page. A page of
+ * another origin can make a browser send requests here, and its host name may lead here (DNS rebinding).
  */
 export function checkRequest(request: IncomingMessage): PageRefusal | undefined {
   const { rawHeaders, headers, socket, url } = request;
@@ -25,7 +25,7 @@ export function checkRequest(request: IncomingMessage): PageRefusal | undefined 
   return undefined;
 }
 
-/** Whether a browser says that another page has sent a request, or that it is not known which. */
+/** Whether the browser says that anything but a page of this origin has sent the request. */
 export function isFromElsewhere({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return site !== undefined && site !== 'same-origin';

@@ -12,35 +12,38 @@ import { readBody } from './read-body.ts';
 
 /** The longest body of an action, in bytes. */
 const MOST_BODY = 4 * 1024 * 1024;
-/** Pages that are open at one time. */
+/** How many pages can be open at a time. */
 const MOST_PAGES = 32;
-/** How long the gateways may take before a page gets what is known, in milliseconds. */
+/** How long a new page waits for gateways to report before it gets what is known, in milliseconds. */
 const FIRST_MS = 250;
 
 export interface ConsoleOptions {
   readonly version: string;
   readonly readOnly: boolean;
-  /** The port of the server: part of the name of the cookie, for browsers keep those of all ports of a machine together. */
+  /**
+   * The port of the server. It is part of the cookie's name, because browsers share cookies between all ports of a
+   * machine.
+   */
   readonly port: () => number;
   /** The files of the page. */
   readonly files: () => ReadonlyMap<string, PageFile>;
-  /** Who may use it. Default: who gets a link of this console. */
+  /** Who may use it. Default: browsers with a link of this console. */
   readonly access?: ConsoleAccess;
-  /** Called with what went wrong on our side. */
+  /** Called with unexpected errors of our own. */
   readonly failed: (error: unknown) => void;
-  /** What goes on behind the page. */
+  /** Provides the data of the page and carries out its actions. */
   readonly backend: (model: ConsoleModel, tell: (events: readonly ConsoleEvent[]) => void) => ConsoleBackend;
 }
 
-/** Where what a page shows comes from, and what does its actions. */
+/** Provides what a page shows, and carries out its actions. */
 export interface ConsoleBackend {
-  /** The first page was opened; resolves when what there is was told. */
+  /** The first page was opened; resolves when everything known has been reported. */
   open(): Promise<void>;
-  /** What the pages want to know besides gateways, servers and clients. */
+  /** The topics that pages have chosen. */
   choose(topics: readonly Topic[]): Promise<void>;
-  /** Does an action. Rejects with what went wrong. */
+  /** Carries out an action. Rejects with its error. */
   act(method: ActionName, params: Record<string, unknown>, page: string): Promise<unknown>;
-  /** The page has gone. */
+  /** A page was closed. */
   left(page: string): void;
   /** The last page was closed. */
   close(): void;
@@ -48,7 +51,7 @@ export interface ConsoleBackend {
   problem(error: unknown): Problem;
 }
 
-/** The console: takes the requests below `/console`. */
+/** The console: handles the requests below `/console`. */
 export class Console {
   readonly #access: ConsoleAccess;
   readonly #options: ConsoleOptions;
@@ -70,10 +73,10 @@ export class Console {
     return `/console?link=${this.#access.newLink()}`;
   }
 
-  /** Answers a request below `/console`. `admitted` is called where it has the cookie. */
+  /** Answers a request below `/console`. Calls `admitted` if it has the cookie. */
   handle(request: IncomingMessage, response: ServerResponse, admitted: () => void = () => undefined): void {
     this.#answer(request, response, admitted).catch((error: unknown) => {
-      // A bug, or a file of the page that is gone: it costs this request only.
+      // A bug, or a file of the page that is gone: only this request fails.
       this.#options.failed(error);
       if (response.headersSent) response.destroy();
       else refuse(response, 500, 'The console failed to respond. See its log.');
@@ -116,9 +119,9 @@ export class Console {
     return cookies.length === 1 && this.#access.admits(cookies[0]?.slice(prefix.length));
   }
 
-  /** A link was followed: from now on the cookie counts, and no secret is in an address. */
+  /** A link was followed: from now on the cookie counts, and no address contains a secret. */
   #enter(link: string, request: IncomingMessage, response: ServerResponse): void {
-    // A page that looks at a link before it is followed must not use it up.
+    // A preview that checks a link before the user follows it must not use it up.
     const cookie = request.method === 'GET' ? this.#access.redeem(link) : undefined;
     if (cookie !== undefined) {
       response.setHeader(
@@ -129,14 +132,14 @@ export class Console {
       sendPage(response, 401, { title: 'This link has expired or was already used', html: NEW_LINK });
       return;
     }
-    // Not a redirect: after one from another page or program, a browser would not send the cookie.
+    // Not a redirect: after one that began on another page or program, a browser would not send the cookie.
     const html = '<a href="/console">Open the console</a>';
     sendPage(response, 200, { title: 'Switchboard', html, refresh: '0; url=/console' });
   }
 
   #file(path: string, request: IncomingMessage, response: ServerResponse): void {
     const file = this.#admits(request) || path !== '' ? this.#options.files().get(path) : undefined;
-    // What the page is made of is no secret; without the cookie, the document says how to get in.
+    // The files of the page are public; without the cookie, the document says how to get in.
     if (path === '' && !this.#admits(request))
       sendPage(response, 401, { title: 'Switchboard console', html: NEW_LINK });
     else if (file === undefined) refuse(response, 404, 'Page not found.');
@@ -176,7 +179,7 @@ export class Console {
     this.#backend.left(page.id);
     void this.#chooseTopics();
     if (this.#pages.size > 0) return;
-    // A page that is only loaded again finds everything as it was.
+    // A page that is reloaded finds everything as it was.
     this.#closing = setTimeout(() => {
       this.#opened = undefined;
       this.#backend.close();
@@ -240,7 +243,7 @@ export class Console {
 
 const TOPICS: readonly Topic[] = ['calls', 'logs', 'projects'];
 
-/** How long the gateways are watched after the last page was closed, in milliseconds. */
+/** How long gateways are watched after the last page was closed, in milliseconds. */
 const LINGER_MS = 3000;
 
 function isTopic(value: unknown): value is Topic {
@@ -253,7 +256,7 @@ function readAction(body: string): { readonly method: ActionName; readonly param
   return { method: action.method as ActionName, params: isObject(action.params) ? action.params : {} };
 }
 
-/** No other origin: not for what the page loads, nor for who may show it or read it. */
+/** Excludes every other origin: the page may not load from, be framed by or be read by one. */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' data: blob:; " +
@@ -289,7 +292,7 @@ function sendPage(
     ...(refresh === undefined ? {} : { Refresh: refresh }),
   });
   response.end(
-    // Without an icon of its own, a browser would ask for /favicon.ico and complain that there is none.
+    // Without this icon, a browser would request /favicon.ico and report that it is missing.
     '<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,">' +
       `<title>${escapeHtml(title)}</title><h1>${escapeHtml(title)}</h1><p>${html}</p></html>\n`,
   );

@@ -11,12 +11,12 @@ import type {
   YardProject,
 } from '../protocol.ts';
 
-/** What is remembered, and how much of it a page gets at first. */
+/** How much is remembered, and how much of it a page gets at first. */
 const MOST_CALLS = 10_000;
 const MOST_LINES = 10_000;
 const FIRST = 1000;
 
-/** Everything a page shows, as the gateways have said it so far. */
+/** Everything that pages show, as reported by the gateways so far. */
 export class ConsoleModel {
   readonly #gateways = new Map<string, GatewayInfo>();
   readonly #servers = new Map<string, ServerInfo>();
@@ -44,7 +44,7 @@ export class ConsoleModel {
     return this.#gateways.values();
   }
 
-  /** Takes an event over. Returns it as pages get it: what a gateway does not know stays as it is known here. */
+  /** Applies an event. Returns the event for pages, completed with what is known here and the gateway does not know. */
   apply(event: ConsoleEvent): ConsoleEvent {
     switch (event.type) {
       case 'gateway': {
@@ -97,13 +97,13 @@ export class ConsoleModel {
     return event;
   }
 
-  /** Calls and lines are recorded no more. */
+  /** Call this when calls or log lines are no longer recorded. */
   forget(topic: 'calls' | 'logs'): void {
     if (topic === 'calls') this.#calls.clear();
     else this.#lines = [];
   }
 
-  /** Nobody is watched any more. */
+  /** Call this when no gateway is watched any more. */
   clear(): void {
     for (const map of [this.#gateways, this.#servers, this.#clients, this.#calls]) map.clear();
     this.#lines = [];
@@ -123,7 +123,7 @@ export class ConsoleModel {
     };
   }
 
-  /** Calls that fit, the newest first. */
+  /** The calls that match a filter, the newest first. */
   listCalls(filter: CallFilter): { readonly calls: readonly CallInfo[]; readonly more: boolean } {
     const { before, limit = 200 } = filter;
     const all = [...this.#calls.values()].reverse();
@@ -141,7 +141,7 @@ export class ConsoleModel {
     return { calls: found, more: false };
   }
 
-  /** Lines that contain a text, in any case, the newest first. */
+  /** Lines that contain a text, ignoring case, the newest first. */
   searchLog({
     gateway,
     server,
@@ -168,7 +168,7 @@ export class ConsoleModel {
     return { lines: found, more: false };
   }
 
-  /** The calls of a gateway that has ended have no outcome any more. */
+  /** The outcome of calls will never be known once their gateway has ended. */
   #endCalls(gateway: string): void {
     for (const [key, call] of this.#calls)
       if (call.gateway === gateway && call.outcome === null)

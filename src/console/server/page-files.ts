@@ -19,9 +19,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The files of the page, by their path below `/console`: the document at the empty path, and what is in `assets`. Only
- * these can be asked for, so that no path leads anywhere else. They are read once, for they are part of the program.
- * Empty where they were not built.
+ * The files of the page, by their path below `/console`: the document at the empty path, and the files in `assets`.
+ * Only these can be requested, so that no path leads anywhere else. They are part of the program, so they are read
+ * once. Empty if they were not built.
  */
 export function readPageFiles(directory: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();

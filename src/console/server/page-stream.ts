@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { ConsoleEvent, Topic } from '../protocol.ts';
 
-/** Changes within this time are sent together, in milliseconds: ten batches a second at most. */
+/** Changes within this time are sent together, in milliseconds: at most ten batches a second. */
 const COALESCE_MS = 100;
 /** A page with this many unread bytes gets nothing more until it has read them, and then a new snapshot. */
 const MOST_UNREAD = 4 * 1024 * 1024;
-/** How often a page hears something, in milliseconds, so that it notices a lost connection, and we do. */
+/** How often something is sent, in milliseconds, so that both sides notice a lost connection. */
 const ALIVE_MS = 15_000;
-/** Calls and lines in one batch. */
+/** How many calls and lines are sent in one batch. */
 const MOST_CALLS = 1000;
 const MOST_LINES = 1000;
 
@@ -18,9 +18,9 @@ export class PageStream {
   readonly #response: ServerResponse;
   readonly #snapshot: () => ConsoleEvent;
   readonly #alive: NodeJS.Timeout;
-  /** What is to be sent; what replaces an earlier event has its key. */
+  /** The events to send; a newer event replaces an earlier one with the same key. */
   #pending = new Map<string, ConsoleEvent>();
-  /** Calls that the page knows to be running, so that it must hear of their end. */
+  /** Calls that the page knows to be running, so that it must be told when they end. */
   readonly #running = new Set<string>();
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -43,7 +43,7 @@ export class PageStream {
     });
   }
 
-  /** Sends everything as it is now. */
+  /** Sends the current state. */
   begin(): void {
     this.#pending.clear();
     const snapshot = this.#snapshot();
@@ -85,7 +85,9 @@ export class PageStream {
     else this.#running.delete(key);
   }
 
-  /** No more calls and lines than a page can draw; the oldest are left out, but not the end of a call that it knows. */
+  /**
+   * Limits calls and lines to what a page can draw. Drops the oldest, but never the end of a call that the page knows.
+   */
   #bounded(events: readonly ConsoleEvent[]): readonly ConsoleEvent[] {
     const lines = events.flatMap((event) => (event.type === 'log' ? event.lines : []));
     const isNew = (event: ConsoleEvent): boolean =>
@@ -107,7 +109,7 @@ export class PageStream {
   }
 
   #send(events: readonly ConsoleEvent[]): void {
-    // No line break is in JSON text on one line.
+    // JSON text on one line contains no line breaks.
     this.#write(`data: ${JSON.stringify(events)}\n\n`);
   }
 
@@ -125,7 +127,7 @@ export class PageStream {
   }
 }
 
-/** Events of one key replace each other; undefined for one that stands for itself. */
+/** A newer event replaces an earlier one with the same key; undefined for events that are all sent. */
 function keyOf(event: ConsoleEvent): string | undefined {
   switch (event.type) {
     case 'server':

@@ -43,7 +43,7 @@ test('of very many lost answers the oldest are forgotten', () => {
   expect(errorIn(log.after({ stream: 2, event: 0 })[0]).id).toBe(2);
 });
 
-test('what is old is dropped where its stream is over', () => {
+test('old events are dropped once their stream has ended', () => {
   const store = new EventStore();
   const log = new EventLog(store);
   log.add({ stream: 1, event: 1 }, bytes('open'));

@@ -96,7 +96,7 @@ test('names and origins that were allowed are let in, exactly', async () => {
   expect(await status({ origin: 'https://app.example', authorization: 'Bearer no' })).toBe(401);
 });
 
-test('what is let in finds its path and method, and is told which methods there are', async () => {
+test('admitted requests are routed by path and method, and errors name the allowed methods', async () => {
   const { request } = await openTestDoor();
   expect((await request({ path: '/nothing' })).status).toBe(404);
   for (const [path, methods] of ROUTES) {

@@ -63,7 +63,7 @@ test('an unused session is closed after a while, one in use is not', async () =>
   expect(test.clients).toEqual({ opened: 2, closed: 2 });
 });
 
-test('while it drains the door takes nothing new, and what is under way is finished', async () => {
+test('while draining, the door refuses new requests and finishes running ones', async () => {
   const test = await openTestDoor();
   const session = await test.startSession();
   const waiting = test.post(session, holdCall(1));
@@ -82,7 +82,7 @@ test('while it drains the door takes nothing new, and what is under way is finis
   expect((await waiting).json.result).toEqual({ ok: true });
 });
 
-test('what is not finished in time is answered with an error, on a stream as well', async () => {
+test('requests that do not finish in time get an error, also on a stream', async () => {
   const test = await openTestDoor();
   const session = await test.startSession();
   const plain = test.post(session, holdCall(1));
@@ -98,7 +98,7 @@ test('what is not finished in time is answered with an error, on a stream as wel
   expect((await events.next())!.data).toContain('stopping');
 });
 
-test('a client that does not read is closed after a while, and is told of in the log', async () => {
+test('a client that does not read is disconnected after a while, which is logged', async () => {
   const lines: string[] = [];
   const log = createLogger({ level: 'warn', program: 'x', write: (line) => lines.push(line) });
   const test = await openTestDoor({ log, timeouts: { tickMs: 10, stallMs: 3000 } });
@@ -166,7 +166,7 @@ test('an answer that waits behind an earlier one on its connection holds up noth
   await sees('"large":"xxx');
 });
 
-test('a port that is taken, and an address that is not ours, are told by name', async () => {
+test('the errors for a taken port and for a foreign address name it', async () => {
   const { door, modern } = await openTestDoor();
   const open = (host: string, port: number) =>
     openHttpDoor({

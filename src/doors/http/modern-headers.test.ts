@@ -108,7 +108,7 @@ describe('a name in Base64', () => {
   );
 });
 
-test('what is told is cut, and nothing in it moves a cursor', () => {
+test('an error quotes only part of a long name, without control characters', () => {
   const found = fault(call({}, `\u001b[31m${'x'.repeat(5000)}`), { 'mcp-name': 'other' })!;
   expect(found.length).toBeLessThan(300);
   expect(found).toContain("'\\x1b[31m");

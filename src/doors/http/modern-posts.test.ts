@@ -247,7 +247,7 @@ describe('messages that are no request', () => {
   });
 });
 
-test('which era a request is of is told by its header, or else by its body', async () => {
+test('the header of a request decides its era, or else its body', async () => {
   const { request } = await openTestDoor();
   const carrying = modernRequest(1, 'tools/list');
   const bare = { jsonrpc: '2.0', id: 1, method: 'tools/list' };

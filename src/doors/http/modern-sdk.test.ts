@@ -125,7 +125,7 @@ test.each(['auto', { pin: MODERN_VERSION }] as const)(
   },
 );
 
-test('questions of a server become rounds, which the client sees to by itself', async () => {
+test('requests of a server become input requests, which the client answers by itself', async () => {
   const harness = await openDoorTo(['asks.mjs']);
   const client = await connect(harness, (each) => {
     each.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { name: 'Ada' } }));
@@ -181,7 +181,7 @@ test('progress is heard on the way', async () => {
   expect(heard.slice(0, 2)).toEqual([1, 2]);
 });
 
-test('a client that gives a call up has cancelled it, down to the server', async () => {
+test('a client that gives up on a call cancels it, down to the server', async () => {
   const harness = await openDoorTo(['slow.mjs']);
   const client = await connect(harness);
   const control = new AbortController();

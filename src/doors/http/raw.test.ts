@@ -28,7 +28,7 @@ test('so is one with two tokens, or two origins', async () => {
   }
 });
 
-test('a target that names a host of its own is refused, and so is one without a path', async () => {
+test('a request target with a host is refused, and so is one without a path', async () => {
   const { connect } = await openTestDoor();
   for (const line of ['GET http://evil.example/status', 'GET http://localhost/status', 'OPTIONS *']) {
     const { socket, sees } = await connect();
@@ -215,7 +215,7 @@ test('a client that disconnects in the middle of its body is forgotten', async (
   expect(clients.opened).toBe(0);
 });
 
-test('what is no HTTP is answered 400', async () => {
+test('anything that is not HTTP gets a 400', async () => {
   const { connect, request } = await openTestDoor();
   const { socket, closed, received } = await connect();
   socket.write('\x16\x03\x01 hello\r\n\r\n');
@@ -279,7 +279,7 @@ test('the body of a request that is refused is not waited for', async () => {
   await closed;
 });
 
-test('who waits to be told to go on is told so only after the guard', async () => {
+test('Expect: 100-continue is answered only after the guard has admitted the request', async () => {
   const { connect } = await openTestDoor();
   const body = JSON.stringify(initializeRequest());
   const rest = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`;

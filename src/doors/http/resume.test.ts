@@ -11,7 +11,7 @@ import { StreamableSession } from './streamable-session.ts';
 const SOON = { tickMs: 10, silenceMs: 20 };
 const LARGE = { content: [{ type: 'text', text: 'x'.repeat(3_000_000) }] };
 
-test('who comes back for an answer that was too large to be kept is told so', async () => {
+test('a client that resumes for a response that was too large to keep gets an error that says so', async () => {
   const { startSession, stream, listen, nextCall } = await openTestDoor({ timeouts: SOON });
   const session = await startSession('2025-11-25');
   const lost = await stream(session, holdCall('a'));
@@ -27,7 +27,7 @@ test('who comes back for an answer that was too large to be kept is told so', as
   expect((await listen(session, event.id)).status).toBe(204);
 });
 
-test('who has such an answer has nothing to come back for; who has half of it is told', async () => {
+test('resuming after a complete large response returns nothing; after half of it, an error', async () => {
   const { startSession, stream, listen, nextCall } = await openTestDoor({ timeouts: SOON });
   const session = await startSession('2025-11-25');
   const events = await stream(session, holdCall(1));
@@ -56,7 +56,7 @@ test('what was sent on a stream that is over is kept for a while only', async ()
   });
 });
 
-test('what is kept for a client goes with it', async () => {
+test('undelivered data of a client is dropped when it leaves', async () => {
   const store = new EventStore();
   const client = {
     version: undefined,

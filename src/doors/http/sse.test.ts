@@ -20,7 +20,7 @@ const send = (test: TestDoor, path: string, message: object) =>
     body: JSON.stringify(message),
   });
 
-test('a client of HTTP+SSE is told where to send, and hears everything on its stream', async () => {
+test('an HTTP+SSE client learns where to post, and gets everything on its stream', async () => {
   const test = await openTestDoor();
   const { events, path } = await arrive(test);
   expect(path).toMatch(/^\/message\?sessionId=[\w-]{22,}$/);
@@ -72,7 +72,7 @@ test('nothing is kept of clients that have left', async () => {
   expect(queryObjects(SseSession) as number).toBeLessThan(3);
 });
 
-test('what is no message is refused, and so is an unknown session', async () => {
+test('a body that is not a message is refused, and so is an unknown session', async () => {
   const test = await openTestDoor();
   const { path } = await arrive(test);
   expect((await send(test, path, [])).status).toBe(400);

@@ -13,7 +13,7 @@ import {
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 const text = (what: string) => ({ content: [{ type: 'text', text: what }] });
 
-test('initialize begins a session, whose id the answer gives', async () => {
+test('initialize begins a session, whose id is in the response', async () => {
   const { request, post, door } = await openTestDoor();
   const reply = await request({
     method: 'POST',
@@ -30,7 +30,7 @@ test('initialize begins a session, whose id the answer gives', async () => {
   expect((await post(session, PING)).json).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
 });
 
-test('an initialize that fails gives no session', async () => {
+test('a failed initialize begins no session', async () => {
   const { post, door, clients } = await openTestDoor();
   const bad = { jsonrpc: '2.0', id: 5, method: 'initialize', params: {} };
   const reply = await post('x', bad, { headers: { 'mcp-session-id': undefined } });

@@ -86,7 +86,7 @@ test('what one was to bring is brought by another when it is over, and by nobody
   expect(outcomes).toEqual(['closed']);
 });
 
-test('each is answered by its key, once; what is withdrawn is not', () => {
+test('each input request is answered once, by its key, unless it was withdrawn', () => {
   const carrier = new Errand();
   const inputs = new PendingInputs(() => [carrier]);
   const [one, two, three] = [ask(inputs, carrier), ask(inputs, carrier), ask(inputs, carrier)];

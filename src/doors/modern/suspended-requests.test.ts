@@ -56,7 +56,7 @@ test('no other text opens anything', () => {
   expect(suspended.size).toBe(1);
 });
 
-test('there is room for so many, and again when one has left', () => {
+test('there is room for a limited number, and again when one has left', () => {
   const suspended = openSuspended({ maxRequests: 2 });
   const first = suspended.add(new Patient())!;
   suspended.add(new Patient());

@@ -57,7 +57,7 @@ test('one tool that says what it is for and lists its subtools compactly', async
   });
 });
 
-test('errors name what is missing or unknown, and the way on', async () => {
+test('errors name what is missing or unknown, and the next step', async () => {
   const gateway = gatewayOf();
   const said = (args: string) => sendToolCall(gateway, call(args));
   expect(await said('{"tool":"read"}')).toMatch(/Work needs a server.*"server":"files","tool":"read"/);
@@ -76,13 +76,13 @@ test('a server that is not there costs its own subtools only', async () => {
   expect(await sendToolCall(gateway, call('{"server":"files","tool":"read"}'))).toBe('{"content":[]}');
 });
 
-test('what is hidden elsewhere can be called where it is composed on purpose', async () => {
+test('a compound tool can call tools that clients cannot call directly', async () => {
   const gateway = gatewayOf({ rules: { allows: () => false, overrides: new Map() } });
   expect(await sendToolCall(gateway, call('{"server":"files","tool":"read"}'))).toBe('{"content":[]}');
   expect(await sendToolCall(gateway, '{"name":"read"}')).toMatch(/Unknown tool/);
 });
 
-test('what is filled in for the client is not described to it', async () => {
+test('preset arguments are not described to the client', async () => {
   const gateway = new Gateway({
     overall: [compound(SETTINGS)],
     entries: [

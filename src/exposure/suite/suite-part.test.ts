@@ -93,7 +93,7 @@ test('a suite says what all of its tools do together', async () => {
   });
 });
 
-test('it says nothing while nothing is known, and goes on saying nothing to the same client', async () => {
+test('a suite that was listed without annotations keeps that for the same client', async () => {
   const { source } = changeable(READ);
   let listing: Listing | undefined = undefined;
   const gateway = gatewayOf({ ...source, remembered: () => listing });

@@ -3,23 +3,23 @@ import { firstWordAt, tokenize, type Flag } from '../arguments.ts';
 import type { CommandEntry } from '../command.ts';
 import { writeOutcome } from '../output.ts';
 
-/** What a word can be, and what it means if that helps. */
+/** A candidate for a word, and what it means, if that helps. */
 export type Completion = readonly [word: string, meaning: string];
 
-/** A program as completion sees it: all of it comes from the tables that the program itself and its help use. */
+/** A program as completion sees it, from the same tables that the program and its help use. */
 export interface CompletedProgram {
   readonly commands: readonly CompletedCommand[];
-  /** Flags without a command. */
+  /** Flags that work without a command. */
   readonly topFlags: readonly Flag[];
   /** Flags of every command. */
   readonly commonFlags: readonly Flag[];
-  /** The names there are of a kind, such as `server`; a kind is the word of the help in lower case. */
+  /** The existing names of a kind, such as `server`; a kind is the placeholder in the help, in lower case. */
   names(kind: string, typed: TypedSoFar): Promise<readonly Completion[]>;
 }
 
 export type CompletedCommand = CommandEntry<never>;
 
-/** The words before the one that is completed. */
+/** The words before the one that is being completed. */
 export interface TypedSoFar {
   readonly command: string;
   /** The values of the flags so far. */
@@ -27,14 +27,14 @@ export interface TypedSoFar {
 }
 
 /**
- * Candidates for the last word, which may be incomplete or empty: lines of `word TAB meaning`, or
- * `:files` or `:directories` where the shell knows better.
+ * Candidates for the last word, which may be incomplete or empty: lines of `word TAB meaning`, or `:files` or
+ * `:directories` to let the shell complete paths.
  */
 export async function candidates(
   typed: readonly string[],
   program: CompletedProgram,
 ): Promise<readonly string[]> {
-  // bash takes `--branch=feature` apart at the sign.
+  // bash splits `--branch=feature` at the equals sign.
   const words = typed.filter((word) => word !== '=');
   const current = typed.at(-1) === '=' ? '' : (typed.at(-1) ?? '');
   const before = typed.at(-1) === '=' ? words : words.slice(0, -1);
@@ -101,7 +101,7 @@ async function find(
   return [...seconds, ...found.flat()].filter(([word]) => !words.includes(word));
 }
 
-/** The part of a command that its second word names. */
+/** The subcommand that the second word names. */
 async function partOf(
   { name, parts, load }: CompletedCommand,
   rest: readonly string[],
@@ -112,7 +112,7 @@ async function partOf(
   return parts.find((part) => part.name === `${name} ${second ?? ''}`);
 }
 
-/** The kind of value that is being typed behind a flag. */
+/** The kind of value that is being typed after a flag. */
 function awaitedValue(
   open: Flag | undefined,
   current: string,
@@ -128,7 +128,7 @@ function commandNames(commands: readonly CompletedCommand[]): readonly Completio
   return [...shown.map(({ name, summary }) => [name, summary] as const), ['help', 'show help for a command']];
 }
 
-/** Those that may still be given. */
+/** The flags that may still be given. */
 function flagWords(flags: readonly Flag[], given: ReadonlyMap<string, string>): readonly Completion[] {
   return flags
     .filter(({ name, hidden, many }) => hidden !== true && (many === true || !given.has(name)))
@@ -140,7 +140,7 @@ interface Read {
   readonly values: ReadonlyMap<string, string>;
   /** The flag whose value comes next. */
   readonly open: Flag | undefined;
-  /** Whether a `--` has come. */
+  /** Whether there was a `--`. */
   readonly closed: boolean;
 }
 
@@ -162,7 +162,7 @@ function read(argv: readonly string[], flags: readonly Flag[]): Read {
   };
 }
 
-/** What the next of these words may be, for example `branch` and `service` where `[branch] [service…]` is still to come. */
+/** What the next word may be, for example `branch` and `service` if `[branch] [service…]` is still to come. */
 function placesAt(at: number, usage: string): readonly string[] {
   const places = usage === '' ? [] : usage.split(' ');
   const last = places.length - 1;
@@ -171,13 +171,13 @@ function placesAt(at: number, usage: string): readonly string[] {
   for (const place of places.slice(first)) {
     if (!/^[<[]/.test(place)) break;
     found.push(place.replace(/[<>[\]\u2026]/g, ''));
-    // What may be left out may be left out now.
+    // An optional word may be left out.
     if (!place.startsWith('[')) break;
   }
   return found;
 }
 
-/** `a|b` are the words themselves; free values, such as numbers, have no candidates. */
+/** `a|b` lists the words themselves; free values, such as numbers, have no candidates. */
 async function named(
   kind: string,
   typed: TypedSoFar,
@@ -204,7 +204,7 @@ export async function complete(
     const text = (await candidates(typed, await load())).map((line) => `${line}\n`).join('');
     await writeOutcome({ data: undefined, text: () => text }, false);
   } catch {
-    // Whatever goes wrong, the person is in the middle of a line and must not be shown an error.
+    // The user is in the middle of typing a line and must not see an error.
   }
   return 0;
 }

@@ -1,10 +1,13 @@
 import { usage } from '../arguments.ts';
 import type { Command } from '../command.ts';
 
-/** The names of a program, the usual one first. */
+/** The names of a program, the main one first. */
 export type ProgramNames = readonly [string, ...string[]];
 
-/** The command that prints a script for a shell. `completes` says what is completed; `names` are those of the program. */
+/**
+ * The command that prints a completion script for a shell. `completes` says what is completed; `names` are the names of
+ * the program.
+ */
 export function completionCommand(completes: string, names: ProgramNames): Command<unknown> {
   return {
     about: [
@@ -33,9 +36,9 @@ export function completionCommand(completes: string, names: ProgramNames): Comma
 }
 
 /**
- * A script that lets a shell complete the command line of a program, under all its names, by asking the program itself:
- * `PROGRAM __complete WORDS…` prints a candidate in each line, with what it means behind a tab; `:files` and
- * `:directories` leave it to the shell. Undefined for a shell that is not known.
+ * A script with which a shell completes the command line of a program, under all its names, by asking the program:
+ * `PROGRAM __complete WORDS…` prints one candidate per line, with its meaning after a tab; `:files` and `:directories`
+ * leave it to the shell. Undefined for an unknown shell.
  */
 function completionScript(shell: string, names: ProgramNames): string | undefined {
   const [program] = names;
@@ -52,7 +55,7 @@ function completionScript(shell: string, names: ProgramNames): string | undefine
   }
 }
 
-// A name may be one like $(…), of a branch for example. zsh and fish quote what they insert; for bash we do it.
+// A name may look like $(…), for example that of a branch. zsh and fish quote what they insert; for bash we do it.
 
 function bash(program: string, name: string, names: string): string {
   return `# ${program}: completion for bash

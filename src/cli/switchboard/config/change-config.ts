@@ -18,22 +18,22 @@ export const CHANGE_FLAGS: readonly Flag[] = [
   { name: 'no-reload', summary: 'do not reload running gateways' },
 ];
 
-/** What became of the configuration file. */
+/** What happened to the configuration file. */
 export interface ConfigChange {
   readonly file: string;
-  /** Whose file it is. Default: it is none of the configuration itself. */
+  /** The layer the file belongs to. Default: none, it is not a configuration file itself. */
   readonly scope?: ConfigScope;
   readonly changed: boolean;
   readonly dryRun: boolean;
-  /** Where the old text is; null: nowhere. */
+  /** The file with the old text; null if there is none. */
   readonly backup: string | null;
-  /** A description for editors that was written beside the file. Default: none. */
+  /** The schema for editors that was written next to the file. Default: none. */
   readonly schema?: string;
   /** With --dry-run: what would change. */
   readonly diff?: string;
 }
 
-/** Changes the text of a configuration file as the flags want it. */
+/** Changes the text of a configuration file, as the flags say. */
 export async function changeConfig(
   target: ConfigTarget,
   { flags }: ParsedArguments,
@@ -70,8 +70,8 @@ export async function changeConfig(
 }
 
 /**
- * Tells the gateways that read these files of a change, unless a flag keeps us from it. One that should have
- * been told and could not be is a failure.
+ * Notifies the gateways that read these files of a change, unless a flag prevents it. It is an error if a gateway could
+ * not be notified.
  */
 export async function notifyOfChange(
   { changed, dryRun }: Pick<ConfigChange, 'changed' | 'dryRun'>,
@@ -91,13 +91,13 @@ export async function notifyOfChange(
   return { gateways, exitCode: isUntold ? Exit.failed : Exit.ok };
 }
 
-/** ` A backup is in FILE.`, where it is, and likewise what else was written. */
+/** ` A backup is in FILE.`, if there is one, and other files that were written. */
 export function backupText({ backup, schema }: ConfigChange): string {
   const old = backup === null ? '' : ` A backup is in ${printableLine(backup)}.`;
   return old + (schema === undefined ? '' : ` Editors complete its keys from ${printableLine(schema)}.`);
 }
 
-/** Says that a change is one for every project, to a person who did not ask for that. */
+/** Points out that a change applies to every project, if the user did not ask for that. */
 export function everywhereText({ scope }: ConfigChange, { flags }: ParsedArguments, instead = ''): string {
   if (scope !== 'user' || flags.has('user')) return '';
   return `This is your user file, so it applies to all your projects.${instead}\n`;

@@ -24,13 +24,13 @@ export interface ConsoleActionsOptions extends CommandRunner {
   readonly readOnly: boolean;
   readonly model: ConsoleModel;
   readonly links: () => GatewayLinks;
-  /** Tells all pages. */
+  /** Sends events to all pages. */
   readonly tell: (events: readonly ConsoleEvent[]) => void;
-  /** A service or a checkout has changed. */
+  /** Called when a service or a checkout has changed. */
   readonly projectsChanged: () => void;
 }
 
-/** The actions that only read, and so work in a console that is for reading. */
+/** The actions that only read, and so also work in a read-only console. */
 const READS: ReadonlySet<ActionName> = new Set<ActionName>([
   'stream.topics',
   'servers.parse',
@@ -49,7 +49,7 @@ const READS: ReadonlySet<ActionName> = new Set<ActionName>([
   'logs.search',
 ]);
 
-/** Those that are done here, and not by a gateway. */
+/** The actions that run here, not in a gateway. */
 type OwnAction = Exclude<ActionName, GatewayAction | 'stream.topics'>;
 type Handlers = {
   readonly [M in OwnAction]: (
@@ -57,13 +57,13 @@ type Handlers = {
   ) => Actions[M]['result'] | Promise<Actions[M]['result']>;
 };
 
-/** A tool that is being tried: where, and by which page. */
+/** A tool that is being tried: at which gateway, and by which page. */
 interface RunningTrial {
   readonly gateway: string;
   readonly page: string;
 }
 
-/** Does what pages ask for: each action is an operation of a gateway, or a command of the command line. */
+/** Carries out the actions of pages: each one is an operation of a gateway or a command of the command line. */
 export class ConsoleActions {
   readonly #options: ConsoleActionsOptions;
   readonly #trials = new Map<string, RunningTrial>();
@@ -117,7 +117,7 @@ export class ConsoleActions {
     };
   }
 
-  /** Does an action for a page. Rejects with what went wrong. */
+  /** Runs an action for a page. Rejects with the error of the action. */
   async run(method: ActionName, params: Record<string, unknown>, page: string): Promise<unknown> {
     checkParams(method, params);
     if (this.#options.readOnly && !READS.has(method))
@@ -134,7 +134,7 @@ export class ConsoleActions {
       .request(String(gateway), method as GatewayAction, rest as FeedMethods[GatewayAction]);
   }
 
-  /** A page has gone: nobody waits for what it tries. */
+  /** A page was closed: the tools it tries are cancelled. */
   left(page: string): void {
     for (const [trial, running] of this.#trials)
       if (running.page === page) this.#ofTrial('tools.cancel', { trial }).catch(() => undefined);
@@ -161,7 +161,7 @@ export class ConsoleActions {
     return this.#options.links().request(running.gateway, method, params as FeedMethods[typeof method]);
   }
 
-  /** The page shows where to log in: its browser is that of the person, wherever the console runs. */
+  /** The page shows where to log in, because its browser is on the user's machine, wherever the console runs. */
   async #logIn({ gateway, server }: Actions['servers.login']['params']): Promise<CommandResult> {
     const { tell } = this.#options;
     const about = { type: 'login-page', gateway, server } as const;
@@ -172,10 +172,12 @@ export class ConsoleActions {
       .then((done) => this.#restarted({ gateway, server }, done));
   }
 
-  /** Shows at once whether a server lets us in now: here, because the page may have been reloaded meanwhile. */
+  /**
+   * Restarts the server to show whether the login works. Done here because the page may have been reloaded meanwhile.
+   */
   async #restarted<T>({ gateway, server }: Actions['servers.login']['params'], done: T): Promise<T> {
     const links = this.#options.links();
-    // Why it does not start is part of its state.
+    // If it does not start, its state says why.
     await links
       .request(gateway, 'servers.stop', { gateway, server })
       .then(() => links.request(gateway, 'servers.start', { gateway, server }))
@@ -194,7 +196,7 @@ export class ConsoleActions {
   ): Promise<CommandResult> {
     const { env, runQuietly, model } = this.#options;
     const known = [...model.servers].find((each) => each.gateway === gateway && each.name === server);
-    // A login belongs to no file.
+    // A login is not stored in a configuration file.
     const file = argv[0] === 'auth' ? null : (known?.file ?? null);
     const runner = { env, runQuietly, ...(showPage === undefined ? {} : { showPage }) };
     return runForGateway(this.#file(gateway), argv, { ...runner, file });

@@ -23,7 +23,7 @@ export interface ConsoleBackendOptions extends CommandRunner {
   readonly readOnly: boolean;
 }
 
-/** What is behind the page: the gateways of this user, and the commands. */
+/** What the page shows and does: the gateways of this user, and the commands. */
 export function createConsoleBackend(
   options: ConsoleBackendOptions,
   model: ConsoleModel,

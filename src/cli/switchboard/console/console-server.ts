@@ -10,7 +10,7 @@ import { createConsoleBackend, type ConsoleBackendOptions } from './backend.ts';
 
 export type ConsoleServerOptions = ConsoleBackendOptions & Pick<ConsoleOptions, 'port' | 'access'>;
 
-/** The console of this user: what takes the requests of its pages. */
+/** The console of this user, which handles the requests of its pages. */
 export function createConsole(options: ConsoleServerOptions): Console {
   const { port, access, readOnly, log } = options;
   let files: ReturnType<typeof readPageFiles> | undefined;
@@ -25,7 +25,7 @@ export function createConsole(options: ConsoleServerOptions): Console {
   });
 }
 
-/** What the build has put beside the program. */
+/** Where the build has put the page, beside the program. */
 function pageDirectory(): string {
   return join(dirname(realpathSync(process.argv[1] ?? '')), 'console');
 }
@@ -36,7 +36,7 @@ export interface ConsoleServer {
   close(): Promise<void>;
 }
 
-/** Serves the console on this machine, at any free port or a given one. */
+/** Serves the console on this machine, on any free port or a given one. */
 export async function serveConsole(
   page: Console,
   wanted: number,

@@ -70,7 +70,7 @@ export const consoleCommand: CliCommand = {
   },
 };
 
-/** A link for the console at a gateway that serves HTTP. */
+/** A link to the console of a gateway that serves HTTP. */
 async function openHttpConsole({ flags }: ParsedArguments, context: Context): Promise<CommandOutcome> {
   const lonely = ['read-only', 'port'].find((flag) => flags.has(flag));
   if (lonely !== undefined)
@@ -107,7 +107,7 @@ function stopped(stop: Context['stop']): Promise<void> {
   });
 }
 
-/** Calls back whenever a person presses Enter. Returns what ends that. */
+/** Calls back whenever the user presses Enter, until the returned function is called. */
 function onEnter(pressed: () => void): () => void {
   const { stdin } = process;
   if (!stdin.isTTY) return () => undefined;

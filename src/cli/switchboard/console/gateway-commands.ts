@@ -7,25 +7,25 @@ import type { GatewayStateFile } from '../gateway/state-file.ts';
 import type { RunQuietly, ShowPage } from '../command.ts';
 import { mcpmux, mcpProxyServer, switchboard, type CliVariant } from '../variants.ts';
 
-/** The longest time a command may take, in milliseconds: a person may have to log in. */
+/** Time limit of a command, in milliseconds. Long, because the user may have to log in. */
 const COMMAND_MS = 10 * 60 * 1000;
 
 /** How commands are run. */
 export interface CommandRunner {
   readonly env: NodeJS.ProcessEnv;
   readonly runQuietly: RunQuietly;
-  /** Shows the person a page that the command sends them to. */
+  /** Shows the user a page that the command asks them to open. */
   readonly showPage?: ShowPage;
 }
 
 export interface CommandForGateway extends CommandRunner {
-  /** The file that defines what the command is about; null where none does, or it is not known. Default null. */
+  /** The file that defines what the command is about; null if none does, or it is unknown. Default null. */
   readonly file?: string | null;
 }
 
 /**
- * Runs a command of the command line for the configuration of a gateway, as if it was typed where the gateway was
- * started. Returns what it prints with `--json`; rejects where it fails.
+ * Runs a command for the configuration of a gateway, as if it had been typed where the gateway was started. Returns the
+ * data that it prints with `--json`; rejects if it fails.
  */
 export async function runForGateway(
   gateway: GatewayStateFile,
@@ -55,7 +55,7 @@ export async function runForGateway(
   });
 }
 
-/** Runs a command in a directory. Returns what it prints with `--json`; rejects where it fails. */
+/** Runs a command in a directory. Returns the data that it prints with `--json`; rejects if it fails. */
 export async function runHere(
   argv: readonly string[],
   variant: CliVariant,
@@ -76,7 +76,7 @@ export async function runHere(
   return isObject(data) ? data : { result: data };
 }
 
-/** Whose file it is, for commands that change it; undefined where they find that out themselves. */
+/** The layer of the file, for commands that change it; undefined for commands that find it out themselves. */
 function scopeOf(
   { search, files = [] }: GatewayStateFile,
   file: string | null,

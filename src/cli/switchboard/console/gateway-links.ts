@@ -13,8 +13,8 @@ import { makeRunDirectory, type GatewayStateFile, type StoredServerState } from 
 import { watchGateway, type GatewayFeed } from '../gateway/watch-gateway.ts';
 
 /**
- * How long after a change the state files are read, how often where the system tells of changes, and how often where it
- * does not, in milliseconds.
+ * How long after a change the state files are read, how often they are read while the system reports changes, and how
+ * often if it does not, in milliseconds.
  */
 const SETTLE_MS = 200;
 const WATCHED_LOOK_MS = 60_000;
@@ -22,7 +22,7 @@ const LOOK_MS = 5000;
 
 export interface GatewayLinksOptions {
   readonly stateDirectory: string;
-  /** Takes what the gateways say. */
+  /** Receives what the gateways report. */
   readonly events: (events: readonly ConsoleEvent[]) => void;
   /** Whether a gateway is this very process. Default: none is. */
   readonly own?: boolean;
@@ -30,15 +30,15 @@ export interface GatewayLinksOptions {
 
 interface GatewayLink {
   readonly file: GatewayStateFile;
-  /** Undefined for one that cannot be watched. */
+  /** Undefined for a gateway that cannot be watched. */
   readonly feed: GatewayFeed | undefined;
   readonly id: string;
 }
 
-/** The connections to all gateways of this user that run: those that start are found, and those that end are left. */
+/** The connections to all running gateways of this user: new gateways are connected, ended ones are dropped. */
 export class GatewayLinks {
   readonly #options: GatewayLinksOptions;
-  /** By the pid and start of the gateway. */
+  /** By pid and start time of the gateway. */
   readonly #links = new Map<string, Promise<GatewayLink | undefined>>();
   readonly #byId = new Map<string, GatewayLink>();
   #topics: readonly Topic[] = [];
@@ -51,16 +51,16 @@ export class GatewayLinks {
     this.#options = options;
   }
 
-  /** Connects to the gateways that run; resolves when each of them was heard, or cannot be. */
+  /** Connects to the running gateways; resolves when each of them has reported, or cannot. */
   async open(): Promise<void> {
-    // Before the first look: one that starts in between would be missed.
+    // Before the first scan: a gateway that starts in between would be missed.
     try {
       const directory = await makeRunDirectory(this.#options.stateDirectory);
       if (this.#closed) return;
       this.#watcher = watch(directory, () => this.#lookSoon()).unref();
       this.#watcher.on('error', () => this.#watcher?.close());
     } catch {
-      // They are looked for all the same.
+      // Polling still finds them.
     }
     await this.#look();
     if (this.#closed) return;
@@ -79,7 +79,7 @@ export class GatewayLinks {
     return this.#find(gateway).file;
   }
 
-  /** Asks a gateway for something. */
+  /** Sends a request to a gateway. */
   async request(gateway: string, ...asked: Parameters<GatewayFeed['request']>): Promise<unknown> {
     const { feed, file } = this.#find(gateway);
     if (feed !== undefined) return feed.request(...asked);
@@ -125,7 +125,7 @@ export class GatewayLinks {
     await Promise.all(this.#links.values());
   }
 
-  /** What cannot be watched is known from its file only, which has changed perhaps. */
+  /** A gateway that cannot be watched is known only by its state file, which may have changed. */
   async #renew(known: Promise<GatewayLink | undefined>, file: GatewayStateFile): Promise<void> {
     const link = await known;
     if (link === undefined || link.feed !== undefined) return;
@@ -168,7 +168,7 @@ export class GatewayLinks {
     if (this.#byId.get(link.id) !== link) return;
     this.#byId.delete(link.id);
     this.#options.events([{ type: 'gateway-ended', gateway: link.id }]);
-    // One that cut us off is still there.
+    // A gateway that closed the connection may still be running.
     if (!this.#closed) this.#lookSoon();
   }
 
@@ -194,7 +194,7 @@ function keyOf({ pid, since }: GatewayStateFile): string {
   return `${pid} ${since}`;
 }
 
-/** What the state file of a gateway of an earlier version says. */
+/** What the state file of an older version's gateway says. */
 function eventsOfFile(file: GatewayStateFile, id: string): ConsoleEvent[] {
   const gateway: GatewayInfo = {
     id,

@@ -11,7 +11,7 @@ interface HostsContext extends CommandRunner {
   readonly variant: CliVariant;
 }
 
-/** The hosts on this machine, with the files of the user and what is in them. */
+/** The hosts on this machine, with the user's files for them and their contents. */
 export function listHosts({ env }: Pick<HostsContext, 'env'>): readonly HostInfo[] {
   const taken = new Set(storedRecords(stateDirectory(env)).map(({ record }) => record.file));
   const files = scanHosts(hostEnvironment({ cwd: homeDirectory(), env }));
@@ -57,7 +57,7 @@ export async function changeHost(
   return { ...changesIn(said), done: !dryRun };
 }
 
-/** The files and notes in what one of these commands prints. */
+/** The files and notes in the output of one of these commands. */
 function changesIn(said: CommandResult): Pick<HostChangeResult, 'files' | 'notes'> {
   const changes = ['hosts', 'configs', 'takeover', 'ejected', 'servers'].flatMap((key) => {
     const list = said[key];

@@ -1,14 +1,14 @@
 import type { ConsoleEvent, ConsoleModel } from '../../../console/index.ts';
 import { memoryOf, privateMemory } from '../../../process/index.ts';
 
-/** How often memory is looked at, in milliseconds, where that is cheap. */
+/** How often memory is measured, in milliseconds, if that is cheap. */
 const PAUSE_MS = 3000;
-/** Looking takes at most this part of the time. */
+/** The largest share of time that measuring may take. */
 const SHARE = 0.001;
-/** A smaller change is not told, as a part of what it was. */
+/** Smaller changes are not reported, as a share of the previous value. */
 const LEAST_CHANGE = 0.02;
 
-/** Looks how much memory gateways and servers use while a page is open. */
+/** Measures the memory of gateways and servers while a page is open. */
 export class MemorySampler {
   readonly #model: ConsoleModel;
   readonly #tell: (events: readonly ConsoleEvent[]) => void;

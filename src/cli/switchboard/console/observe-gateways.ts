@@ -3,13 +3,13 @@ import { stateDirectory } from '../../../shared/paths.ts';
 import type { Context } from '../command.ts';
 import { GatewayLinks } from './gateway-links.ts';
 
-/** All gateways of this user, as a command sees them. */
+/** All running gateways of this user, for a command that follows them. */
 export interface ObservedGateways {
   readonly model: ConsoleModel;
   readonly links: GatewayLinks;
 }
 
-/** Looks at all gateways that run; `heard` is called with what they say after that. */
+/** Observes all running gateways; `heard` is called with what they report from then on. */
 export async function observeGateways(
   { env }: Pick<Context, 'env'>,
   topics: readonly Topic[] = [],
@@ -30,7 +30,7 @@ export async function observeGateways(
   return { model, links };
 }
 
-/** Prints lines as they come until nobody reads them, or the person stops. */
+/** Prints lines as they come, until the reader goes away or the user stops the command. */
 export function printUntilStopped({ stop }: Pick<Context, 'stop'>): {
   readonly print: (lines: readonly string[]) => void;
   readonly untilStopped: () => Promise<void>;
@@ -43,7 +43,7 @@ export function printUntilStopped({ stop }: Pick<Context, 'stop'>): {
   return {
     print: (lines) => void stdout.write(lines.map((line) => `${line}\n`).join('')),
     async untilStopped() {
-      // Where no gateway runs, nothing else would keep this process until one starts.
+      // While no gateway runs, nothing else would keep this process alive.
       const alive = setInterval(() => undefined, 3_600_000);
       await stopped;
       clearInterval(alive);

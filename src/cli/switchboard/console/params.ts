@@ -9,7 +9,7 @@ const OF_CALL = { gateway: 'text', call: 'text' } as const;
 const OF_SERVICES = { directory: 'text', branch: 'text?', service: 'text?' } as const;
 const OF_HOST = { host: 'text', change: 'text' } as const;
 
-/** The parameters of each action; those with a question mark may be missing. */
+/** The parameters of each action; those with a question mark are optional. */
 const PARAMS: Readonly<Record<ActionName, Readonly<Record<string, Kind | `${Kind}?`>>>> = {
   'stream.topics': { stream: 'text', topics: 'any' },
   'servers.start': OF_SERVER,
@@ -59,7 +59,7 @@ const PARAMS: Readonly<Record<ActionName, Readonly<Record<string, Kind | `${Kind
   'logs.search': { gateway: 'text?', server: 'any?', text: 'text?', limit: 'number?' },
 };
 
-/** Throws ARGS_INVALID where an action does not exist, or a parameter of it is missing or of another kind. */
+/** Throws ARGS_INVALID if an action does not exist, or one of its parameters is missing or has the wrong type. */
 export function checkParams(method: ActionName, params: Record<string, unknown>): void {
   if (!Object.hasOwn(PARAMS, method))
     throw new SwitchboardError('ARGS_INVALID', `Unknown action ${JSON.stringify(method)}.`);

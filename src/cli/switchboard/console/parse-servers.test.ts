@@ -23,7 +23,7 @@ test.each<[string, object[]]>([
     JSON.stringify({ mcpServers: { a: { command: 'x' }, b: { url: 'http://localhost:1/mcp' } } }),
     [{ name: 'a' }, { name: 'b' }],
   ],
-  // For VS Code, Zed and opencode; cut out of a file; a lone entry; with comments.
+  // For VS Code, Zed and opencode; cut out of a file; a single entry; with comments.
   [
     '{"servers":{"a":{"type":"stdio","command":"x","env":{"K":"${env:K}"}}}}',
     [{ name: 'a', entry: { env: { K: '${K}' } } }],

@@ -17,7 +17,7 @@ interface ParseContext {
   readonly variant: CliVariant;
 }
 
-/** The key under which hosts keep their servers, and a host whose references are meant then. */
+/** The keys under which hosts keep their servers, each with the host whose syntax for references applies. */
 const CONTAINERS: readonly (readonly [key: string, host: string])[] = [
   ['mcpServers', 'claude-code'],
   ['servers', 'vscode'],
@@ -25,7 +25,7 @@ const CONTAINERS: readonly (readonly [key: string, host: string])[] = [
   ['mcp', 'opencode'],
 ];
 
-/** What a person pasted, as servers to add: JSON of any host, a command line, a package name or an address. */
+/** The servers in a pasted text: JSON of any host, a command line, a package name or an address. */
 export async function parseServers(text: string, context: ParseContext): Promise<readonly ServerToAdd[]> {
   const trimmed = text.trim();
   if (trimmed === '') throw unclear('The input is empty.');
@@ -48,14 +48,14 @@ function serversInJson(text: string, { env }: ParseContext): ServerToAdd[] {
   });
 }
 
-/** `"name": {…}` is what is left when a block is cut out of a file. */
+/** A block that was cut out of a file begins with `"name": {…}`. */
 function readJson(text: string): unknown {
   const cut = text.replace(/,\s*$/, '');
   for (const candidate of [cut, `{${cut}}`]) {
     try {
       return parseJsonc(candidate);
     } catch {
-      // The next one may be what was meant.
+      // The next reading may work.
     }
   }
   throw unclear('The JSON is invalid.');
@@ -139,7 +139,7 @@ async function serverInLine(line: string, { env, variant }: ParseContext): Promi
   return { name, entry: { ...entry } };
 }
 
-/** A package or an address, and nothing else. */
+/** Whether the text is just a package or an address. */
 function isAlone(words: readonly string[]): boolean {
   return words.length === 1 || (words.length === 2 && /^@[\w.-]+\//.test(words[1] ?? ''));
 }

@@ -1,19 +1,19 @@
 import type { ConsoleEvent } from '../../../console/index.ts';
 import { listProjects } from './projects.ts';
 
-/** How often Switchyard's projects are looked at, in milliseconds, where that is cheap. */
+/** How often Switchyard's projects are checked, in milliseconds, if that is cheap. */
 const PAUSE_MS = 2000;
-/** Looking takes at most this part of the time. */
+/** The largest share of time that checking may take. */
 const SHARE = 0.02;
 
-/** Tells pages how Switchyard's services are doing, while one of them wants to know. */
+/** Reports the state of Switchyard's services to pages, while one of them shows it. */
 export class ProjectsWatcher {
   readonly #env: NodeJS.ProcessEnv;
   readonly #tell: (events: readonly ConsoleEvent[]) => void;
   #timer: NodeJS.Timeout | undefined;
   #watching = false;
   #looking = false;
-  /** Something has changed while it was looking. */
+  /** Whether something has changed during a check. */
   #again = false;
   #last = '';
 
@@ -30,7 +30,7 @@ export class ProjectsWatcher {
     if (wanted) void this.#look();
   }
 
-  /** Something has changed. */
+  /** Call this when something has changed. */
   lookNow(): void {
     this.#again = this.#looking;
     if (!this.#watching || this.#looking) return;
@@ -41,7 +41,7 @@ export class ProjectsWatcher {
   async #look(): Promise<void> {
     this.#looking = true;
     const since = performance.now();
-    // Records that cannot be read now are perhaps being written.
+    // Records that cannot be read may be in the middle of being written.
     const projects = await listProjects(this.#env).catch(() => undefined);
     this.#looking = false;
     if (!this.#watching) return;

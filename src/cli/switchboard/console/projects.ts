@@ -30,7 +30,7 @@ async function projectInfo(project: ProjectStatus, env: Env): Promise<YardProjec
   if (status === 'ok') {
     const yard = await openProject({ project: root, cwd: root, env });
     defined = yard.config.services.map((service) => service.name);
-    // The project's own checkout is none of the worktrees, and has services like each of them.
+    // The project's own checkout is not one of the worktrees, but has services as they do.
     const own = await resolveBranch(yard).catch(() => undefined);
     if (own !== undefined) branches.set(own.branch, own.worktree);
     const worktrees = await listWorktrees(yard).catch(() => []);
@@ -71,7 +71,7 @@ function serviceInfo(service: ServiceStatus): YardProject['services'][number] {
 
 type OfServices = Actions['services.start']['params'];
 
-/** Starts, stops or starts services again. */
+/** Starts, stops or restarts services. */
 export async function runServices(
   what: 'start' | 'stop' | 'restart',
   { directory, branch, service }: OfServices,
@@ -91,7 +91,7 @@ export async function checkoutBranch(
   return done({ ...(await checkout(yard, { branch, services: [] })) });
 }
 
-/** What went wrong with it is an error in a page, as it is an exit code on the command line. */
+/** A failure is an error on the page, as it is an exit code on the command line. */
 function done(result: { readonly ok: boolean; readonly messages: readonly string[] }): CommandResult {
   if (result.ok) return { ...result };
   throw new SwitchboardError('COMMAND_FAILED', result.messages.join('\n'), {
@@ -117,7 +117,7 @@ export async function serviceLogs(
 const MOST_LINES = 2000;
 const MOST_BYTES = 1024 * 1024;
 
-/** Who listens on a port. */
+/** The processes that listen on a port. */
 export function holdersOf(port: number): readonly PortHolderInfo[] {
   return portHolders([port]).map(({ pid, address }) => ({
     pid: pid ?? null,

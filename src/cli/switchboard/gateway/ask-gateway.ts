@@ -7,7 +7,9 @@ import type { ControlAddress } from './control-channel.ts';
 const MAX_RESPONSE = 1024 * 1024;
 const TIMEOUT_MS = 5000;
 
-/** Sends one request to a running gateway. Resolves to the result; rejects with an Error that says why there is none. */
+/**
+ * Sends one request to a running gateway. Resolves with the result; rejects with an Error that says why there is none.
+ */
 export function askGateway(
   { path, token }: ControlAddress,
   method: string,
@@ -41,7 +43,9 @@ export function askGateway(
   });
 }
 
-/** Whether nobody listens there any more. A named pipe is gone with its gateway; a socket may stay. */
+/**
+ * Whether nobody is listening there any more. A named pipe disappears with its gateway; a socket may be left behind.
+ */
 export function isControlGone({ path }: ControlAddress): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

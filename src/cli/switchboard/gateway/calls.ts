@@ -108,7 +108,7 @@ function row(call: CallInfo): string[] {
   ];
 }
 
-/** `github/create_issue`, or the method where no server is involved. */
+/** `github/create_issue`, or the method if no server is involved. */
 function whatOf({ server, name, subtool, method }: CallInfo): string {
   const what = subtool ?? name ?? method;
   return server === null ? what : `${server}/${what}`;

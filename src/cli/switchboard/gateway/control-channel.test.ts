@@ -13,7 +13,7 @@ async function open(methods: ControlMethods): Promise<ControlChannel> {
   return server;
 }
 
-/** Everything that the server sends until it closes the connection. */
+/** Everything the server sends until it closes the connection. */
 function send(path: string, text: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(path);
@@ -87,7 +87,7 @@ test('on Windows it is a pipe with a name that nobody can guess', async () => {
   onTestFinished(() => process.chdir(before));
   process.chdir(project.dir);
   for (let at = 0; at < 2; at++) {
-    // Elsewhere, the name of a pipe is that of a file here.
+    // On other systems, the name of a pipe is the name of a file in this directory.
     const server = await openControlChannel(project.dir, {}, {}, 'win32');
     onTestFinished(() => server.close());
     paths.push(server.address.path);

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { messageOf } from '../../../shared/errors.ts';
 import { isObject } from '../../../shared/is-object.ts';
 
-/** Where a gateway takes requests of other programs of its user. Its state file says it, which only they can read. */
+/**
+ * Where a gateway accepts requests from other programs of its user. It is in the state file, which only that user can
+ * read.
+ */
 export interface ControlAddress {
   /** A socket or, on Windows, a named pipe. */
   readonly path: string;
@@ -13,19 +16,19 @@ export interface ControlAddress {
   readonly token: string;
 }
 
-/** What can be asked for, by name. What a method returns is sent as JSON. */
+/** The available methods, by name. The return value is sent as JSON. */
 export type ControlMethods = Readonly<Record<string, () => unknown>>;
 
-/** The same for methods that keep the connection, and send and receive lines of JSON on it until one side ends it. */
+/** Methods that keep the connection open, and exchange lines of JSON on it until one side closes it. */
 export type ControlStreams = Readonly<Record<string, (link: ControlLink) => void | Promise<void>>>;
 
-/** A connection that is kept. */
+/** A connection that stays open. */
 export interface ControlLink {
-  /** Sends a value as a line. The other side is cut off if it reads too slowly. */
+  /** Sends a value as a line. Disconnects a reader that is too slow. */
   send(value: object): void;
-  /** Sets what takes each value that the other side sends. */
+  /** Sets the function that receives each value the other side sends. */
   receive(take: (value: unknown) => void): void;
-  /** Calls back when the connection is gone. */
+  /** Calls back when the connection is closed. */
   closed(then: () => void): void;
 }
 
@@ -38,16 +41,18 @@ export interface ControlChannel {
 const MAX_REQUEST = 64 * 1024;
 const REQUEST_MS = 5000;
 const MAX_CONNECTIONS = 32;
-/** On a connection that is kept: the longest line, in UTF-16 units, and how much may wait to be read, in bytes. */
+/**
+ * On a connection that stays open: the longest line, in UTF-16 code units, and how much may wait to be read, in bytes.
+ */
 const MAX_LINE = 4 * 1024 * 1024;
 const MAX_UNREAD = 16 * 1024 * 1024;
-/** The longest path of a socket, in bytes: 104 on macOS and 108 on Linux, each with a zero at the end. */
+/** The longest path of a socket, in bytes: 104 on macOS and 108 on Linux, both including a terminating zero. */
 const MAX_SOCKET_PATH = 103;
 
 /**
  * Answers other programs of this user. A connection carries one request and one response, each a line of JSON:
- * `{"token":"…","method":"reload"}`, then `{"result":…}` or `{"error":"…"}`. After the response to one of the `streams`,
- * it stays open. The directory is open to its owner only.
+ * `{"token":"…","method":"reload"}`, then `{"result":…}` or `{"error":"…"}`. After the response to one of the
+ * `streams`, it stays open. Only this user can access the directory.
  */
 export async function openControlChannel(
   directory: string,
@@ -61,10 +66,10 @@ export async function openControlChannel(
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // Who goes away while we answer is no concern of ours.
+    // A client that disconnects while we answer does no harm.
     socket.on('error', () => undefined);
     socket.setTimeout(REQUEST_MS, () => socket.destroy());
-    // A person who asks does not keep a gateway alive whose host has left.
+    // A connection must not keep a gateway alive after its host has left.
     socket.unref();
     receiveRequest(socket, (line, rest) => {
       const request = readRequest(line, address.token);
@@ -76,7 +81,7 @@ export async function openControlChannel(
   server.maxConnections = MAX_CONNECTIONS;
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // A gateway that had our pid and was killed has left its own.
+    // A killed gateway with our pid may have left its socket behind.
     if (isFile) rmSync(address.path, { force: true });
     server.listen(address.path, () => {
       server.unref();
@@ -98,13 +103,13 @@ function newAddress(directory: string, platform: NodeJS.Platform): ControlAddres
   const [name, token] = [0, 1].map(() => randomBytes(16).toString('hex')) as [string, string];
   if (platform === 'win32') return { path: `\\\\.\\pipe\\switchboard-${name}`, token };
   const path = join(directory, `${process.pid}.sock`);
-  // Some versions of Node would cut it off and listen elsewhere.
+  // Some versions of Node would truncate it and listen at another path.
   if (Buffer.byteLength(path) > MAX_SOCKET_PATH)
     throw new Error(`the path of the socket is too long: ${path}`);
   return { path, token };
 }
 
-/** `rest` is what came behind the request already. */
+/** `rest` is what has already arrived after the request. */
 function receiveRequest(socket: Socket, take: (line: string, rest: string) => void): void {
   let text = '';
   const add = (chunk: string): void => {
@@ -148,7 +153,7 @@ function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** Goes on with a connection whose request is read. */
+/** Continues with a connection whose request has been read. */
 async function openStream(socket: Socket, stream: ControlStreams[string], rest: string): Promise<void> {
   socket.setTimeout(0);
   let take: (value: unknown) => void = () => undefined;
@@ -177,8 +182,8 @@ function sendLine(socket: Socket, value: object): void {
 }
 
 /**
- * Reads values from a connection, one per line. One that sends anything else, or a line that is too long, is cut off.
- * Returns what takes text that has been read already.
+ * Reads values from a connection, one per line. Closes it on anything else, or on a line that is too long. Returns a
+ * function that accepts text that has already been read.
  */
 export function readJsonLines(
   socket: Socket,
@@ -209,7 +214,7 @@ export function readJsonLines(
   return hear;
 }
 
-/** Takes as long whatever differs. */
+/** Takes constant time. */
 function isSame(given: unknown, token: string): boolean {
   const [one, other] = [Buffer.from(String(given)), Buffer.from(token)];
   return one.length === other.length && timingSafeEqual(one, other);

@@ -8,7 +8,7 @@ import { askGateway } from './ask-gateway.ts';
 import { gatewaysReading } from './running-gateways.ts';
 import type { GatewayStateFile } from './state-file.ts';
 
-/** A gateway that runs with a configuration, and whether it was notified to reload. */
+/** A gateway that uses a configuration, and whether it was notified to reload. */
 export interface NotifiedGateway {
   readonly pid: number;
   readonly program: string;
@@ -18,8 +18,8 @@ export interface NotifiedGateway {
 }
 
 /**
- * Tells every gateway that reads one of these configuration files to read it again, unless there is a reason not to. A
- * project without a file is named by its directory.
+ * Tells every gateway that reads one of these configuration files to reload, unless it cannot. A project without a file
+ * is named by its directory.
  */
 export async function notifyGateways(
   places: readonly string[],
@@ -38,12 +38,12 @@ export async function notifyGateways(
   return notified.filter((gateway) => gateway !== undefined);
 }
 
-/** The configuration file, or the project without one, whose gateways find a server in a file of its own. */
+/** The configuration file (or project directory) whose gateways discover a server from a file of its own. */
 export function configPathFor({ origin }: Pick<ServerDefinition, 'origin'>, config: LoadedConfig): string {
   return config.files.find(({ scope }) => scope === origin.scope)?.path ?? config.directory;
 }
 
-/** Everything that this configuration is read from, as notifyGateways takes it. */
+/** Everything that this configuration is read from, in the form that notifyGateways expects. */
 export function configPaths({ files, directory, file }: LoadedConfig): readonly string[] {
   return [file ?? directory, ...files.map(({ path }) => path)];
 }
@@ -66,7 +66,7 @@ export function notifiedText(gateways: readonly NotifiedGateway[]): string {
     .join('');
 }
 
-/** As an error, for commands that do nothing else. */
+/** The same as an error, for commands that do nothing else. */
 export function noGatewayError({ file, directory }: LoadedConfig): SwitchboardError {
   const what = file ?? `the servers of ${directory}`;
   return new SwitchboardError('NO_GATEWAY', `No gateway is running with ${what}.`, {
@@ -74,7 +74,7 @@ export function noGatewayError({ file, directory }: LoadedConfig): SwitchboardEr
   });
 }
 
-/** It has ended, and what has its pid now is another program. */
+/** It has ended, and another program has its pid now. */
 const GONE: unique symbol = Symbol('gone');
 
 /** Returns why it could not be notified. */
@@ -85,12 +85,12 @@ async function notify({ pid, control }: GatewayStateFile): Promise<string | type
     return undefined;
   } catch (error) {
     if (process.platform !== 'win32') return hangUp(pid);
-    // A start time, which tells processes with the same pid apart, is not known there.
+    // Start times, which distinguish processes with the same pid, are unknown on this system.
     return nodeErrorCode(error) === 'ENOENT' ? GONE : messageOf(error);
   }
 }
 
-/** On Windows this would end it. Elsewhere it was recognised by more than its pid, just now. */
+/** On Windows, the signal would end it. Elsewhere, it was just identified by more than its pid. */
 function hangUp(pid: number): string | undefined {
   try {
     process.kill(pid, 'SIGHUP');

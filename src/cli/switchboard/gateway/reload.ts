@@ -26,7 +26,7 @@ export const reloadCommand: CliCommand = {
   exits: [[Exit.failed, 'no gateway is running with this configuration, or one could not be notified']],
   async run({ words }, context) {
     if (words.length > 0) throw usage('reload takes no arguments.', 'It reloads the whole configuration.');
-    // Read here as well: the person who waits sees what is wrong, not only the log.
+    // Also loaded here, so that the person who waits sees the problems, not only the log.
     const config = await context.loadConfig('strictly').catch((error: unknown) => {
       throw withNextStep(error, context.variant.program);
     });
@@ -49,7 +49,7 @@ export const reloadCommand: CliCommand = {
         ...others.map(
           (gateway) => `${gatewayText(gateway)} was not notified: ${printableLine(gateway.reason ?? '')}.`,
         ),
-        // From here: the gateway may find what we do not.
+        // From our own load: the gateway may find things that we do not.
         ...problems.map(({ server, message, hint }) =>
           printableLine(
             `server '${server}' cannot start: ${message}. ${hint} While it runs, it keeps its old definition.`,
@@ -66,7 +66,7 @@ export const reloadCommand: CliCommand = {
   },
 };
 
-/** Nobody is to start anything again: what runs goes on. */
+/** Nothing needs to be restarted: the gateway continues with its old configuration. */
 function withNextStep(error: unknown, program: string): unknown {
   if (!(error instanceof SwitchboardError) || error.code !== 'CONFIG_INVALID') return error;
   return new SwitchboardError(error.code, error.message, {

@@ -55,7 +55,7 @@ test('a gateway is found by the port that it listens on, whatever it serves', as
   expect(gatewayAt(state, 80, anywhere)).toBeUndefined();
 });
 
-test('what is published is found by programs with the same configuration, until it is withdrawn', async () => {
+test('programs with the same configuration find a gateway until its state file is removed', async () => {
   const { config, state, project } = await setUp();
   expect(await runningGateways(state, config)).toEqual([]);
   await writeStateFile(state, { config, program, servers: [{ name: 'a', state: { kind: 'idle' } }] });
@@ -200,7 +200,7 @@ test('what a dead gateway left is ignored and removed; what cannot be judged or 
   const leave = (name: number, content: object) =>
     fs.writeFileSync(project.path('state/run', `${name}.json`), JSON.stringify(content));
   leave(child.pid!, { ...own, pid: child.pid });
-  // Another one has its pid now.
+  // Another process has its pid now.
   leave(1_000_001, { ...own, startTime: own.startTime - 1 });
   leave(1_000_002, { ...own, place: 'another machine' });
   leave(1_000_003, { ...own, version: 2 });
@@ -230,7 +230,7 @@ test('the newest comes first', async () => {
   const { config, state, file, project } = await setUp();
   await writeStateFile(state, { config, program, servers: [] });
   const own = JSON.parse(fs.readFileSync(file, 'utf8')) as GatewayStateFile;
-  // Same process, so that it is alive; two files of it cannot be, but here they are.
+  // The same process, so that it is alive. Two files of one process cannot really exist.
   const later = { ...own, program: 'later', since: '2999-01-01T00:00:00.000Z' };
   fs.writeFileSync(project.path('state/run/1.json'), JSON.stringify(later));
   expect((await runningGateways(state, config)).map((each) => each.program)).toEqual(['later', program]);

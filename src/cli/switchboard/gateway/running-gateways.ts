@@ -14,13 +14,13 @@ import {
   type GatewayStateFile,
 } from './state-file.ts';
 
-/** What we read of such a file, in bytes, and how many of them. */
+/** The most that is read of a state file, in bytes, and how many files are read. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_FILES = 1000;
-/** A file of another place (a container, a machine with the same home) is left alone for this long, in milliseconds. */
+/** A file from elsewhere (a container, a machine with the same home) is kept for this long, in milliseconds. */
 const FOREIGN_AGE = 7 * 24 * 3600 * 1000;
 
-/** The gateways that serve this configuration now, the newest first. */
+/** The running gateways that serve this configuration, the newest first. */
 export async function runningGateways(
   stateDirectory: string,
   config: LoadedConfig,
@@ -29,7 +29,7 @@ export async function runningGateways(
   const subject = configIdentity(config);
   const found = allGateways(stateDirectory).filter((said) => isSame(said.config, subject));
   if (platform !== 'win32') return found;
-  // A start time, which tells processes with the same pid apart, is not known there.
+  // Start times, which distinguish processes with the same pid, are unknown on this system.
   const gone = await Promise.all(
     found.map(async ({ control }) => control !== undefined && (await isControlGone(control))),
   );
@@ -37,7 +37,7 @@ export async function runningGateways(
 }
 
 /**
- * The gateways that read one of these configuration files, or would if they looked for theirs now, the newest first. A
+ * The gateways that read one of these configuration files, or would if they searched again now, the newest first. A
  * project without a file is named by its directory.
  */
 export function gatewaysReading(stateDirectory: string, places: readonly string[]): GatewayStateFile[] {
@@ -53,12 +53,12 @@ function reads({ config, files = [], search }: GatewayStateFile, place: string):
   return file !== undefined && isSame(file, place);
 }
 
-/** Whether a gateway is that of the same project, rather than another one with the same user's file. */
+/** Whether a gateway belongs to the same project, and not to another one with the same user file. */
 export function isSameProject({ directory }: GatewayStateFile, config: LoadedConfig): boolean {
   return directory === undefined || isSame(directory, config.directory);
 }
 
-/** A gateway that clients reach at this port, under a name that fits; undefined where none says so. */
+/** A gateway that clients reach at this port, under a matching host name; undefined if there is none. */
 export function gatewayAt(
   stateDirectory: string,
   port: number,
@@ -71,7 +71,7 @@ export function gatewayAt(
   });
 }
 
-/** All that run now, the newest first. Removes what dead ones have left. */
+/** All running gateways, the newest first. Removes the files of dead ones. */
 export function allGateways(stateDirectory: string): GatewayStateFile[] {
   const found: GatewayStateFile[] = [];
   for (const file of runFiles(runDirectory(stateDirectory))) {
@@ -84,7 +84,7 @@ export function allGateways(stateDirectory: string): GatewayStateFile[] {
   return found.sort((a, b) => b.since.localeCompare(a.since));
 }
 
-/** Whether two paths lead to the same file or directory: hosts may know it by another name than a person. */
+/** Whether two paths lead to the same file or directory: a host may use another path than a person. */
 function isSame(one: string, other: string): boolean {
   if (one === other) return true;
   try {
@@ -101,12 +101,12 @@ function runFiles(directory: string): string[] {
     const names = fs.readdirSync(directory).filter((name) => /^\d+\.json$/.test(name));
     return names.slice(0, MAX_FILES).map((name) => join(directory, name));
   } catch {
-    // Nobody has ever written there.
+    // No gateway has ever written there.
     return [];
   }
 }
 
-/** Undefined for what no gateway of this version has written. */
+/** Undefined for anything that a gateway of this version did not write. */
 function read(file: string): GatewayStateFile | undefined {
   try {
     const value: unknown = JSON.parse(withRegularFile(file, ({ read }) => read(MAX_BYTES).toString('utf8')));
@@ -121,13 +121,13 @@ function isOlder(file: string, age: number): boolean {
   return Date.now() - written > age;
 }
 
-/** Its socket goes as well: the one beside it, whatever the file says. */
+/** Also removes its socket: the one beside it, whatever the file says. */
 function remove(file: string): void {
   try {
     fs.rmSync(file, { force: true });
     fs.rmSync(file.replace(/json$/, 'sock'), { force: true });
   } catch {
-    // It is ignored all the same.
+    // It will be ignored anyway.
   }
 }
 

@@ -10,39 +10,39 @@ import { writeFileAtomic } from '../../../shared/write-file.ts';
 import type { ControlAddress } from './control-channel.ts';
 
 /**
- * What a running gateway says of itself and its servers, in a file of its own that lives as long as it does:
- * `run/<pid>.json` in the state directory. Only its owner can read it, and no value of an environment is in it.
+ * The description of a running gateway and its servers, in a file that exists as long as the gateway: `run/<pid>.json`
+ * in the state directory. Only its owner can read it, and it contains no values of environment variables.
  */
 export interface GatewayStateFile extends RecordedIdentity {
   readonly version: typeof STATE_FILE_VERSION;
   readonly program: string;
   /** When it started, as an ISO date. */
   readonly since: string;
-  /** The configuration file, or without one the directory: what tells gateways apart. */
+  /** The configuration file or, without one, the directory: this identifies gateways. */
   readonly config: string;
-  /** The directory of its project. Default: not told, by an older version. */
+  /** The directory of its project. Missing in files of older versions. */
   readonly directory?: string;
-  /** All its configuration files. Default: `config`, where that is a file. */
+  /** All its configuration files. Default: `config`, if that is a file. */
   readonly files?: readonly string[];
-  /** How it looks for them when it reads them again. Default: it reads the same again. */
+  /** How it searches for them when it reloads. Default: it reads the same files again. */
   readonly search?: { readonly cwd: string; readonly userDirectory?: string | undefined };
-  /** Where clients connect to it. Default: they do not. */
+  /** Where clients connect to it. Default: they cannot. */
   readonly url?: string;
-  /** Where it takes requests of other programs. Default: it takes none. */
+  /** Where it accepts requests of other programs. Default: nowhere. */
   readonly control?: ControlAddress;
   readonly servers: Readonly<Record<string, StoredServerState>>;
-  /** The names of those among them that no file defines: they were added while it ran. */
+  /** The names of servers that no file defines: they were added at run time. */
   readonly added: readonly string[];
 }
 
-/** Dates are ISO dates. */
+/** All times are ISO dates. */
 export type StoredServerState =
   | { readonly kind: 'idle' | 'starting' | 'stopped' }
   | {
       readonly kind: 'running';
       readonly pid: number | null;
       readonly since: string;
-      /** Why it shows nothing. */
+      /** Why it exposes nothing. */
       readonly problem?: string;
     }
   | { readonly kind: 'crashed'; readonly reason: string; readonly at: string }
@@ -59,12 +59,12 @@ export interface GatewayState {
 }
 
 export const STATE_FILE_VERSION = 1;
-/** The longest reason, in UTF-16 units. */
+/** The longest reason, in UTF-16 code units. */
 const MAX_REASON = 300;
 
 let identity: RecordedIdentity | undefined;
 
-/** Writes how the servers are doing now, in the place of what was written before. */
+/** Replaces the state file with the current state of the servers. */
 export async function writeStateFile(
   stateDirectory: string,
   { config, program, url, control, servers }: GatewayState,
@@ -111,20 +111,20 @@ function fileOf(directory: string): string {
   return join(directory, `${process.pid}.json`);
 }
 
-/** Makes it where there is none, and open to its owner only. */
+/** Creates it if necessary, accessible to its owner only. */
 export async function makeRunDirectory(stateDirectory: string): Promise<string> {
   const directory = runDirectory(stateDirectory);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const found = await lstat(directory);
   if (!found.isDirectory()) throw new Error(`${directory} is not a directory`);
-  // Fails where it belongs to somebody else, who could read what we write there.
+  // Fails if another user owns it, who could read what we write there.
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) await chmod(directory, 0o700);
   return directory;
 }
 
 let removing = false;
 
-/** For exits that cannot wait. */
+/** Synchronous, for when the process exits. */
 function removeAtExit(file: string, control: ControlAddress | undefined): void {
   if (removing) return;
   removing = true;
@@ -133,7 +133,7 @@ function removeAtExit(file: string, control: ControlAddress | undefined): void {
       rmSync(file, { force: true });
       if (control !== undefined && process.platform !== 'win32') rmSync(control.path, { force: true });
     } catch {
-      // Readers see that its writer is gone.
+      // Readers notice that its writer has ended.
     }
   });
 }
@@ -153,7 +153,7 @@ function storedState(
     case 'crashed':
       return {
         kind: 'crashed',
-        // Where its environment is not known, nobody can tell what in the reason is a secret.
+        // If its environment is unknown, we cannot tell which part of the reason is a secret.
         reason:
           server === undefined
             ? 'see the log of its gateway'

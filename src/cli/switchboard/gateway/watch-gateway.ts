@@ -5,26 +5,26 @@ import { SwitchboardError } from '../../../shared/errors.ts';
 import { isObject } from '../../../shared/is-object.ts';
 import { readJsonLines, type ControlAddress } from './control-channel.ts';
 
-/** The longest line, in UTF-16 units: the lists of hundreds of servers are long. */
+/** The longest line, in UTF-16 code units: the lists of hundreds of servers are long. */
 const MAX_LINE = 64 * 1024 * 1024;
-/** How long a gateway may take to begin, in milliseconds. */
+/** How long a gateway may take to send its first line, in milliseconds. */
 const BEGIN_MS = 5000;
 
 export interface GatewayFeed {
-  /** The id that the gateway gives itself. */
+  /** The id that the gateway has given itself. */
   readonly id: string;
-  /** Asks the gateway for something. Rejects with what went wrong, or if the gateway ends. */
+  /** Sends a request to the gateway. Rejects with its error, or if the gateway ends. */
   request<M extends keyof FeedMethods>(method: M, params: FeedMethods[M]): Promise<unknown>;
   close(): void;
 }
 
 export interface FeedListener {
   readonly events: (events: readonly ConsoleEvent[]) => void;
-  /** The gateway has ended, or cut us off. */
+  /** Called when the gateway has ended or closed the connection. */
   readonly ended: () => void;
 }
 
-/** Watches a running gateway. Rejects where it cannot be watched, such as one of an earlier version. */
+/** Watches a running gateway. Rejects if that is not possible, for example with one of an older version. */
 export function watchGateway(
   { path, token }: ControlAddress,
   { events: take, ended }: FeedListener,
@@ -44,7 +44,7 @@ export function watchGateway(
         feed = { id: first.gateway.id, request, close: () => socket.destroy() };
         resolve(feed);
       }
-      // One that speaks for another gateway is none.
+      // Events about another gateway are ignored.
       const { id } = feed;
       if (events.some((event) => gatewayOf(event, id) !== id)) throw new Error('of another gateway');
       take(events);
@@ -117,7 +117,7 @@ function gone(): SwitchboardError {
   });
 }
 
-/** What a gateway says went wrong. */
+/** Turns a problem that a gateway reports into an error. */
 function asError({ code, message, nextStep }: Problem): SwitchboardError {
   return new SwitchboardError(code as ErrorCode, message, { hint: nextStep ?? undefined });
 }

@@ -3,14 +3,14 @@ import type { AuditRecord, HistoryReader } from '../../../audit/index.ts';
 
 interface FollowOptions {
   readonly json: boolean;
-  /** A record for people, without its line break. */
+  /** Formats a record for people, without a line break. */
   readonly text: (record: AuditRecord) => string;
 }
 
-/** How often the log is looked at, in milliseconds. */
+/** How often the log is checked, in milliseconds. */
 const POLL_MS = 250;
 
-/** Prints records, and then what is added, until stdout is closed. Ctrl-C ends the program as usual. */
+/** Prints records, and then new ones as they are added, until stdout is closed. Ctrl-C ends the program as usual. */
 export async function followHistory(
   reader: HistoryReader,
   before: readonly AuditRecord[],
@@ -30,7 +30,7 @@ export async function followHistory(
     await sleep(POLL_MS);
   }
 
-  /** Reads the variable again: the compiler would assume that one once false stays false. */
+  /** A function, because the compiler would assume that a variable that was false stays false. */
   function isClosed(): boolean {
     return closed;
   }

@@ -23,7 +23,8 @@ export const historyCommand: CliCommand = {
     {
       name: 'client',
       value: 'NAME',
-      summary: 'only calls by this client, or with this token (see `$0 token`)',
+      summary:
+        'only calls by this client, with this token (see `$0 token`), or by this user (see docs/guide/identity.md)',
     },
     { name: 'failed', summary: 'only calls that did not succeed' },
     {
@@ -112,12 +113,12 @@ function numberOf({ flags }: ParsedArguments, name: string): number | undefined 
   return Number(text);
 }
 
-/** The names of tokens, by what the audit log has of them. */
+/** The names of tokens, by the principal that the audit log records for them. */
 function namesOfPrincipals({ env }: Context): ReadonlyMap<string, string> {
   try {
     return new Map(readTokens(tokenFile(env)).map(({ name, sha256 }) => [sha256.slice(0, 12), name]));
   } catch {
-    // Its readers say what is wrong with it.
+    // Other commands report what is wrong with the file.
     return new Map();
   }
 }
@@ -131,7 +132,7 @@ function last(
   for (const record of records) {
     count++;
     kept.push(record);
-    // Not one by one: that would take a time for each record.
+    // Not one by one, which would take time for each record.
     if (kept.length > 2 * most + 1000) kept = kept.slice(-most);
   }
   const shown = kept.slice(-most);

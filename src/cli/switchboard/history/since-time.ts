@@ -1,6 +1,6 @@
 import { usage } from '../../kit/arguments.ts';
 
-/** A time as people write it, `10m` or a date, in milliseconds since 1970. */
+/** A time such as `10m` or a date, in milliseconds since 1970. */
 export function sinceTime(text: string, now: number = Date.now()): number {
   const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const ago = UNITS[unit];

@@ -4,7 +4,7 @@ import { LANGUAGE_FLAGS, languageArguments, languageIn } from './language-flags.
 
 const read = (...argv: string[]) => languageIn(parseArguments(argv, LANGUAGE_FLAGS));
 
-test('what is said of a model is written as the same flags, and nothing else is', () => {
+test('model settings are written as the same flags, and nothing else is', () => {
   const argv = [
     ...['--model', 'm', '--provider', 'openai', '--base-url', 'http://localhost:1/v1', '--allow-destructive'],
     ...['--max-steps', '3', '--max-tokens', '500', '--timeout-ms', '9000'],

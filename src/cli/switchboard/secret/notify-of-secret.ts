@@ -6,7 +6,7 @@ import { configPaths, notifyGateways, type NotifiedGateway } from '../gateway/no
 
 export const RELOAD_FLAG: Flag = { name: 'no-reload', summary: 'do not reload running gateways' };
 
-/** Tells the gateways that read this configuration to read it again, and its secrets with it. */
+/** Tells the gateways that read this configuration to reload it and its secrets. */
 export async function notifyOfSecret(
   { flags }: ParsedArguments,
   context: Context,
@@ -21,7 +21,7 @@ export async function notifyOfSecret(
     const isUntold = !flags.has('no-reload') && gateways.some(({ told }) => !told);
     return { gateways, exitCode: isUntold ? Exit.failed : Exit.ok };
   } catch (error) {
-    // The secret is stored all the same, and a broken configuration is told wherever it is read.
+    // The secret is stored anyway, and other commands report a broken configuration.
     if (!(error instanceof SwitchboardError)) throw error;
     return { gateways: [], exitCode: Exit.ok };
   }

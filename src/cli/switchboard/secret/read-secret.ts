@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import { SwitchboardError } from '../../../shared/errors.ts';
 
-/** More than any secret has, in bytes: what sends so much is something else. */
+/** More than any secret has, in bytes: longer input must be something else. */
 const MAX_BYTES = 1024 * 1024;
 
-/** The text of a stream to its end, without the line break at the end that `echo` and editors add. */
+/** Reads a stream to its end, without the trailing line break that `echo` and editors add. */
 export async function readSecret(input: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -15,9 +15,9 @@ export interface HttpBannerOptions {
   readonly isTerminal: boolean;
   readonly config: LoadedConfig;
   readonly variant: CliVariant;
-  /** Makes a link that lets one browser into the console. Default: there is no console. */
+  /** Creates a link that logs one browser in to the console. Default: there is no console. */
   readonly consoleLink?: (() => string) | undefined;
-  /** Whether it ends when its last client has left. */
+  /** Whether the gateway ends when its last client has left. */
   readonly goesWithLast: boolean;
   /** Default: the system we run on. */
   readonly platform?: NodeJS.Platform;
@@ -30,7 +30,7 @@ export function httpBanner(options: HttpBannerOptions): CommandOutcome {
   // Shown once on a terminal, when it is created; after that only on request.
   const shown = (made && options.isTerminal) || options.showToken ? token.token : undefined;
   const entries = clientEntries(variant.program, url, shown ?? '<token>', platform);
-  // Not by way of a URL, which would leave out the port 80.
+  // Not through a URL object, which would leave out port 80.
   const at = (path: string): string => url.replace(/\/mcp$/, path);
   const source =
     from === 'config'
@@ -38,7 +38,7 @@ export function httpBanner(options: HttpBannerOptions): CommandOutcome {
       : from === 'environment'
         ? TOKEN_VARIABLE
         : `${file ?? ''}${made ? ', just created' : ''}`;
-  // A link is a secret, too, until it is used.
+  // An unused link is a secret too.
   const link = options.isTerminal || options.showToken ? consoleLink?.() : undefined;
   const stay = variant.listens?.stayVariable;
   const lines = [
@@ -80,12 +80,12 @@ export function httpBanner(options: HttpBannerOptions): CommandOutcome {
   return {
     data,
     text: () => `${lines.join('\n')}\n`,
-    // Served all the same: what is added later is there after a reload.
+    // It is served anyway: servers that are added later appear after a reload.
     remark: nothingToServe(config) ? `${variant.program}: ${noServersText(variant, config)}` : undefined,
   };
 }
 
-/** Where clients may add servers, having none is no mistake. */
+/** If clients may add servers, having none is not a mistake. */
 function nothingToServe({ servers, settings }: LoadedConfig): boolean {
   return servers.length === 0 && !settings.management.enabled;
 }
@@ -104,13 +104,13 @@ function configurationText({ file, directory, servers, unusable }: LoadedConfig)
 
 const MOST_NAMES = 8;
 
-/** What to paste where, so that a host connects to an address. */
+/** What to paste into a host to connect it to an address. */
 interface ClientEntry {
   readonly host: string;
   /** The file it goes into, or how it is used. */
   readonly where: string;
   readonly text: string;
-  /** What to run beforehand where the host is started. Default nothing. */
+  /** What to run first, where the host is started. Default nothing. */
   readonly first?: string;
 }
 

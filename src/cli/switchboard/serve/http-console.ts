@@ -5,14 +5,16 @@ import type { ConsoleServerOptions } from '../console/console-server.ts';
 
 /** The console at an HTTP door. */
 export interface HttpConsole {
-  /** Takes a request for the console, or of a browser that looks for it. Returns whether it did. */
+  /** Handles a request for the console, or from a browser that looks for it. Returns whether it did. */
   readonly handle: (request: IncomingMessage, response: ServerResponse, admit: () => void) => boolean;
-  /** The path and query of a link that lets one browser in. */
+  /** The path and query of a link that logs one browser in. */
   readonly newLink: () => string;
   readonly close: () => void;
 }
 
-/** Makes the console at an HTTP door. Its code is loaded with the first request, for most gateways never get one. */
+/**
+ * Creates the console at an HTTP door. Its code is loaded with the first request, because most gateways never get one.
+ */
 export function createHttpConsole(options: Omit<ConsoleServerOptions, 'runQuietly'>): HttpConsole {
   const access = new ConsoleAccess();
   let loading: Promise<Console> | undefined;
@@ -48,7 +50,7 @@ export function createHttpConsole(options: Omit<ConsoleServerOptions, 'runQuietl
   };
 }
 
-/** What a person sees who opens the address of the gateway in a browser. */
+/** Shown to a person who opens the address of the gateway in a browser. */
 function sendWelcome(response: ServerResponse): void {
   response.writeHead(200, {
     'Content-Type': 'text/html; charset=utf-8',

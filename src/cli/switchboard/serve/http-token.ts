@@ -7,19 +7,19 @@ import { createFileAtomic } from '../../../shared/write-file.ts';
 import { readPrivateFile } from '../../../shared/private-file.ts';
 import { httpTokenOf, refuseWeakToken, type LoadedConfig } from '../../../config/index.ts';
 
-/** What a client must know to be let in, and where we have it from. */
+/** The token that clients must send, and where it comes from. */
 export interface HttpToken {
   readonly token: string;
   readonly from: 'config' | 'environment' | 'file';
-  /** The file it is kept in, where it is one of ours. */
+  /** The file in which it is stored, if we created it. */
   readonly file?: string;
-  /** True where it was just created. */
+  /** True if it was just created. */
   readonly made: boolean;
 }
 
 export const TOKEN_VARIABLE = 'SWITCHBOARD_HTTP_TOKEN';
 
-/** The token of the configuration, else that of the environment, else one of our own that is made once and kept. */
+/** The token of the configuration, else of the environment, else one of our own, which is created once and stored. */
 export async function httpToken(config: LoadedConfig, env: NodeJS.ProcessEnv): Promise<HttpToken> {
   const configured = httpTokenOf(config, env);
   if (configured !== undefined) return { token: configured, from: 'config', made: false };
@@ -35,7 +35,7 @@ export async function httpToken(config: LoadedConfig, env: NodeJS.ProcessEnv): P
   return { ...(await make(directory, file)), from: 'file', file };
 }
 
-/** The token in the file; undefined where there is none. What others could read or write is not trusted. */
+/** The token in the file; undefined if there is none. A file that others can read or write is not trusted. */
 function readKept(file: string): string | undefined {
   const token = readPrivateFile(file, (why, hint) => unusable(file, why, hint))?.trim();
   if (token === undefined) return undefined;
@@ -47,7 +47,7 @@ function readKept(file: string): string | undefined {
   return token;
 }
 
-/** Two that start at the same time end up with one token: the second finds that of the first. */
+/** Two gateways that start at the same time end up with the same token: the second finds that of the first. */
 async function make(directory: string, file: string): Promise<{ token: string; made: boolean }> {
   const token = randomBytes(32).toString('base64url');
   await mkdir(directory, { recursive: true, mode: 0o700 });

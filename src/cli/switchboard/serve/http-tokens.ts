@@ -4,21 +4,18 @@ import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/log.ts';
 import { sha256 } from '../../../shared/sha256.ts';
 import { OWN_TOKEN, readTokens, type NamedToken } from '../token/token-file.ts';
+import { TokenWatchers } from './token-watchers.ts';
 
-/** How often the file with the named tokens is looked at, in milliseconds. */
-const CHECK_MS = 1000;
-
-/** The token of the gateway and the named tokens, which are read again when their file changes. */
+/** The gateway's own token, and the named tokens, which are reloaded when their file changes. */
 export class HttpTokens implements AccessTokens {
   current: AccessTokens['current'];
   readonly #own: string;
   readonly #file: string;
   readonly #log: Logger;
-  readonly #listeners = new Set<() => void>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #watchers = new TokenWatchers(() => this.refresh());
   #version: string;
 
-  /** Throws TOKEN_UNUSABLE where the file with the named tokens cannot be trusted. */
+  /** Throws TOKEN_UNUSABLE if the file with the named tokens cannot be trusted. */
   constructor(own: string, file: string, log: Logger) {
     this.#own = sha256(own);
     this.#file = file;
@@ -32,21 +29,14 @@ export class HttpTokens implements AccessTokens {
     if (version === this.#version) return;
     this.#version = version;
     this.current = this.#withNamed(this.#read());
-    for (const listener of this.#listeners) listener();
+    this.#watchers.notify();
   }
 
   watch(changed: () => void): () => void {
-    this.#listeners.add(changed);
-    this.#timer ??= setInterval(() => this.refresh(), CHECK_MS).unref();
-    return () => {
-      this.#listeners.delete(changed);
-      if (this.#listeners.size > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    };
+    return this.#watchers.add(changed);
   }
 
-  /** What cannot be trusted lets nobody in. */
+  /** A file that cannot be trusted lets nobody in. */
   #read(): readonly NamedToken[] {
     try {
       return readTokens(this.#file);
@@ -61,13 +51,16 @@ export class HttpTokens implements AccessTokens {
   }
 }
 
-/** The token of the gateway, by its hash, and the named ones. A token made again under an old name is another principal. */
+/**
+ * The gateway's own token, by its hash, and the named ones. A token that is recreated under an old name is another
+ * principal.
+ */
 export function accessTokens(own: string, named: readonly NamedToken[]): AccessTokens['current'] {
   const all = [{ name: OWN_TOKEN, sha256: own }, ...named];
   return all.map(({ name, sha256: hash }) => ({ name, hash: Buffer.from(hash, 'hex'), principal: hash }));
 }
 
-/** Tells one state of the file from the next: every write makes a new file. */
+/** Identifies a version of the file: every write creates a new file. */
 function versionOf(file: string): string {
   try {
     const found = lstatSync(file, { bigint: true, throwIfNoEntry: false });

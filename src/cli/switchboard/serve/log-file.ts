@@ -33,13 +33,13 @@ export function openLogFile({
       failed = true;
     }
   };
-  // A program may end without closing, and its last lines are the ones that say why.
+  // A program may end without closing the log, and its last lines are the ones that say why.
   process.on('exit', flush);
   return {
     file,
     write(line) {
       if (closed) return;
-      // All lines of this turn of the event loop leave in one write.
+      // All lines of this turn of the event loop go out in one write.
       if (waiting === '') setImmediate(flush);
       const time = times ? `${new Date().toISOString()} ` : '';
       for (const each of line.replace(/\r?\n$/, '').split('\n')) waiting += `${time}${each}\n`;
@@ -53,13 +53,13 @@ export function openLogFile({
 }
 
 export interface LogFileOptions {
-  /** Where the log is kept. Made for this user only, if missing. */
+  /** Where the log is written. Created for this user only, if missing. */
   readonly directory: string;
   /** The first part of the file's name. */
   readonly program: string;
-  /** Whether each line gets its time in front. Default true. */
+  /** Whether each line starts with its time. Default true. */
   readonly times?: boolean;
-  /** Called with the first failure after opening, and with no other. */
+  /** Called with the first failure after opening, but no later one. */
   readonly onError: (message: string) => void;
   /** The size, in bytes, beyond which a new file begins. Default 10 MiB. */
   readonly maxBytes?: number;
@@ -67,9 +67,9 @@ export interface LogFileOptions {
 
 export interface LogFile {
   readonly file: string;
-  /** Adds a line, with or without its newline; text of several lines becomes several. Never throws. */
+  /** Adds a line, with or without its newline; a text with several lines adds several. Never throws. */
   write(line: string): void;
-  /** Writes what is left. */
+  /** Writes the remaining lines. */
   close(): void;
 }
 
@@ -79,7 +79,7 @@ const FILE_MODE = 0o600;
 function checkUsable(file: string, directory: string, maxBytes: number): void {
   try {
     fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // Asked now, because rotating would find out only after days.
+    // Checked now, because rotating would fail only after days.
     fs.accessSync(directory, fs.constants.W_OK);
     const descriptor = openFile(file, maxBytes);
     fs.fchmodSync(descriptor, FILE_MODE);
@@ -92,7 +92,7 @@ function checkUsable(file: string, directory: string, maxBytes: number): void {
   }
 }
 
-/** Opens the file each time, so that one that was moved away or deleted is made again. */
+/** Opens the file each time, so that a file that was moved or deleted is created again. */
 function append(file: string, text: string, maxBytes: number): void {
   const descriptor = openFile(file, maxBytes);
   try {
@@ -114,7 +114,7 @@ function openFile(file: string, maxBytes: number): number {
   return fs.openSync(file, FLAGS, FILE_MODE);
 }
 
-/** If two programs do so at the same moment, the old file goes early. */
+/** If two programs rotate at the same moment, the old file is dropped early. */
 function rotate(file: string): void {
   try {
     fs.renameSync(file, `${file}.1`);
@@ -124,9 +124,9 @@ function rotate(file: string): void {
 }
 
 /**
- * Append, so that programs do not write over each other. Links are not followed: anyone who may write to the directory
- * could point our output at any file. Not blocking, so that a pipe in the place of the file is an error and not a wait.
- * (Windows lacks the last two; a missing flag counts as 0.)
+ * O_APPEND keeps programs from overwriting each other's lines. Links are not followed: anyone who may write to the
+ * directory could point our output at any file. Opened without blocking, so that a pipe in place of the file is an
+ * error instead of a wait. (Windows lacks the last two; a missing flag counts as 0.)
  */
 const FLAGS =
   fs.constants.O_WRONLY |

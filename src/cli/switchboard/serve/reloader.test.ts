@@ -60,7 +60,7 @@ test('a reload waits for a change of the configuration that a client is making',
   let finish: () => void = () => undefined;
   const change = app.alone(() => new Promise<void>((resolve) => (finish = resolve)));
   reload();
-  // Read only when the change is done: what was in the file before must not be applied after it.
+  // Read only after the change: the previous content of the file must not be applied later.
   project.write(CONFIG, { timeouts: { rpcMs: 'soon' } });
   await new Promise((resolve) => setImmediate(resolve));
   project.write(CONFIG, {});

@@ -10,18 +10,20 @@ export interface ReloaderOptions {
   readonly read: () => Promise<LoadedConfig>;
   /** What to do once the file is corrected, as the end of a sentence. */
   readonly again: string;
-  /** Which settings of a configuration come too late for this run. */
+  /** The settings of a configuration that come too late for this run. */
   readonly tooLate: (config: LoadedConfig) => readonly string[];
-  /** Told of each configuration that holds from now on. */
+  /** Called with each configuration that takes effect. */
   readonly applied: (config: LoadedConfig) => void;
 }
 
-/** Reads the configuration again and does what is new in it, one at a time; one that is wrong changes nothing. */
+/**
+ * Reloads the configuration and applies the changes, one reload at a time; an invalid configuration changes nothing.
+ */
 export interface Reloader {
   readonly reload: () => void;
-  /** The same; resolves when it is done, whether it worked or not. Servers that replace others may still be starting. */
+  /** The same; resolves when it is done, successfully or not. Servers that replace others may still be starting. */
   readonly reloadNow: () => Promise<void>;
-  /** Nothing changes any more, not even by what is being read. */
+  /** From now on nothing changes, even if a reload is in progress. */
   readonly stop: () => void;
 }
 
@@ -48,7 +50,7 @@ export function createReloader({ app, log, read, again, tooLate, applied }: Relo
       for (const warning of config.warnings) log[warning.level](describeWarning(warning));
       const changes = await app.reconfigure(config);
       applied(config);
-      // Not waited for: what is read next may correct a server that does not start.
+      // Not awaited: the next reload may fix a server that does not start.
       void changes.failed.then((failed) => {
         logChanges(changes, failed);
         const late = tooLate(config);
@@ -69,13 +71,13 @@ export function createReloader({ app, log, read, again, tooLate, applied }: Relo
   };
 }
 
-/** One line for each problem. The hint to correct the file is given once. */
+/** One line for each problem. The hint to correct the file appears once. */
 function problemsIn(error: unknown): string[] {
   const isList = error instanceof SwitchboardError && error.code === 'CONFIG_INVALID';
   return isList ? error.message.split('\n') : [messageOf(error)];
 }
 
-/** What is read of a configuration at the start and never again. */
+/** Settings that are read at the start and never again. */
 const FIXED = {
   http: ({ settings, writtenHttpToken }: LoadedConfig) => [settings.http, writtenHttpToken],
   store: ({ settings, writtenStore }: LoadedConfig) => [settings.replica, writtenStore],
@@ -89,7 +91,7 @@ const FIXED = {
 
 export type FixedSetting = keyof typeof FIXED;
 
-/** The settings that differ from those at the start, and hold only from the next one. */
+/** The settings that have changed since the start, and take effect only at the next start. */
 export function settingsNeedingRestart(started: LoadedConfig, now: LoadedConfig): FixedSetting[] {
   return (Object.keys(FIXED) as FixedSetting[]).filter(
     (setting) => !isDeepStrictEqual(FIXED[setting](started), FIXED[setting](now)),

@@ -23,20 +23,20 @@ import { onStop, timeLeftAfter } from '../../kit/signals.ts';
 import { gatewayText } from '../gateway/notify-gateways.ts';
 
 export interface HttpServeRequest {
-  /** `[HOST:]PORT`; empty for the usual one. */
+  /** `[HOST:]PORT`; empty for the default. */
   readonly address: string;
-  /** The flag or variable that the address is from. */
+  /** The flag or variable that contains the address. */
   readonly from: string;
-  /** Whether it may be reached from other machines. */
+  /** Whether other machines may reach it. */
   readonly allowRemote: boolean;
-  /** Whether the token is printed though it is not new. */
+  /** Whether the token is shown although it is not new. */
   readonly showToken: boolean;
   readonly json: boolean;
-  /** Whether serving on stdin and stdout was asked for as well. */
+  /** Whether to serve on stdin and stdout as well. */
   readonly stdio: boolean;
 }
 
-/** Serves every client that connects, until a signal comes. Returns the exit code. */
+/** Serves every client that connects, until a signal arrives. Returns the exit code. */
 export async function serveHttp(
   request: HttpServeRequest,
   {
@@ -131,7 +131,7 @@ export async function serveHttp(
   return 0;
 }
 
-/** All addresses of the machine: none that a client could write. */
+/** Stand for all addresses of the machine; no client would send one of them. */
 const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 
 function endsWithLast({ stayVariable }: ListenSettings, log: Logger, env: NodeJS.ProcessEnv): boolean {
@@ -149,7 +149,7 @@ function killCommand(pid: number): string {
   return process.platform === 'win32' ? `taskkill /F /T /PID ${pid}` : `kill ${pid}`;
 }
 
-/** Where the port is taken by a gateway of the same user, it may be the very one that is wanted. */
+/** If a gateway of the same user has the port, it may be the very one that the user wants. */
 function withOwner(
   error: unknown,
   { host, port }: HttpAddress,
@@ -178,11 +178,11 @@ export interface HttpAddress {
   readonly port: number;
 }
 
-/** Default address of `--http`. */
+/** The default port of `--http`. */
 const USUAL_PORT = 3006;
 const USUAL_HOST = '127.0.0.1';
 
-/** Reads `[HOST:]PORT`; empty is the usual one. Throws USAGE. */
+/** Parses `[HOST:]PORT`; empty means the default. Throws USAGE. */
 export function readHttpAddress(text: string, flag = '--http'): HttpAddress {
   if (text === '') return { host: USUAL_HOST, port: USUAL_PORT };
   const between = flag.startsWith('-') ? ' ' : '=';

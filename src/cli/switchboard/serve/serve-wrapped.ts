@@ -10,8 +10,8 @@ import { HOST_TIMEOUT_MS, refuseTooDeep, serveStdio } from './serve.ts';
 import { writeLogLine } from '../../kit/stderr.ts';
 
 /**
- * The server that `switchboard wrap` puts in the place of another one: over stdin and stdout, with one tool. The script
- * in the folder starts it; people do not.
+ * The server that `switchboard wrap` puts in place of another one: over stdin and stdout, with one tool. Started by the
+ * script in the folder, not by people.
  */
 export async function serveWrapped(argv: readonly string[], variant: CliVariant): Promise<number> {
   const { env } = process;

@@ -26,15 +26,15 @@ export interface ServeRequest {
   readonly allowProject: boolean;
   /** `text` or `json`; default: as the configuration says. */
   readonly logFormat: string | undefined;
-  /** Whether log lines carry the time even on a terminal. */
+  /** Whether log lines start with the time even on a terminal. */
   readonly logTime: boolean;
-  /** How to serve clients that connect; default: the host that started this program is served. */
+  /** How to serve clients that connect; default: serves the host that started this program. */
   readonly http?: HttpServeRequest;
 }
 
-/** Hosts give a call up after a minute; a caller is answered before that. In milliseconds. */
+/** Hosts give up on a call after a minute; callers are answered before that. In milliseconds. */
 export const HOST_TIMEOUT_MS = 50_000;
-/** A gateway behind a gateway has its uses; more than so many in a row start each other without end. */
+/** A gateway behind a gateway can be useful; more than this many in a row are starting each other endlessly. */
 const DEEPEST = 4;
 
 /** Serves the host that started this program, on stdin and stdout, or clients that connect. Returns the exit code. */
@@ -47,7 +47,7 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
   const format = chosenLogFormat(request.logFormat);
   const location = { cwd: process.cwd(), env };
   const allowProject = request.allowProject ? true : undefined;
-  // A host hides our stderr: where the configuration is broken, the one tool that is left says so.
+  // A host hides our stderr, so if the configuration is broken, the one remaining tool says so.
   const keepGoing = http === undefined;
   const config = await readConfiguration(configPath, location, variant, { keepGoing, allowProject });
   const asJson = (format ?? config.settings.logFormat) === 'json';
@@ -129,7 +129,7 @@ export async function serve(request: ServeRequest, variant: CliVariant): Promise
   });
   try {
     await app.observe().catch((error: unknown) => {
-      // Several hosts may start gateways with one configuration, and only one of them gets the port.
+      // Several hosts may start gateways with the same configuration, and only one of them gets the port.
       if (http !== undefined) throw error;
       log.warn(messageOf(error));
     });
@@ -166,13 +166,13 @@ function reloadCommand(program: string, configPath: string | undefined): string 
   return `${program} --config ${path} reload`;
 }
 
-/** A line that a server or a hook has printed: its name is in brackets before it. */
+/** A line that a server or a hook has printed, with its name in brackets. */
 function printedBy(line: string): LogEntry {
   const [, source, message = line] = /^\[([^\]]+)\] (.*)$/s.exec(line) ?? [];
   return { level: 'info', message, fields: { source } };
 }
 
-/** The log file, where somebody wants one. */
+/** The log file, if one is configured. */
 async function openLog(
   directory: string | undefined,
   program: string,
@@ -188,7 +188,7 @@ async function openLog(
   });
 }
 
-/** Serves until the host leaves, and leaves nothing behind. Without a reloader, a hangup ends it like other signals. */
+/** Serves until the host leaves, and leaves nothing behind. Without a reloader, SIGHUP ends it like other signals. */
 export async function serveStdio(
   app: App,
   log: Logger,
@@ -200,11 +200,11 @@ export async function serveStdio(
   const why = await Promise.race([door.ended, stopped]);
   reloader?.stop();
   const since = performance.now();
-  // What was received is still answered, unless the host can no longer be spoken to. A second signal does not wait.
+  // Received messages are still answered, unless the host cannot be reached any more. A second signal does not wait.
   const wait = why === 'end' || isStopSignal(why) ? Math.min(drainMs, timeLeftAfter(why)) : 0;
   log.debug('stopping', { why });
   await door.drain(wait);
-  // The servers end while a slow host still reads.
+  // The servers end while a slow host is still reading.
   await Promise.all([door.flushed(), app.close(performance.now() - since)]);
   return why === 'overrun' ? 1 : 0;
 }

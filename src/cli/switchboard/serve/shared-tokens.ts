@@ -7,21 +7,18 @@ import type { Store } from '../../../store/index.ts';
 import type { NamedToken } from '../token/token-file.ts';
 import { readSharedTokens, restoreSharedTokens } from '../token/token-storage.ts';
 import { accessTokens } from './http-tokens.ts';
-
-/** How often the store is asked, in milliseconds. */
-const CHECK_MS = 1000;
+import { TokenWatchers } from './token-watchers.ts';
 
 /**
- * The token of the gateway and the named tokens in the store, which are valid on every replica. While the store is away,
- * those that were read last stay valid: nobody can revoke one meanwhile.
+ * The gateway's own token, and the named tokens in the store, which are valid on every replica. While the store is
+ * away, the last known tokens stay valid: nobody can revoke one meanwhile.
  */
 export class SharedTokens implements AccessTokens {
   current: AccessTokens['current'];
   readonly #own: string;
   readonly #store: Store;
   readonly #log: Logger;
-  readonly #listeners = new Set<() => void>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #watchers = new TokenWatchers(() => this.refresh());
   #named: readonly NamedToken[] = [];
   #reading = false;
   #failing = false;
@@ -39,7 +36,7 @@ export class SharedTokens implements AccessTokens {
     return tokens;
   }
 
-  /** A request with a token that was created a moment ago is refused until the store has answered. */
+  /** Until the store has answered, a request with a newly created token is refused. */
   refresh(): void {
     if (this.#reading) return;
     this.#reading = true;
@@ -47,14 +44,7 @@ export class SharedTokens implements AccessTokens {
   }
 
   watch(changed: () => void): () => void {
-    this.#listeners.add(changed);
-    this.#timer ??= setInterval(() => this.refresh(), CHECK_MS).unref();
-    return () => {
-      this.#listeners.delete(changed);
-      if (this.#listeners.size > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    };
+    return this.#watchers.add(changed);
   }
 
   async #read(): Promise<void> {
@@ -62,14 +52,14 @@ export class SharedTokens implements AccessTokens {
       const named = await readSharedTokens(this.#store);
       this.#failing = false;
       if (named === undefined) {
-        // No command removes the list: the store has forgotten it.
+        // No command removes the list, so the store must have lost it.
         if (this.#named.length > 0) await restoreSharedTokens(this.#store, this.#named);
         return;
       }
       if (isDeepStrictEqual(named, this.#named)) return;
       this.#named = named;
       this.current = accessTokens(this.#own, named);
-      for (const listener of this.#listeners) listener();
+      this.#watchers.notify();
     } catch (error) {
       if (!this.#failing) this.#log.warn('the named tokens stay as they were', { reason: messageOf(error) });
       this.#failing = true;

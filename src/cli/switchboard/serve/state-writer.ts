@@ -8,34 +8,34 @@ import { stateDirectory } from '../../../shared/paths.ts';
 import type { ControlChannel } from '../gateway/control-channel.ts';
 
 export interface StateWriterOptions {
-  /** The configuration as it was read last. */
+  /** The current configuration. */
   readonly config: () => LoadedConfig;
-  /** When reading it began at the earliest, in milliseconds since the epoch. */
+  /** A time before the current configuration was read, in milliseconds since the epoch. */
   readonly readAt: () => number;
   readonly program: string;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
   readonly states: App['states'];
   /**
-   * Reads the configuration again: another program asked for it, or a file has changed since it was read and nobody
-   * could say so.
+   * Reloads the configuration: another program asked for it, or a file has changed since it was read and nobody could
+   * notify us.
    */
   readonly reload: () => void;
-  /** Tells a console what happens. */
+  /** Reports to a console what happens. */
   readonly watch: (link: WatchLink) => Promise<void>;
 }
 
-/** Tells other programs of this user how the servers of this gateway are doing, as `switchboard list` shows it. */
+/** Publishes the state of this gateway's servers to other programs of this user, such as `switchboard list`. */
 export interface StateWriter {
-  /** A state has changed. What changes close together is written once. */
+  /** Call this when a state has changed. Changes within a short time are written together. */
   readonly changed: () => void;
-  /** From now on other programs reach the gateway, and clients, where they connect, this address. */
+  /** From now on, other programs can reach the gateway, and clients too if there is a `url`. */
   readonly open: (url?: string, consoleLink?: () => string) => void;
-  /** Nothing is said any more. */
+  /** Withdraws the published state. */
   close(): Promise<void>;
 }
 
-/** How long after a change it is written, in milliseconds. At the start a host is answered meanwhile. */
+/** How long after a change it is written, in milliseconds. At the start, a host is answered meanwhile. */
 const DELAY = 100;
 
 export function createStateWriter(options: StateWriterOptions): StateWriter {
@@ -49,7 +49,7 @@ export function createStateWriter(options: StateWriterOptions): StateWriter {
 
   const write = async (): Promise<void> => {
     try {
-      // Not before it is needed: a host waits for us to start.
+      // Loaded only now, because a host waits for us to start.
       const {
         makeRunDirectory,
         writeStateFile,
@@ -98,7 +98,7 @@ export function createStateWriter(options: StateWriterOptions): StateWriter {
       opened = undefined;
       clearTimeout(timer);
       await writing;
-      // What stays is ignored by readers, who see that its writer is gone.
+      // Readers ignore a file that is left behind, because its writer has ended.
       await withdraw?.().catch(() => undefined);
       control?.close();
     },

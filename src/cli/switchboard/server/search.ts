@@ -74,5 +74,5 @@ export const searchCommand: CliCommand = {
   },
 };
 
-/** In JSON. */
+/** With `--json`. */
 const MOST_TOOLS = 50;

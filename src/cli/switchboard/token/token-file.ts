@@ -7,7 +7,7 @@ import { isObject } from '../../../shared/is-object.ts';
 import { readPrivateFile } from '../../../shared/private-file.ts';
 import { writeFileAtomic } from '../../../shared/write-file.ts';
 
-/** A token that lets clients in over HTTP, as it is kept: the token itself is shown once and never stored. */
+/** A token for HTTP clients, as it is stored: the token itself is shown once and never stored. */
 export interface NamedToken {
   readonly name: string;
   /** SHA-256 of the token, in hexadecimal digits. */
@@ -16,15 +16,15 @@ export interface NamedToken {
   readonly createdAt: string;
 }
 
-/** What roles call the token of the gateway; no named token is called so. */
+/** The name of the gateway's own token in roles; no named token may have it. */
 export const OWN_TOKEN = 'http.token';
 
-/** Where the named tokens are kept. */
+/** The file with the named tokens. */
 export function tokenFile(env: NodeJS.ProcessEnv): string {
   return join(stateDirectory(env), 'http-tokens.json');
 }
 
-/** The named tokens. Throws TOKEN_UNUSABLE where the file is damaged or open to others. */
+/** The named tokens. Throws TOKEN_UNUSABLE if the file is damaged or accessible to others. */
 export function readTokens(file: string): readonly NamedToken[] {
   const problem = (why: string, hint = START_AGAIN): SwitchboardError =>
     new SwitchboardError('TOKEN_UNUSABLE', `Invalid token file ${file}: ${why}.`, { hint });
@@ -35,7 +35,7 @@ export function readTokens(file: string): readonly NamedToken[] {
   return tokens;
 }
 
-/** Replaces the named tokens by what `change` makes of them, while no other process does the same. */
+/** Replaces the named tokens with the result of `change`, while no other process can change them. */
 export async function changeTokens(
   file: string,
   change: (tokens: readonly NamedToken[]) => readonly NamedToken[],
@@ -70,7 +70,7 @@ function attempt<T>(file: string, write: () => T): T {
   }
 }
 
-/** Undefined for anything that we have not written. */
+/** Undefined for anything that we did not write. */
 export function tokensIn(text: string): readonly NamedToken[] | undefined {
   try {
     const { version, tokens } = JSON.parse(text) as { version?: unknown; tokens?: unknown };

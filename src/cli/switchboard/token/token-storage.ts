@@ -4,7 +4,7 @@ import { openConfiguredStore } from '../configured-store.ts';
 import type { Context } from '../command.ts';
 import { changeTokens, printTokens, readTokens, tokenFile, tokensIn, type NamedToken } from './token-file.ts';
 
-/** Where the named tokens are: in a file or, for gateways that act as one, in their store. */
+/** Where the named tokens are stored: in a file or, for gateways that share a store, in that store. */
 export interface TokenStorage {
   /** Undefined for a store. */
   readonly file?: string;
@@ -35,22 +35,22 @@ export async function withTokenStorage<T>(
   }
 }
 
-/** The named tokens in a store; undefined before there was one. */
+/** The named tokens in a store; undefined if none were ever stored. */
 export async function readSharedTokens(store: Store): Promise<readonly NamedToken[] | undefined> {
   const text = await store.get(KEY);
   if (text !== undefined) await store.keep(KEY, KEPT_MS);
   return text === undefined ? undefined : parse(text);
 }
 
-/** Writes the tokens into a store that has lost them. */
+/** Writes the tokens back into a store that has lost them. */
 export async function restoreSharedTokens(store: Store, tokens: readonly NamedToken[]): Promise<void> {
   await store.replace(KEY, undefined, printTokens(tokens), KEPT_MS);
 }
 
 const KEY = 'tokens';
-/** Longer than gateways stand still: each that reads them gives them this time again, in milliseconds. */
+/** Longer than gateways are ever down: each gateway that reads the tokens renews this time. In milliseconds. */
 const KEPT_MS = 365 * 24 * 60 * 60 * 1000;
-/** So often another command may be faster. */
+/** How many times in a row another command may be faster. */
 const MOST_TRIES = 20;
 
 async function changeSharedTokens(

@@ -5,7 +5,7 @@ import { connectionState, retryNow } from '../state/connect.ts';
 
 const TITLES = { connecting: 'Connecting…', open: 'Live', lost: 'Not connected', unauthorized: 'Logged out' };
 
-/** Whether what the page shows is of now. */
+/** Whether the page shows the current state. */
 export function ConnectionStatus(): ComponentChildren {
   const state = connectionState.value;
   const title = TITLES[state.kind];

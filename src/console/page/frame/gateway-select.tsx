@@ -4,7 +4,7 @@ import { Select } from '../parts/fields.tsx';
 import { chooseGateway, chosenGateway, gatewayTitle } from '../state/gateway-choice.ts';
 import { gateways } from '../state/live.ts';
 
-/** Which gateway the screens are about. */
+/** Chooses the gateway that the screens show. */
 export function GatewaySelect(): ComponentChildren {
   const all = [...gateways.value.values()];
   if (all.length < 2) return null;

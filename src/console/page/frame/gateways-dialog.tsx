@@ -9,7 +9,7 @@ import { gatewayTitle } from '../state/gateway-choice.ts';
 import { clients, gateways } from '../state/live.ts';
 import { actAndTell } from '../state/messages.ts';
 
-/** Every gateway that runs, with its clients. */
+/** All running gateways, with their clients. */
 export const GatewaysDialog = ({ onClose }: { onClose: () => void }): ComponentChildren => (
   <Dialog title="Gateways" wide onClose={onClose}>
     {[...gateways.value.values()].map((gateway) => (

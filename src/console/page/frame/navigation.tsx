@@ -13,7 +13,7 @@ export const SCREEN_TITLES: Readonly<Record<ScreenName, string>> = {
   switchyard: 'Switchyard',
 };
 
-/** Where the usual title is too long. */
+/** Used where the full title does not fit. */
 const SHORT_TITLES: Partial<Record<ScreenName, string>> = { model: 'Model', try: 'Try', switchyard: 'Yard' };
 
 export function Navigation(): ComponentChildren {

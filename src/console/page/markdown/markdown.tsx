@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { parseMarkdown, type MarkdownBlock, type MarkdownInline } from './parse.ts';
 
-/** Longer texts are shown as they are. */
+/** Longer texts are shown as plain text. */
 const LONGEST = 200_000;
 
-/** Nothing is loaded from elsewhere: an image is a link to it. */
+/** Loads nothing from elsewhere: an image becomes a link to it. */
 export const Markdown = ({ text }: { text: string }): ComponentChildren =>
   text.length > LONGEST ? (
     <pre class="plain-text">{text}</pre>
@@ -20,7 +20,7 @@ const Blocks = ({ blocks }: { blocks: readonly MarkdownBlock[] }): ComponentChil
 function BlockPart({ block }: { block: MarkdownBlock }): ComponentChildren {
   switch (block.kind) {
     case 'heading':
-      // Not a heading of the page: it would stand among those of the screen.
+      // Not a heading element, which would be among the headings of the page.
       return (
         <p class={`md-heading md-heading-${block.level}`}>
           <Inlines parts={block.text} />

@@ -56,7 +56,7 @@ test('only addresses of the web become links, and HTML stays text', () => {
   expect(inline('<img src=x onerror=alert(1)>')).toEqual(['<img src=x onerror=alert(1)>']);
 });
 
-// What takes time that grows faster than the text would run into the limit of the test.
+// If the time grew faster than the text, these would exceed the time limit of the test.
 test('text that is made to be slow is read', () => {
   for (const part of [
     '[',

@@ -1,6 +1,6 @@
 /**
- * Markdown as tools return it: headings, paragraphs, lists, quotes, code, tables, rules, and within lines code, bold,
- * italic, struck text and links. HTML is text like any other. The time it takes grows with the length of the text alone.
+ * Parses Markdown as tools return it: headings, paragraphs, lists, quotes, code, tables and rules; within lines code,
+ * bold, italic, strikethrough and links. HTML is treated as text. The time grows linearly with the length of the text.
  */
 
 export type MarkdownBlock =
@@ -24,7 +24,7 @@ export type MarkdownInline =
   | string
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'strong' | 'emphasis' | 'struck'; readonly text: readonly MarkdownInline[] }
-  /** `href` is an http or https address; others are not made links. */
+  /** `href` is an http or https address; other links stay text. */
   | { readonly kind: 'link'; readonly href: string; readonly text: readonly MarkdownInline[] };
 
 const DEEPEST = 8;
@@ -132,7 +132,7 @@ function continuesItem(lines: readonly string[], place: number, indent: number):
     return next.trim() !== '' && next.length - next.trimStart().length >= indent;
   }
   if (indented >= indent) return true;
-  // A paragraph goes on without being indented, unless something else begins.
+  // A paragraph continues on lines without indentation, unless another block begins.
   return !beginsBlock(line) && (lines[place - 1] ?? '').trim() !== '';
 }
 
@@ -167,7 +167,7 @@ function takeParagraph(lines: readonly string[], at: number): Taken {
   return { block: { kind: 'paragraph', text: parseInline(text) }, lines: end - at };
 }
 
-/** Each is found by its first characters, and ends at the next of its kind. */
+/** `open` marks both the beginning and the end. */
 const SPANS = [
   { open: '**', kind: 'strong' },
   { open: '__', kind: 'strong' },
@@ -219,7 +219,7 @@ function takeInline(
   for (const { open, kind } of SPANS) {
     if (!text.startsWith(open, at)) continue;
     const start = at + open.length;
-    // Within a word an underscore is part of a name, such as `read_text_file`.
+    // Inside a word, an underscore is part of a name, such as `read_text_file`.
     if (open.startsWith('_') && /\w/.test(text[at - 1] ?? '')) return null;
     const end = text.indexOf(open, start + 1);
     if (end < 0 || /\s/.test(text[start] ?? ' ') || /\s/.test(text[end - 1] ?? ' ')) continue;
@@ -256,6 +256,6 @@ function takeLink(
 function takeAddress(text: string, at: number): { inline: MarkdownInline; length: number } | null {
   const address = ADDRESS.exec(text.slice(at, at + 2_100))?.[0].replace(PUNCTUATION, '');
   if (address === undefined) return null;
-  // The text of a link is what it leads to, so it is not read again.
+  // The text of a bare link is its address, so it is not parsed again.
   return { inline: { kind: 'link', href: address, text: [address] }, length: address.length };
 }

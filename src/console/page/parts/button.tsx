@@ -8,16 +8,16 @@ interface ButtonProps {
   readonly onClick: () => unknown;
   readonly icon?: IconName;
   readonly kind?: 'plain' | 'main' | 'danger' | 'quiet';
-  /** It changes something, so it is refused in read-only mode. Default false. */
+  /** Disabled in read-only mode, because it changes something. Default false. */
   readonly changes?: boolean;
   readonly disabled?: boolean;
   readonly title?: string;
-  /** Shows the icon alone; the children name it. Default false. */
+  /** Shows only the icon; the children are its accessible name. Default false. */
   readonly compact?: boolean;
   readonly pressed?: boolean;
 }
 
-/** A button that shows that what it began is still under way. */
+/** A button that shows while its action is in progress. */
 export function Button(props: ButtonProps): ComponentChildren {
   const { children, icon, kind = 'plain', compact = false, pressed } = props;
   const [busy, setBusy] = useState(false);
@@ -46,7 +46,7 @@ export function Button(props: ButtonProps): ComponentChildren {
   );
 }
 
-/** Copies a text, and says so. */
+/** Copies a text, and confirms it. */
 export function CopyButton({ text, name = 'Copy' }: { text: string; name?: string }): ComponentChildren {
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {

@@ -6,12 +6,12 @@ interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  /** Buttons at the end. */
+  /** Buttons at the bottom. */
   readonly actions?: ComponentChildren;
   readonly wide?: boolean;
 }
 
-/** A modal dialog: the browser keeps the focus in it and closes it with Escape. */
+/** A modal dialog. The browser keeps the focus inside and closes it with Escape. */
 export function Dialog({ title, onClose, children, actions, wide = false }: DialogProps): ComponentChildren {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -42,7 +42,7 @@ export function Dialog({ title, onClose, children, actions, wide = false }: Dial
             Close
           </Button>
         </header>
-        {/* Long content is scrolled with the keyboard too. */}
+        {/* Focusable, so that long content can be scrolled with the keyboard. */}
         <div class="dialog-body" tabIndex={0} role="group" aria-labelledby={id}>
           {children}
         </div>
@@ -52,7 +52,7 @@ export function Dialog({ title, onClose, children, actions, wide = false }: Dial
   );
 }
 
-/** Asks before something is done that cannot be undone. */
+/** Asks for confirmation before something that cannot be undone. */
 export const Confirm = ({
   title,
   action,

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** A unified diff; what changes is marked by its sign as well as by colour. */
+/** A unified diff. Changes are marked by a sign as well as by color. */
 export const Diff = ({ text, label }: { text: string; label: string }): ComponentChildren => (
   <pre class="diff" tabIndex={0} aria-label={label}>
     {text

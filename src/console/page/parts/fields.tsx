@@ -1,4 +1,4 @@
-/** Controls with names. */
+/** Form controls with labels. */
 import type { ComponentChildren } from 'preact';
 import { Icon } from './icon.tsx';
 
@@ -9,7 +9,7 @@ interface SelectProps<T extends string> {
   readonly onChange: (value: T) => void;
   readonly disabled?: boolean;
   readonly id?: string;
-  /** What names it, where that is no label of its own. */
+  /** The id of the element that names it, if it has no label of its own. */
   readonly labelId?: string;
 }
 
@@ -31,7 +31,7 @@ export const Select = <T extends string>(props: SelectProps<T>): ComponentChildr
   </select>
 );
 
-/** What `/` goes to. */
+/** The key `/` focuses this field. */
 export const SearchField = ({
   label,
   value,
@@ -69,7 +69,7 @@ interface ChoicesProps<T extends string> {
   readonly disabled?: boolean;
 }
 
-/** A few choices beside each other, of which one is on. */
+/** A few choices next to each other, one of which is selected. */
 export const ChoiceBar = <T extends string>(props: ChoicesProps<T>): ComponentChildren => (
   <div class="choices" role="group" aria-label={props.label}>
     {props.options.map(({ value, title, hint }) => (

@@ -1,4 +1,4 @@
-/** Numbers as people read them. What is not known is an em dash. */
+/** Numbers as people read them. Unknown values are shown as an em dash. */
 const UNKNOWN = '—';
 const grouped = new Intl.NumberFormat('en');
 
@@ -19,7 +19,7 @@ export function formatMs(value: number | null): string {
   return value < 59_950 ? `${(value / 1_000).toFixed(value < 9_950 ? 2 : 1)} s` : formatDuration(value);
 }
 
-/** A time that passed, in its two largest units. */
+/** A duration, in its two largest units. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   if (seconds < 60) return `${seconds} s`;
@@ -46,7 +46,7 @@ export const formatDate = (at: number): string => {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${formatTime(at)}`;
 };
 
-/** The end of a path, which tells files apart. */
+/** The end of a path, which is enough to tell files apart. */
 export const pathEnd = (path: string, parts = 2): string => {
   const all = path.split(/[/\\]/).filter((part) => part !== '');
   return all.length <= parts ? path : `${parts > 1 ? '…/' : ''}${all.slice(-parts).join('/')}`;

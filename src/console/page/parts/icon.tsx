@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** Lines on a grid of 16. */
+/** Paths on a 16-pixel grid. */
 const PATHS = {
   servers: 'M2.5 3h11v4h-11zM2.5 9h11v4h-11zM5 5h.01M5 11h.01',
   calls: 'M2 4h8M2 8h12M2 12h6M12 2l2 2-2 2',

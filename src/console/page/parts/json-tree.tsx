@@ -1,11 +1,11 @@
-/** JSON as a tree whose parts open and close. Long lists come in portions. */
+/** JSON as a tree whose nodes can be expanded. Long lists are shown in portions. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { plural } from './format.ts';
 
 const PORTION = 100;
 const LONG_TEXT = 400;
-/** Small parts are open to this depth. */
+/** Small nodes are expanded up to this depth. */
 const DEEP = 4;
 const FEW = 8;
 

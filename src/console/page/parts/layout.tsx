@@ -1,4 +1,4 @@
-/** How screens are put together: a bar, a list, and the detail of one item beside it. */
+/** The layout of screens: a bar, a list, and the details of one item next to it. */
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Button } from './button.tsx';
@@ -7,7 +7,7 @@ export const Toolbar = ({ children }: { children: ComponentChildren }): Componen
   <div class="toolbar">{children}</div>
 );
 
-/** A list, and beside it (or over it, where there is no room) one item of it. */
+/** A list with one item next to it, or over it on a narrow screen. */
 export const Split = ({
   children,
   detail,
@@ -29,7 +29,7 @@ interface DetailProps {
   readonly children: ComponentChildren;
 }
 
-/** What is known about one item. Escape closes it. */
+/** The details of one item. Escape closes them. */
 export function Detail({ title, label, onClose, actions, children }: DetailProps): ComponentChildren {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
@@ -71,7 +71,7 @@ interface TabsProps {
   readonly children: ComponentChildren;
 }
 
-/** Arrow keys go from tab to tab. */
+/** Arrow keys move from tab to tab. */
 export function Tabs({ label, tabs, chosen, onChoose, children }: TabsProps): ComponentChildren {
   const move = (event: KeyboardEvent, by: number): void => {
     const place = tabs.findIndex(({ id }) => id === chosen);
@@ -120,7 +120,7 @@ export function Tabs({ label, tabs, chosen, onChoose, children }: TabsProps): Co
   );
 }
 
-/** Names and values. */
+/** A list of names and values. */
 export const Facts = ({ children }: { children: ComponentChildren }): ComponentChildren => (
   <dl class="facts">{children}</dl>
 );

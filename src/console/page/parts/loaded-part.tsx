@@ -3,7 +3,7 @@ import type { Loaded } from '../state/load.ts';
 import { Button } from './button.tsx';
 import { Loading, ProblemNotice } from './notice.tsx';
 
-/** Shows what was loaded, or that it is being loaded, or why it could not be. */
+/** Shows loaded data, a placeholder while it loads, or the error. */
 export function LoadedPart<T>({
   loaded,
   what,

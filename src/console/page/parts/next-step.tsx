@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { CopyButton } from './button.tsx';
 
-/** A hint, with the commands in it ready to be copied. */
+/** A hint, whose commands can be copied. */
 export function NextStep({ text }: { text: string }): ComponentChildren {
   const commands = [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
   return (

@@ -11,7 +11,7 @@ export const ProblemNotice = ({
 }: {
   problem: Problem;
   kind?: 'failed' | 'warn';
-  /** Buttons that help. */
+  /** Buttons that help to solve it. */
   children?: ComponentChildren;
 }): ComponentChildren => (
   <div class={`notice notice-${kind}`} role="group" aria-label="Problem">
@@ -27,7 +27,7 @@ export const ProblemNotice = ({
   </div>
 );
 
-/** What to show where there is nothing yet: why, and the next step. */
+/** Shown where there is nothing yet: says why, and the next step. */
 export const EmptyState = ({
   title,
   children,

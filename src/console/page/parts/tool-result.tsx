@@ -1,4 +1,4 @@
-/** The result of a tool, each part as what it is. */
+/** The result of a tool; each part is shown according to its type. */
 import { createContext, type ComponentChildren } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 import type { Problem } from '../../protocol.ts';
@@ -75,7 +75,7 @@ const Part = ({ title, children }: { title: string; children: ComponentChildren 
   </div>
 );
 
-/** Content of a kind that is not known here is shown as it came. */
+/** Content of an unknown type is shown as JSON. */
 export function ContentPart({ part }: { part: unknown }): ComponentChildren {
   const content = isRecord(part) ? part : {};
   const mime = text(content.mimeType);
@@ -115,7 +115,7 @@ export function ContentPart({ part }: { part: unknown }): ComponentChildren {
   }
 }
 
-/** The server that a result comes from, where its resources can be read. */
+/** The server that returned the result, from which its resources can be read. */
 export const ResultServer = createContext<{ readonly gateway: string; readonly server: string } | null>(null);
 
 type Reading =
@@ -186,7 +186,7 @@ function ResourcePart({ resource }: { resource: JsonObject }): ComponentChildren
 
 type TextView = 'markdown' | 'plain' | 'json';
 
-/** A text is shown as JSON where it is, as Markdown where it looks like it, and else as it is. */
+/** Shows JSON as a tree, text that looks like Markdown as Markdown, and anything else as plain text. */
 function TextPart({ value }: { value: string }): ComponentChildren {
   const json = parsedObject(value);
   const [view, setView] = useState<TextView>(

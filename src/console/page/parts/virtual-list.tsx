@@ -1,11 +1,14 @@
-/** A table of any length that renders only the rows in view. Rows have one height, so nothing moves while it is live. */
+/**
+ * A table of any length that renders only the rows in view. All rows have the same height, so nothing moves during
+ * updates.
+ */
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 export interface ListColumn<T> {
   readonly id: string;
   readonly title: string;
-  /** Numbers stand at the end. Default: at the start. */
+  /** Numbers are right-aligned. Default: left-aligned. */
   readonly align?: 'end';
   readonly cell: (item: T) => ComponentChildren;
 }
@@ -16,13 +19,13 @@ interface VirtualListProps<T> {
   readonly items: readonly T[];
   readonly itemKey: (item: T) => string;
   readonly columns: readonly ListColumn<T>[];
-  /** Pixels. Default 32. */
+  /** In pixels. Default 32. */
   readonly rowHeight?: number;
   readonly selected?: string | null;
   readonly onSelect?: (item: T) => void;
-  /** Stays at the end while new items come, until somebody scrolls up. Default false. */
+  /** Scrolls to new items at the end, until the user scrolls up. Default false. */
   readonly follow?: boolean;
-  /** By which column the items are sorted, and how to sort by another one. */
+  /** The column by which the items are sorted, and how to sort by another. */
   readonly sort?: {
     readonly by: string;
     readonly descending: boolean;
@@ -41,7 +44,7 @@ export function VirtualList<T>(props: VirtualListProps<T>): ComponentChildren {
   const [view, setView] = useState({ top: 0, height: 800 });
   const [following, setFollowing] = useState(follow);
   const [active, setActive] = useState<string | null>(selected);
-  /** The row at the top of the view and how far it is scrolled, to keep it there when rows come or go before it. */
+  /** The first row in view and how far it is scrolled, to keep it in place when rows come or go above it. */
   const anchor = useRef<{ key: string; index: number; offset: number } | null>(null);
 
   useEffect(() => {
@@ -96,7 +99,7 @@ export function VirtualList<T>(props: VirtualListProps<T>): ComponentChildren {
     else if (place > element.scrollTop + room) element.scrollTop = place - room;
     setFollowing(false);
     setActive(itemKey(item));
-    // An open detail follows, as long as one is open.
+    // While a detail is open, it follows the selection.
     if (selected !== null) onSelect?.(item);
   };
 

@@ -1,4 +1,4 @@
-/** A form made from a JSON Schema. It edits a JSON value; beside it stands the same value as text. */
+/** A form made from a JSON Schema. It edits a JSON value. */
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { Button } from '../parts/button.tsx';
@@ -16,7 +16,7 @@ interface SchemaFormProps {
   readonly value: unknown;
   readonly onChange: (value: unknown) => void;
   readonly problems: readonly ValueProblem[];
-  /** Shows only members that are set; the others are added from a list. For objects with many. Default false. */
+  /** Shows only members that are set; others can be added from a list. For objects with many members. Default false. */
   readonly sparse?: boolean;
   readonly path?: string;
 }
@@ -169,7 +169,7 @@ interface FieldProps extends SchemaFormProps {
   readonly onRemove: (() => void) | null;
 }
 
-/** One value with its name, what it is for, and what is wrong with it. */
+/** One value with its name, its description and its problems. */
 function Field(props: FieldProps): ComponentChildren {
   const { name, root, value, onChange, path = '', problems, required, onRemove } = props;
   const id = useId();
@@ -224,7 +224,7 @@ function Field(props: FieldProps): ComponentChildren {
 
 interface BodyProps extends FieldProps {
   readonly id: string;
-  /** The id of its name. */
+  /** The id of its label. */
   readonly labelId: string;
   readonly resolved: JsonSchema;
   readonly shape: SchemaShape;
@@ -285,7 +285,7 @@ function UnionForm(
 ): ComponentChildren {
   const { shape, value, root, onChange } = props;
   const [chosen, choose] = useState<number | null>(null);
-  // What somebody chose holds as long as the value does not clearly say otherwise.
+  // The user's choice takes precedence over the variant that matches best.
   const fitting = value === undefined ? null : variantOf(value, shape.variants, root);
   const index = value === undefined ? null : (chosen ?? fitting);
   const variant = index === null ? undefined : shape.variants[index];

@@ -1,14 +1,17 @@
-/** What in a value does not fit its schema, to help the person who fills in a form. The server checks for itself. */
+/**
+ * Finds where a value does not match its schema, to help the person who fills in a form. The server still validates the
+ * value itself.
+ */
 import { isSchema, resolveSchema, type JsonSchema } from './resolve.ts';
 
 export interface ValueProblem {
-  /** As in `a.b[2]`; empty for the whole value. */
+  /** Such as `a.b[2]`; empty for the whole value. */
   readonly path: string;
   readonly message: string;
 }
 
 const DEEPEST = 24;
-/** Patterns come from servers, and long texts could keep one busy for long. */
+/** Patterns come from servers, and matching a long text could take forever. */
 const LONGEST_MATCHED = 1_000;
 
 export function problemsOf(
@@ -49,7 +52,7 @@ export function problemsOf(
   return isSchema(value) ? objectProblems(value, schema, path, inside) : [];
 }
 
-/** How little a value fits: what is missing says more than what is wrong. */
+/** How badly a value matches: missing members count more than wrong ones. */
 export const misfit = (problems: readonly ValueProblem[]): number =>
   problems.reduce((sum, { message }) => sum + (message === 'is required' ? 2 : 1), 0);
 

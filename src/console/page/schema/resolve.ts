@@ -1,4 +1,4 @@
-/** JSON Schema 2020-12, read as far as a form needs it. Schemas come from servers: nothing of them is run. */
+/** The part of JSON Schema 2020-12 that a form needs. Schemas come from servers, so nothing in them is executed. */
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -7,7 +7,7 @@ export const isSchema = (value: unknown): value is JsonSchema =>
 
 const MOST_REFS = 32;
 
-/** A schema without `$ref` and `allOf` at its top: what they stand for is merged in. */
+/** Resolves `$ref` and `allOf` at the top of a schema by merging in what they refer to. */
 export function resolveSchema(schema: unknown, root: JsonSchema, depth = 0): JsonSchema {
   if (!isSchema(schema)) return schema === false ? { not: {} } : {};
   if (depth > MOST_REFS) return {};
@@ -20,7 +20,7 @@ export function resolveSchema(schema: unknown, root: JsonSchema, depth = 0): Jso
   return merged;
 }
 
-/** What a reference within the document means; nothing is ever fetched. */
+/** The target of a reference within the document; nothing is ever fetched. */
 function lookUp(ref: string, root: JsonSchema): unknown {
   if (ref === '#' || ref === root.$id) return root;
   if (ref.startsWith('#/')) {

@@ -1,4 +1,4 @@
-/** Controls for values without parts. An optional one that is left empty is not sent. */
+/** Controls for values without members. An optional value that is left empty is not sent. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Select } from '../parts/fields.tsx';
@@ -77,7 +77,7 @@ export function Scalar({ id, labelId, kind, schema, value, onChange }: ScalarPro
   }
 }
 
-/** Where the schema says nothing: JSON, or a text where it is none. */
+/** For schemas that say nothing: JSON, or a text if the input is not JSON. */
 function AnyValue({
   id,
   labelId,

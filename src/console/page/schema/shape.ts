@@ -1,9 +1,9 @@
-/** Which control a schema needs. */
+/** Decides which control a schema needs. */
 import { isSchema, resolveSchema, schemaText, type JsonSchema } from './resolve.ts';
 
 export type SchemaShape =
   | { readonly kind: 'enum'; readonly options: readonly EnumOption[] }
-  /** Some of a few values, each at most once. */
+  /** Any of a few values, each at most once. */
   | { readonly kind: 'set'; readonly options: readonly EnumOption[] }
   | { readonly kind: 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'any' }
   | { readonly kind: 'array'; readonly first: readonly unknown[]; readonly rest: unknown }
@@ -29,7 +29,7 @@ export interface Variant {
 const TYPES = ['string', 'number', 'integer', 'boolean', 'null', 'array', 'object'] as const;
 type TypeName = (typeof TYPES)[number];
 
-/** `schema` is resolved. */
+/** `schema` is resolved already. */
 export function shapeOf(schema: JsonSchema, root: JsonSchema): SchemaShape {
   if ('const' in schema) return { kind: 'enum', options: [optionOf(schema.const)] };
   if (Array.isArray(schema.enum)) return { kind: 'enum', options: enumOptions(schema) };
@@ -54,7 +54,7 @@ function typesOf(schema: JsonSchema): readonly TypeName[] {
   return [];
 }
 
-/** Alternatives that are each one value are an enumeration with titles. */
+/** Alternatives with one value each are an enumeration with titles. */
 function unionShape(schema: JsonSchema, alternatives: readonly unknown[], root: JsonSchema): SchemaShape {
   const common = Object.fromEntries(
     Object.entries(schema).filter(([key]) => !['oneOf', 'anyOf', 'title', 'description'].includes(key)),
@@ -74,7 +74,7 @@ function unionShape(schema: JsonSchema, alternatives: readonly unknown[], root: 
     : { kind: 'union', variants };
 }
 
-/** What stands beside the alternatives holds for each of them. */
+/** Keywords next to the alternatives apply to each of them. */
 function withCommon(common: JsonSchema, variant: JsonSchema): JsonSchema {
   return resolveSchema({ allOf: [common, variant] }, {});
 }
@@ -83,7 +83,7 @@ function variantTitle(schema: JsonSchema, root: JsonSchema): string | null {
   const title = schemaText(schema.title);
   if (title !== null) return title;
   if (isSchema(schema.properties)) {
-    // A member with one value tells variants apart.
+    // A member with a constant value identifies the variant.
     for (const [name, property] of Object.entries(schema.properties)) {
       const resolved = resolveSchema(property, root);
       if ('const' in resolved) return `${name}: ${String(resolved.const)}`;
@@ -109,7 +109,7 @@ export const optionOf = (value: unknown): EnumOption => ({
 });
 
 function enumOptions(schema: JsonSchema): readonly EnumOption[] {
-  // An extension that elicitation used before titles became alternatives.
+  // The extension for titles that elicitation used before it had alternatives.
   const names = Array.isArray(schema.enumNames) ? (schema.enumNames as unknown[]) : [];
   return (schema.enum as unknown[]).map((value, index) => ({
     value,
@@ -133,7 +133,7 @@ function objectShape(schema: JsonSchema): SchemaShape {
   const properties = Object.entries(isSchema(schema.properties) ? schema.properties : {}).map(
     ([name, property]) => ({ name, schema: property, required: required.includes(name) }),
   );
-  // Required members come first: they are what a person has to fill in.
+  // Required members come first, because people have to fill them in.
   properties.sort((a, b) => Number(b.required) - Number(a.required));
   const extra = schema.additionalProperties;
   return { kind: 'object', properties, extra: extra === undefined ? true : extra };

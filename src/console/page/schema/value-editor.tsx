@@ -1,4 +1,4 @@
-/** A JSON value as a form, and beside it as text: what is changed in one shows in the other. */
+/** Edits a JSON value as a form and as text side by side; a change in one shows in the other. */
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useState } from 'preact/hooks';
 import { plural } from '../parts/format.ts';
@@ -10,7 +10,7 @@ import { problemsOf } from './problems.ts';
 interface ValueEditorProps {
   readonly schema: JsonSchema;
   readonly value: unknown;
-  /** `valid` is false while the text is no JSON: `value` is then the last one that was. */
+  /** `valid` is false while the text is not valid JSON; `value` is then the last valid value. */
   readonly onChange: (value: unknown, valid: boolean) => void;
   readonly sparse?: boolean;
   readonly textLabel: string;
@@ -29,7 +29,7 @@ export function ValueEditor({
   const [view, setView] = useState<View>('both');
   const [text, setText] = useState(() => printed(value));
   const [wrong, setWrong] = useState<string | null>(null);
-  // A change in the form is written into the text; the text's own change leaves it as it was typed.
+  // A change in the form updates the text; a change in the text keeps it as typed.
   useLayoutEffect(() => {
     if (wrong === null && printed(value) !== printed(parsed(text))) setText(printed(value));
   }, [value]);

@@ -1,11 +1,11 @@
-/** Values for schemas: where to begin, and which variant a value is. */
+/** Values for schemas: initial values, and the variant that a value belongs to. */
 import { isSchema, resolveSchema, type JsonSchema } from './resolve.ts';
 import { misfit, problemsOf } from './problems.ts';
 import { shapeOf, type Variant } from './shape.ts';
 
 const DEEPEST = 6;
 
-/** The least that a form can begin with: defaults, and what is required. */
+/** The smallest value a form can start with: defaults and required members. */
 export function initialValue(given: unknown, root: JsonSchema, depth = 0): unknown {
   const schema = resolveSchema(given, root);
   if ('default' in schema) return schema.default;
@@ -41,7 +41,7 @@ export function initialValue(given: unknown, root: JsonSchema, depth = 0): unkno
   }
 }
 
-/** The variant that a value fits best. */
+/** The variant that a value matches best. */
 export function variantOf(value: unknown, variants: readonly Variant[], root: JsonSchema): number {
   const misfits = variants.map(
     ({ schema }) => misfit(problemsOf(value, schema, root)) + (sameType(value, schema) ? 0 : 100),

@@ -1,4 +1,4 @@
-/** Asks the server to do something. */
+/** Sends actions to the server. */
 import type { ActionName, ActionRequest, ActionResponse, Actions } from '../../protocol.ts';
 
 /** A page of another origin cannot send this header. */
@@ -7,7 +7,7 @@ export const HEADERS = { 'switchboard-console': '1' };
 let unauthorized: () => void = () => undefined;
 export const onUnauthorized = (listener: () => void): void => void (unauthorized = listener);
 
-/** Never rejects: what goes wrong on the way is an error like any other. */
+/** Never rejects: failures on the way are returned like any other error. */
 export async function act<M extends ActionName>(
   method: M,
   params: Actions[M]['params'],

@@ -1,4 +1,4 @@
-/** The time, once a second while somebody looks. */
+/** The current time, updated every second while a component uses it. */
 import { signal } from '@preact/signals';
 
 export const now = signal(Date.now());

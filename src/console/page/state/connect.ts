@@ -1,4 +1,4 @@
-/** Keeps the event stream open, and says how it is. */
+/** Keeps the event stream open, and reports its state. */
 import { effect, signal } from '@preact/signals';
 import type { ConsoleEvent, Topic } from '../../protocol.ts';
 import { act, HEADERS, onUnauthorized } from './act.ts';
@@ -8,9 +8,9 @@ import { applyEvents, stream } from './live.ts';
 type ConnectionState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'open' }
-  /** `retryAt` is when it will be tried again. */
+  /** `retryAt` is the time of the next attempt. */
   | { readonly kind: 'lost'; readonly since: number; readonly retryAt: number }
-  /** The cookie is missing or no longer valid: trying again does not help. */
+  /** The cookie is missing or no longer valid, so trying again does not help. */
   | { readonly kind: 'unauthorized' };
 
 export const connectionState = signal<ConnectionState>({ kind: 'connecting' });
@@ -45,7 +45,7 @@ export async function keepConnected(): Promise<never> {
   }
 }
 
-/** However much comes, the page is drawn again only so often. */
+/** Limits how often the page is redrawn, however many events arrive. */
 const DRAW_MS = 120;
 let queue: ConsoleEvent[] = [];
 let drawn = 0;
@@ -65,7 +65,7 @@ function takeEvents(events: readonly ConsoleEvent[]): void {
   );
 }
 
-/** Whether it was open for a while. */
+/** Resolves with whether the stream was open for a while. */
 async function connectOnce(): Promise<boolean> {
   const controller = new AbortController();
   let silence: ReturnType<typeof setTimeout> | undefined;
@@ -89,7 +89,7 @@ async function connectOnce(): Promise<boolean> {
       heard,
     );
   } catch {
-    // The connection broke; how it is shown and tried again is the same whatever the reason.
+    // The connection broke; the reason makes no difference to how it is shown and retried.
   } finally {
     clearTimeout(silence);
     controller.abort();
@@ -97,11 +97,11 @@ async function connectOnce(): Promise<boolean> {
   return opened;
 }
 
-/** What the screens want to be told besides what every page is told. */
+/** The topics that the screens need, besides what every page receives. */
 const wanted = signal<readonly Topic[]>(['calls', 'logs']);
 let chosen = '';
 
-/** Chooses a topic until the returned function is called. */
+/** Subscribes to a topic until the returned function is called. */
 export function chooseTopic(topic: Topic): () => void {
   wanted.value = [...wanted.peek(), topic];
   return () => {

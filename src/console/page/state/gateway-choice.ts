@@ -1,23 +1,23 @@
-/** Which gateway the screens are about: an id, or an empty string for all. */
+/** The gateway that the screens show: an id, or an empty string for all. */
 import { computed, signal } from '@preact/signals';
 import { pathEnd } from '../parts/format.ts';
 import { clients, gateways } from './live.ts';
 
 const wished = signal('');
 
-/** All, when the chosen one has ended. */
+/** Falls back to all gateways when the chosen one has ended. */
 export const chosenGateway = computed(() => (gateways.value.has(wished.value) ? wished.value : ''));
 
 export const chooseGateway = (id: string): void => void (wished.value = id);
 
-/** Whether something of this gateway is to be shown. */
+/** Whether to show items of this gateway. */
 export const isChosen = (gateway: string): boolean =>
   chosenGateway.value === '' || chosenGateway.value === gateway;
 
-/** Whether a screen has to say which gateway something is of. */
+/** Whether a screen must say which gateway an item belongs to. */
 export const severalGateways = computed(() => gateways.value.size > 1 && chosenGateway.value === '');
 
-/** Who uses it and where it is configured: what a person knows a gateway by. */
+/** Who uses it and where it is configured, which is how people know a gateway. */
 export function gatewayTitle(id: string): string {
   const gateway = gateways.value.get(id);
   if (gateway === undefined) return 'a gateway that has ended';

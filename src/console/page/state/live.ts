@@ -1,4 +1,4 @@
-/** What the server told the page so far, as signals. The page changes nothing of it itself. */
+/** The state that the server has sent so far, as signals. The page itself never changes it. */
 import { batch, computed, signal } from '@preact/signals';
 import type {
   CallInfo,
@@ -26,22 +26,22 @@ export const clients = signal<ReadonlyMap<string, ClientInfo>>(new Map());
 export const calls = signal<readonly CallInfo[]>([]);
 /** In the order in which they came. */
 export const logLines = signal<readonly LogLine[]>([]);
-/** Null until the first list has come. */
+/** Null until the first list has arrived. */
 export const projects = signal<readonly YardProject[] | null>(null);
 /** Where to log in, by `keyIn`. */
 export const loginPages = signal<ReadonlyMap<string, LoginPage>>(new Map());
-/** How much was left out because too much came at once. */
+/** How many items were left out because too many came at once. */
 export const leftOut = signal({ calls: 0, lines: 0 });
 
 const trials = new Map<string, (event: TrialEvent) => void>();
 
-/** Calls `listen` with what a tool that is being tried says, until the returned function is called. */
+/** Calls `listen` with the events of a trial, until the returned function is called. */
 export function onTrial(trial: string, listen: (event: TrialEvent) => void): () => void {
   trials.set(trial, listen);
   return () => trials.delete(trial);
 }
 
-/** The key of what is known by a gateway and a name or id. */
+/** The key of an item that is identified by a gateway and a name or id. */
 export const keyIn = (gateway: string, name: string): string => `${gateway}\n${name}`;
 export const serverKey = (server: ServerInfo): string => keyIn(server.gateway, server.name);
 export const callKey = (call: CallInfo): string => keyIn(call.gateway, call.id);
@@ -53,7 +53,7 @@ export const serverList = computed(() =>
   ),
 );
 
-/** Takes in what one message of the stream said. */
+/** Applies the events of one message of the stream. */
 export function applyEvents(events: readonly ConsoleEvent[]): void {
   batch(() => {
     const changed = new Changes();
@@ -62,13 +62,13 @@ export function applyEvents(events: readonly ConsoleEvent[]): void {
   });
 }
 
-/** Older calls than those the page has. */
+/** Adds calls that are older than those the page has. */
 export function addOlderCalls(older: readonly CallInfo[]): void {
   const known = new Set(calls.value.map(callKey));
   calls.value = [...older.filter((call) => !known.has(callKey(call))), ...calls.value];
 }
 
-/** Collects changes, so that each signal changes once per message however many events that has. */
+/** Collects changes, so that each signal changes once per message, however many events it contains. */
 class Changes {
   #gateways: Map<string, GatewayInfo> | undefined;
   #servers: Map<string, ServerInfo> | undefined;
@@ -140,7 +140,7 @@ class Changes {
     this.#gateways = new Map(state.gateways.map((each) => [each.id, each]));
     this.#servers = new Map(state.servers.map((each) => [serverKey(each), each]));
     this.#clients = new Map(state.clients.map((each) => [keyIn(each.gateway, each.id), each]));
-    // What was seen before the connection broke stays in view, if it is older than what came now.
+    // Calls from before the connection broke stay in view if they are older than the new ones.
     this.#calls = merged(calls.value, state.calls, callKey);
     this.#places = undefined;
     logLines.value = merged(logLines.value, state.log, lineKey);
@@ -183,7 +183,7 @@ function takeLoginPage(key: string, page: LoginPage | null): void {
   loginPages.value = pages;
 }
 
-/** Gateways tell of their calls in turns, so those of two may come out of order. */
+/** Gateways report their calls independently, so those of two may arrive out of order. */
 function inOrder(all: CallInfo[]): CallInfo[] {
   const ordered = all.every((call, index) => index === 0 || (all[index - 1]?.at ?? 0) <= call.at);
   return ordered ? all : all.sort((a, b) => a.at - b.at);

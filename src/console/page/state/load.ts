@@ -1,4 +1,4 @@
-/** Loads something from the server for a part of a screen. */
+/** Loads data from the server for a part of a screen. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { ActionName, Actions, Problem } from '../../protocol.ts';
 import { act } from './act.ts';
@@ -9,8 +9,8 @@ export type Loaded<T> =
   | { readonly kind: 'failed'; readonly problem: Problem };
 
 /**
- * Loads when it is first shown and whenever `params` or `version` change; what was there before stays until the new is.
- * The second value loads again.
+ * Loads on first render and whenever `params` or `version` change; the old data stays until the new arrives. The second
+ * value reloads.
  */
 export function useLoaded<M extends ActionName>(
   method: M,
@@ -23,7 +23,7 @@ export function useLoaded<M extends ActionName>(
   const load = useCallback(async (): Promise<void> => {
     const turn = (latest.current += 1);
     const response = await act(method, params);
-    // Only the last answer counts, in whichever order they come.
+    // Only the response to the latest request counts, in whatever order they arrive.
     if (turn !== latest.current) return;
     setLoaded(
       response.ok ? { kind: 'loaded', value: response.result } : { kind: 'failed', problem: response.error },

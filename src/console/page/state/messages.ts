@@ -1,4 +1,4 @@
-/** Short messages about what was done, or why not. */
+/** Short messages that an action succeeded, or why it failed. */
 import { signal } from '@preact/signals';
 import type { ActionName, ActionResponse, Actions, Problem } from '../../protocol.ts';
 import { act } from './act.ts';
@@ -26,7 +26,7 @@ export function tell(title: string, problem: Problem | null = null): void {
     problem,
   };
   messages.value = [...messages.peek(), message].slice(-4);
-  // A failure stays until it is dismissed.
+  // A failure stays until the user dismisses it.
   if (problem === null) setTimeout(() => dismiss(message.id), SHOWN_MS);
 }
 
@@ -45,7 +45,7 @@ const PAST_TENSE = {
   stop: 'Stopped',
 };
 
-/** Does something and tells how it went: "Started memory", or "Could not start memory". */
+/** Performs an action and shows the outcome: "Started memory", or "Could not start memory". */
 export async function actAndTell<M extends ActionName>(
   verb: keyof typeof PAST_TENSE,
   object: string,

@@ -1,4 +1,4 @@
-/** The address of what is shown, in the fragment: `#/servers/<gateway>/<name>?tab=log`. */
+/** The address of the current view, in the fragment: `#/servers/<gateway>/<name>?tab=log`. */
 import { computed, signal } from '@preact/signals';
 
 export const SCREENS = ['servers', 'calls', 'try', 'model', 'logs', 'hosts', 'switchyard'] as const;
@@ -6,7 +6,7 @@ export type ScreenName = (typeof SCREENS)[number];
 
 export interface Route {
   readonly screen: ScreenName;
-  /** What comes after the screen, decoded. */
+  /** The decoded segments after the screen. */
   readonly path: readonly string[];
   readonly query: Readonly<Record<string, string>>;
 }
@@ -36,7 +36,7 @@ export function hrefOf(
   return `#/${[screen, ...path].map(encodeURIComponent).join('/')}${search}`;
 }
 
-/** Goes to an address; `replace` leaves no entry in the history, for what changes while somebody types. */
+/** Navigates to an address; `replace` adds no history entry, for changes while the user types. */
 export function goTo(href: string, { replace = false } = {}): void {
   if (href === location.hash) return;
   if (replace) {
@@ -45,7 +45,7 @@ export function goTo(href: string, { replace = false } = {}): void {
   } else location.hash = href;
 }
 
-/** Changes parts of the query of what is shown. */
+/** Changes parts of the current query. */
 export function changeQuery(changes: Readonly<Record<string, string | undefined>>): void {
   const { screen, path, query } = route.peek();
   goTo(hrefOf(screen, path, { ...query, ...changes }), { replace: true });

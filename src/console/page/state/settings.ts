@@ -1,4 +1,4 @@
-/** What a person chose in this browser. */
+/** The user's settings in this browser. */
 import { effect, signal, type Signal } from '@preact/signals';
 
 export type ThemeChoice = 'system' | 'light' | 'dark';
@@ -19,7 +19,7 @@ function remembered<T extends string>(name: string, usual: T, allowed: readonly 
   return kept;
 }
 
-// A browser may forbid to keep anything.
+// A browser may not allow storing anything.
 function read(key: string): string | null {
   try {
     return localStorage.getItem(key);
@@ -32,6 +32,6 @@ function write(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // It lasts until the page is closed.
+    // The setting lasts until the page is closed.
   }
 }

@@ -1,4 +1,4 @@
-/** The tools that this page tries. They go on while another screen is shown. */
+/** The tools that this page tries. They continue while another screen is shown. */
 import { signal, type Signal } from '@preact/signals';
 import type { Problem, TrialEvent } from '../../protocol.ts';
 import { act } from './act.ts';
@@ -9,15 +9,15 @@ type Progress = Extract<TrialEvent, { kind: 'progress' }>;
 export type JsonObjectValue = Readonly<Record<string, unknown>>;
 
 export interface Trial {
-  /** Its arguments, as they are being edited. */
+  /** Its arguments, as edited so far. */
   readonly args: JsonObjectValue | null;
-  /** Null while it does not run. */
+  /** Null while it is not running. */
   readonly running: {
     readonly id: string;
     readonly since: number;
     readonly progress: Progress | null;
   } | null;
-  /** What the server asks for while it runs. */
+  /** Requests that the server has sent meanwhile. */
   readonly requests: readonly TrialRequest[];
   readonly log: readonly { readonly level: string; readonly data: unknown }[];
   readonly outcome:
@@ -79,7 +79,7 @@ type Answer =
   | { readonly result: JsonObjectValue }
   | { readonly error: { readonly code: number; readonly message: string } };
 
-/** Why it could not be given, or null. */
+/** Resolves with why the answer could not be sent, or null. */
 export async function answerRequest(
   name: ToolName,
   request: string,

@@ -107,7 +107,7 @@ test('names have the same rules for both kinds', async () => {
     await expect(prepare(['a__b', ...rest])).rejects.toThrow('contains "__"');
 });
 
-test('what is said of the isolation must be one of two words', async () => {
+test('isolation must be one of two words', async () => {
   await expect(prepare(['x', '--isolation', 'all', '--', 'node'])).rejects.toThrow(
     'Unknown isolation "all".',
   );

@@ -30,7 +30,7 @@ test('neither the name of a tool nor a type leads out of the directory', () => {
   expect([...saved.values()]).toEqual([project.path('etc-passwd.bin')]);
 });
 
-test('what is no base64 is left alone', () => {
+test('data that is not base64 is left alone', () => {
   const project = createProject();
   const content = [{ ...PNG, data: '<svg>' }, { ...PNG, data: '' }, { ...PNG, data: 1 }, null];
   expect(saveMedia({ content }, { directory: project.dir, tool: 'x' }).size).toBe(0);

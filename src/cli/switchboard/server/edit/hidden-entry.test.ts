@@ -20,7 +20,7 @@ test('secrets are hidden, references and everything else stay', () => {
   });
 });
 
-test('what is left hidden is as it was, wherever something else has changed', () => {
+test('values that stay hidden keep their original, whatever else changes', () => {
   const shown = hideSecrets(ENTRY) as typeof ENTRY;
   expect(restoreSecrets(shown, ENTRY)).toEqual(ENTRY);
   const changed = {

@@ -7,11 +7,11 @@ import type { Style } from '../../../kit/style.ts';
 interface ReviewedServer {
   readonly server: ServerDefinition;
   readonly review: ServerReview;
-  /** Those to show. */
+  /** The tools to show. */
   readonly tools: readonly ToolReview[];
 }
 
-/** A server, and what is not as it was; `inFull` with the differences. */
+/** A server and the tools that have changed; with `inFull`, also the differences. */
 export function serverText(
   { server, review, tools }: ReviewedServer,
   { inFull, style }: { readonly inFull: boolean; readonly style: Style },
@@ -28,7 +28,7 @@ export function serverText(
   return head + tools.map((tool) => `    ${headline(tool)}\n`).join('');
 }
 
-/** A tool, and how what it says differs from what holds. */
+/** A tool, and how its current definition differs from the approved one. */
 export function toolText(tool: ToolReview, style: Style): string {
   const { pinned, now, first, hash, findings = [] } = tool;
   const shown = now ?? first;

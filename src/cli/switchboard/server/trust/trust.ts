@@ -49,7 +49,7 @@ export const trustCommand: CliCommand = {
       throw usage('trust takes a server and a tool.', 'For example: trust github create_issue');
     if (flags.has('hash') && !flags.has('approve')) throw usage('--hash is for --approve.');
     if (actions.length > 1) throw usage(`Give either --${actions.join(' or --')}.`);
-    // What was allowed can be taken back after its server has gone.
+    // A permission can be revoked after its server was removed.
     if (flags.has('revoke')) return revoke(context, server, tool);
     const config = await context.loadConfig('quietly');
     const app = context.open(config);

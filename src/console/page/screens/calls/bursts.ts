@@ -1,4 +1,4 @@
-/** The calls of a conversation come in bursts: in between, somebody reads or the model thinks. */
+/** Groups the calls of a conversation into bursts: in between, the user reads or the model thinks. */
 import type { CallInfo } from '../../../protocol.ts';
 
 export interface TimedCall {
@@ -6,15 +6,15 @@ export interface TimedCall {
   /** Where its bar begins and ends within its burst, from 0 to 1. */
   readonly from: number;
   readonly to: number;
-  /** How long nothing happened before it, where that was long. */
+  /** The pause before it, if that was long. */
   readonly pause: number | null;
-  /** How long its burst takes as a whole. */
+  /** The duration of its whole burst. */
   readonly burstMs: number;
 }
 
 const PAUSE_MS = 5_000;
 
-/** `all` is in the order in which they began. */
+/** `all` is in the order in which the calls began. */
 export function timedCalls(all: readonly CallInfo[], now: number): readonly TimedCall[] {
   const bursts: { calls: CallInfo[]; start: number; end: number; pause: number | null }[] = [];
   for (const call of [...all].sort((a, b) => a.at - b.at)) {

@@ -96,7 +96,7 @@ function CallActions({ call }: { call: CallInfo }): ComponentChildren {
 }
 
 function Texts({ call }: { call: CallInfo }): ComponentChildren {
-  // Loaded again when the call ends, for then there is a result.
+  // Reloaded when the call ends, because then there is a result.
   const [detail, load] = useLoaded('calls.get', { gateway: call.gateway, call: call.id }, call.outcome);
   return (
     <LoadedPart loaded={detail} what="arguments and result" onRetry={load}>

@@ -1,4 +1,4 @@
-/** How a call is named and what became of it. */
+/** The name of a call and its outcome, for people. */
 import type { CallInfo } from '../../../protocol.ts';
 
 export const callName = (call: CallInfo): string => call.subtool ?? call.name ?? call.method;
@@ -8,7 +8,7 @@ export type OutcomeTone = 'running' | 'ok' | 'failed' | 'cancelled';
 export const toneOf = ({ outcome }: CallInfo): OutcomeTone =>
   outcome === null ? 'running' : outcome === 'ok' ? 'ok' : isCancelled(outcome) ? 'cancelled' : 'failed';
 
-/** By the client, or by a person at a console. */
+/** Cancelled by the client, or by a person at a console. */
 const isCancelled = (outcome: string): boolean => outcome.toLowerCase() === 'cancelled';
 
 export const outcomeTitle = ({ outcome }: CallInfo): string =>

@@ -148,7 +148,7 @@ function Filters({ all, shown }: { all: readonly CallInfo[]; shown: number }): C
         onChange={(view) =>
           changeQuery({
             view: view === 'time' ? 'time' : undefined,
-            // A time line is of one conversation: the latest, unless one is chosen.
+            // The time line shows one conversation: the latest, unless another one is chosen.
             ...(view === 'time' && (query.client ?? '') === ''
               ? { client: [...clientNames.keys()].at(-1) }
               : {}),
@@ -166,7 +166,7 @@ function Filters({ all, shown }: { all: readonly CallInfo[]; shown: number }): C
   );
 }
 
-/** Clients often call themselves the same: then their ids tell them apart. */
+/** Clients often have the same name; then their ids are shown too. */
 const titleOfClient = (key: string, name: string, all: ReadonlyMap<string, string>): string =>
   [...all.values()].filter((each) => each === name).length > 1
     ? `${name} (${key.split('\n')[1] ?? ''})`

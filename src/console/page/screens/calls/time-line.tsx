@@ -48,7 +48,7 @@ const COLUMNS: readonly ListColumn<TimedCall>[] = [
   { id: 'ms', title: 'Duration', align: 'end', cell: ({ call }) => formatMs(call.ms) },
 ];
 
-/** The calls of one conversation, one under the other, as bars over time. */
+/** The calls of one conversation, below each other, as bars over time. */
 export function TimeLine({ calls, selected, onSelect }: TimeLineProps): ComponentChildren {
   const running = calls.some(({ ms }) => ms === null);
   const timed = timedCalls(calls, running ? now.value : 0);

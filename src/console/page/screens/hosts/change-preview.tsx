@@ -24,7 +24,7 @@ interface ChangePreviewProps {
   readonly onDone: () => Promise<void>;
 }
 
-/** What a change would do to the files of a host, before it is done. */
+/** Shows how a change would modify the files of a host before it is applied. */
 export function ChangePreview({ change, onClose, onDone }: ChangePreviewProps): ComponentChildren {
   const [preview, load] = useLoaded('hosts.preview', change);
   const [problem, setProblem] = useState<Problem | null>(null);

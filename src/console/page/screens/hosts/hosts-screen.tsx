@@ -7,7 +7,7 @@ import { LoadedPart } from '../../parts/loaded-part.tsx';
 import { useLoaded } from '../../state/load.ts';
 import { CHANGE_TITLES, ChangePreview } from './change-preview.tsx';
 
-/** Which hosts there are, what they load, and how to put Switchboard before their servers. */
+/** The hosts on this machine, the servers they load, and how to put Switchboard in front of those. */
 export function HostsScreen(): ComponentChildren {
   const [hosts, load] = useLoaded('hosts.list', {});
   const [change, setChange] = useState<HostChangeRequest | null>(null);

@@ -25,7 +25,7 @@ const COLUMNS: readonly ListColumn<LogLine>[] = [
 ];
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-/** Stands for the gateway itself among the names of servers. */
+/** Represents the gateway itself among the names of servers. */
 const GATEWAY_ITSELF = '(gateway)';
 const MOST_FOUND = 1_000;
 

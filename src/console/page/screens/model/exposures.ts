@@ -1,4 +1,4 @@
-/** The exposures that are compared before one is saved. */
+/** Exposures to compare before one of them is saved. */
 import type { Actions, ServerExposure, ServerInfo } from '../../../protocol.ts';
 
 export const EXPOSURE_CHOICES: readonly {
@@ -20,7 +20,7 @@ export const VARIANT_TITLES: Readonly<Record<VariantName, string>> = {
   draft: 'Your draft',
 };
 
-/** By name of the server: where it differs from what is configured. */
+/** By server name: the exposures that differ from the configuration. */
 export type ExposureDraft = Readonly<Record<string, ServerExposure>>;
 
 type ExposureParam = Exclude<Actions['lists.get']['params']['exposure'], undefined>;
@@ -37,6 +37,6 @@ export function exposureParam(
   };
 }
 
-/** Only what differs from what is configured. */
+/** Only those that differ from the configuration. */
 export const changesOf = (draft: ExposureDraft, servers: readonly ServerInfo[]): readonly ServerInfo[] =>
   servers.filter(({ name, exposure }) => draft[name] !== undefined && draft[name] !== exposure);

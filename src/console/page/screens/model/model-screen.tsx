@@ -61,7 +61,7 @@ function Compared({ live, gateway, clients: own, client }: ComparedProps): Compo
   const all = serverList.value.filter((server) => server.gateway === gateway.id);
   const [draft, setDraft] = useState<ExposureDraft>({});
   const [variant, setVariant] = useState<VariantName>('saved');
-  // Asked again when the lists may have changed.
+  // Reloaded when the lists may have changed.
   const version = all
     .map(({ name, exposure, state, offers }) => `${name} ${exposure} ${state.kind} ${offers.tools}`)
     .join();
@@ -163,7 +163,7 @@ interface ExposuresProps {
   readonly lists: Loaded<SeenLists>;
 }
 
-/** Each server with its exposure, which can be changed in the draft and then saved. */
+/** Each server with its exposure, which can be changed in a draft and then saved. */
 function Exposures({ servers, draft, onDraft, lists }: ExposuresProps): ComponentChildren {
   const changes = changesOf(draft, servers);
   const tokens = new Map<string, number>();

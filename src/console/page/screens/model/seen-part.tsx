@@ -25,7 +25,7 @@ const COLUMNS: readonly ListColumn<SeenItem>[] = [
   { id: 'tokens', title: 'Tokens', align: 'end', cell: ({ tokens }) => formatCount(tokens) },
 ];
 
-/** The lists as they are sent, with what each item costs. */
+/** The lists as they are sent, with the cost of each item. */
 export function SeenPart({ seen }: { seen: SeenLists }): ComponentChildren {
   const [tab, setTab] = useState<string>('tools');
   const [name, setName] = useState<string | null>(null);

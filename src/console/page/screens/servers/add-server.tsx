@@ -13,11 +13,11 @@ import { goTo, hrefOf } from '../../state/route.ts';
 
 const TYPING_MS = 250;
 
-/** Adds servers from whatever a README tells people to paste. */
+/** Adds servers from any text that a README tells people to paste. */
 export function AddServer({ onClose }: { onClose: () => void }): ComponentChildren {
   const id = useId();
   const input = useRef<HTMLTextAreaElement>(null);
-  // After the dialog has opened, which puts the focus on its first button.
+  // After the dialog has opened, which focuses its first button.
   useEffect(() => input.current?.focus(), []);
   const live = [...gateways.value.values()].filter((each) => each.live);
   const [gateway, setGateway] = useState(
@@ -117,7 +117,7 @@ export function AddServer({ onClose }: { onClose: () => void }): ComponentChildr
   );
 }
 
-/** What would be written, with a name that can be changed. */
+/** The entry to be written, with an editable name. */
 function Preview({
   server,
   onName,

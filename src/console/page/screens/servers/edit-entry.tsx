@@ -10,7 +10,7 @@ import { act } from '../../state/act.ts';
 import { useLoaded } from '../../state/load.ts';
 import { tell } from '../../state/messages.ts';
 
-/** The entry of a server in its file, edited with the help of the schema. */
+/** Edits the entry of a server in its file, with a form made from the schema. */
 export function EditEntry({ server }: { server: ServerInfo }): ComponentChildren {
   const params = { gateway: server.gateway, server: server.name };
   const [entry, loadEntry] = useLoaded('servers.entry', params);

@@ -8,7 +8,7 @@ import { LoadedPart } from '../../parts/loaded-part.tsx';
 import { useLoaded } from '../../state/load.ts';
 import { actAndTell } from '../../state/messages.ts';
 
-/** Its tools that are not as they were when they were first used, each with what changed. */
+/** The tools of a server that have changed since their first use, and how. */
 export function ServerChanges({ server }: { server: ServerInfo }): ComponentChildren {
   const { gateway, name, toReview } = server;
   const params = { gateway, server: name };

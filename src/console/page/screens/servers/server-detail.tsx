@@ -71,7 +71,7 @@ export function ServerDetail({ server, onClose }: ServerDetailProps): ComponentC
   );
 }
 
-/** The actions that make sense in the state it is in. */
+/** The actions that make sense in the server's current state. */
 function ServerActions({
   server,
   onRemoved,
@@ -154,7 +154,7 @@ function LoginButton({ server }: { server: ServerInfo }): ComponentChildren {
   const [opening, setOpening] = useState(false);
   const url = loginPages.value.get(serverKey(server))?.url;
   useEffect(() => {
-    // A browser may refuse to open it; the notice has its address too.
+    // A browser may block the new window, so the notice shows the address too.
     if (opening && url !== undefined && isWebAddress(url)) window.open(url, '_blank', 'noopener');
   }, [url]);
   const changeLogin = async (what: 'in' | 'out'): Promise<void> => {
@@ -180,7 +180,7 @@ function LoginButton({ server }: { server: ServerInfo }): ComponentChildren {
   );
 }
 
-/** Where to log in, while a login waits for it. */
+/** Where to log in, while a login is in progress. */
 function LoginNotice({ server }: { server: ServerInfo }): ComponentChildren {
   const page = loginPages.value.get(serverKey(server));
   if (page === undefined) return null;
@@ -205,7 +205,7 @@ function LoginNotice({ server }: { server: ServerInfo }): ComponentChildren {
   );
 }
 
-/** That some of its tools are not as they were. */
+/** Shown if some of its tools have changed. */
 function ChangesNotice({ server }: { server: ServerInfo }): ComponentChildren {
   const { toReview } = server;
   if (!(toReview > 0) || route.value.query.tab === 'changes') return null;
@@ -285,7 +285,7 @@ function Overview({ server }: { server: ServerInfo }): ComponentChildren {
   );
 }
 
-/** What its tools cost now, as a part of what they would cost one by one. */
+/** What its tools cost now, relative to what they would cost one by one. */
 function TokenBar({ server }: { server: ServerInfo }): ComponentChildren {
   const { tokens, exposure } = server;
   if (tokens === null) return null;

@@ -14,7 +14,7 @@ const STATE_TITLES: Readonly<Record<ServerInfoState['kind'], string>> = {
   stopped: 'Stopped',
 };
 
-/** What needs a person comes first. */
+/** States that need attention come first. */
 const STATE_ORDER: readonly ServerInfoState['kind'][] = [
   'failed',
   'needs-login',
@@ -45,6 +45,6 @@ export function StateMark({ state }: { state: ServerInfoState }): ComponentChild
 export const stateProblem = (state: ServerInfoState): Problem | null =>
   'problem' in state ? state.problem : null;
 
-/** How long it has been running; null where it does not. */
+/** How long it has been running; null if it is not. */
 export const uptimeOf = ({ state }: ServerInfo): number | null =>
   state.kind === 'running' ? now.value - state.since : null;

@@ -6,7 +6,9 @@ import { LoadedPart } from '../../parts/loaded-part.tsx';
 import { useLoaded } from '../../state/load.ts';
 import { hrefOf } from '../../state/route.ts';
 
-/** Its tools under their own names. Asking for them starts it, so that is left to the person unless it runs. */
+/**
+ * Its tools under their own names. Listing them starts the server, so that is left to the user unless it is running.
+ */
 export function ServerTools({ server }: { server: ServerInfo }): ComponentChildren {
   const [asked, setAsked] = useState(server.state.kind === 'running');
   if (asked) return <ToolNames server={server} />;

@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { act } from '../../state/act.ts';
 import { tell } from '../../state/messages.ts';
 
-/** Who holds a port of this machine. */
+/** Finds out which process listens on a port of this machine. */
 export function PortLookup(): ComponentChildren {
   const [port, setPort] = useState('');
   const [found, setFound] = useState<readonly PortHolderInfo[] | null>(null);

@@ -18,11 +18,11 @@ const TONES: Readonly<Record<string, Tone>> = {
   exited: 'failed',
 };
 
-/** Branches as rows, services as columns. */
+/** A table with a row for each branch and a column for each service. */
 export function ProjectTable({ project }: { project: YardProject }): ComponentChildren {
   const { name, directory, status, branches, defined, services, checkouts } = project;
   const names = [...new Set([...defined, ...services.map(({ service }) => service)])].sort();
-  // A service may run for a branch whose worktree is gone.
+  // A service may run on a branch whose worktree is gone.
   const listed = new Set(branches.map(({ branch }) => branch));
   const gone = [...new Set(services.map(({ branch }) => branch))].filter((branch) => !listed.has(branch));
   const rows: readonly YardBranch[] = [...branches, ...gone.map((branch) => ({ branch, directory: null }))];

@@ -9,7 +9,7 @@ import { useLoaded } from '../../state/load.ts';
 interface ServiceLogsProps {
   readonly project: YardProject;
   readonly branch: string;
-  /** Null: all of the branch. */
+  /** Null: all services of the branch. */
   readonly service: string | null;
   readonly onClose: () => void;
 }
@@ -17,7 +17,7 @@ interface ServiceLogsProps {
 const LINES = 500;
 const AGAIN_MS = 2_000;
 
-/** The end of the logs, read again while it is looked at. */
+/** The end of the logs, reloaded while it is in view. */
 export function ServiceLogs({ project, branch, service, onClose }: ServiceLogsProps): ComponentChildren {
   const [search, setSearch] = useState('');
   const [logs, load] = useLoaded('services.logs', {
@@ -53,7 +53,7 @@ export function ServiceLogs({ project, branch, service, onClose }: ServiceLogsPr
   );
 }
 
-/** Stays at its end, unless somebody scrolled up. */
+/** Keeps the end in view, unless the user has scrolled up. */
 function LogEnd({ lines, label }: { lines: readonly string[]; label: string }): ComponentChildren {
   const box = useRef<HTMLPreElement>(null);
   const following = useRef(true);

@@ -11,7 +11,7 @@ import { PortLookup } from './port-lookup.tsx';
 import { ProjectTable } from './project-table.tsx';
 import { ServiceLogs } from './service-logs.tsx';
 
-/** The path is the directory of a project, then a branch and a service whose logs are shown. */
+/** The path is the directory of a project, then the branch and service whose logs are shown. */
 export function SwitchyardScreen(): ComponentChildren {
   useEffect(() => chooseTopic('projects'), []);
   const all = projects.value;

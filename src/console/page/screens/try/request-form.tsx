@@ -1,4 +1,4 @@
-/** What a server asks for while one of its tools runs, to be answered by the person. */
+/** A form for a request that a server sends while one of its tools runs. */
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { Problem } from '../../../protocol.ts';

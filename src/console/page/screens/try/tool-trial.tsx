@@ -29,7 +29,7 @@ interface ToolTrialProps {
   readonly info: ToolInfo;
 }
 
-/** One tool: what it is for, its arguments, and what it returned. */
+/** One tool: its description, its arguments and its result. */
 export function ToolTrial({ name, info }: ToolTrialProps): ComponentChildren {
   const trial = trialOf(name).value;
   const [valid, setValid] = useState(true);
@@ -124,7 +124,7 @@ const beginning = (info: ToolInfo): JsonObjectValue => {
   return isSchema(value) ? value : {};
 };
 
-/** Begins with what is required, or with the arguments of the call that is to be repeated. */
+/** Starts with the required arguments, or with those of the call to repeat. */
 function useArguments(name: ToolName, info: ToolInfo, trial: Trial): boolean {
   const call = route.value.query.call;
   const [waiting, setWaiting] = useState(call !== undefined);
@@ -142,7 +142,7 @@ function useArguments(name: ToolName, info: ToolInfo, trial: Trial): boolean {
   return !waiting && trial.args !== null;
 }
 
-/** Those of the tool itself: a suite gets them wrapped. */
+/** The arguments of the tool itself: a suite receives them wrapped. */
 function argumentsOf(kept: string | undefined): JsonObjectValue | undefined {
   try {
     const value: unknown = JSON.parse(kept ?? '');
