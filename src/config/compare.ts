@@ -64,9 +64,10 @@ function loginOf({
   clientMetadataUrl,
   scope,
   callbackPort,
+  dpop,
   ...service
 }: OAuthSettings): unknown[] {
-  return [clientId, clientSecret, clientMetadataUrl, scope, callbackPort, ...serviceLoginOf(service)];
+  return [clientId, clientSecret, clientMetadataUrl, scope, callbackPort, dpop, ...serviceLoginOf(service)];
 }
 
 /** Empty where a person logs in. */

@@ -21,6 +21,8 @@ export const ALGORITHMS = [
 ] as const;
 /** How a service logs in to a server. */
 export const GRANTS = ['client_credentials', 'jwt_bearer'] as const;
+/** Whether the tokens of a login are bound to a key. */
+export const DPOP = ['auto', 'required', 'off'] as const;
 /** What a server can offer. */
 export const KINDS = ['tools', 'resources', 'prompts'] as const;
 /** The servers that come with this program. */

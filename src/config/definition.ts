@@ -164,6 +164,8 @@ export interface OAuthSettings {
   readonly scope?: string | undefined;
   /** The port the browser comes back to. Default: any that is free. */
   readonly callbackPort?: number | undefined;
+  /** Whether tokens are bound to a key. Default `auto`: if the server asks for it and its issuer supports it. */
+  readonly dpop?: 'auto' | 'required' | 'off' | undefined;
   /** How a service logs in. Default: a person does. */
   readonly grant?: 'client_credentials' | 'jwt_bearer' | undefined;
   /** The only issuer that gets our secrets. Default: the one that the server names. */

@@ -137,6 +137,7 @@ function fillInOAuth(
     clientMetadataUrl: filled('clientMetadataUrl'),
     scope: filled('scope'),
     callbackPort: given.callbackPort,
+    dpop: given.dpop,
     ...(given.grant === undefined
       ? {}
       : {

@@ -5,6 +5,7 @@ import {
   APPROVE,
   BUILTINS,
   DEFAULTS,
+  DPOP,
   EXPOSURES,
   GRANTS,
   ISOLATIONS,
@@ -402,6 +403,12 @@ export const oauthSettings = {
   callbackPort: wholeNumber('', 1, 65_535)
     .optional()
     .describe('Local port that the browser returns to after a login. Default: any free port.'),
+  dpop: z
+    .enum(DPOP, { error: 'must be "auto", "required" or "off"' })
+    .optional()
+    .describe(
+      'Whether to bind tokens to a key (DPoP). "auto" (default): if the server asks for it and its issuer supports it.',
+    ),
   grant: z
     .enum(GRANTS, { error: 'must be "client_credentials" or "jwt_bearer"' })
     .optional()

@@ -1,16 +1,18 @@
 import { importPKCS8, SignJWT } from 'jose';
-import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
+import { extractWWWAuthenticateParams, type OAuthTokens } from '@modelcontextprotocol/client';
 import { messageOf, SwitchboardError } from '../../shared/errors.ts';
 import { withTimeout } from '../../shared/with-timeout.ts';
 import type { Login, NotRenewed, Renewed } from '../login.ts';
-import { endsWithin, type LoginOptions, type OAuthOptions, type Tokens } from './credentials.ts';
 import {
-  discoveryContext,
-  isSameIssuer,
-  issuerMetadata,
-  resourceMetadata,
-  type DiscoveryContext,
-} from './discovery.ts';
+  authorizationOf,
+  endsWithin,
+  tokenIn,
+  type LoginOptions,
+  type OAuthOptions,
+  type Tokens,
+} from './credentials.ts';
+import { discoveryContext, isSameIssuer, issuerMetadata, resourceMetadata } from './discovery.ts';
+import { ProofKey, usesDpop } from './dpop.ts';
 import { asTokens, codeOf } from './oauth.ts';
 
 /** A new token is requested when the old one has no more than this left, in milliseconds. */
@@ -24,23 +26,24 @@ const WHOLE_MS = 30_000;
 
 /**
  * The login of a service: nobody has to agree, and a new token is requested whenever one is needed. Tokens are kept in
- * memory.
+ * memory, and so is the key that they may be bound to.
  */
 export function createServiceLogin(options: LoginOptions): Login {
   const { server, log } = options;
   let tokens: Tokens | undefined;
+  let key: ProofKey | undefined;
   let requesting: Promise<Renewed> | undefined;
   let failed: { readonly at: number; readonly reason: string } | undefined;
 
   const request = (challenge: string | undefined): Promise<Renewed> => {
     if (failed !== undefined && performance.now() < failed.at + PAUSE)
       return Promise.resolve({ kind: 'unavailable', reason: failed.reason });
-    requesting ??= requestToken(options, challenge)
+    requesting ??= requestToken(options, challenge, key)
       .then(
-        (given): Renewed => {
-          [tokens, failed] = [given, undefined];
+        (granted): Renewed => {
+          [tokens, key, failed] = [granted.tokens, granted.key, undefined];
           log.debug('got a token', { server });
-          return renewedTo(given);
+          return renewedTo(granted.tokens);
         },
         (error: unknown): Renewed => {
           const reason = messageOf(error).replace(/\.$/, '');
@@ -57,11 +60,14 @@ export function createServiceLogin(options: LoginOptions): Login {
     async authorization() {
       if (tokens === undefined) return undefined;
       if (endsWithin(tokens, MARGIN)) await request(undefined);
-      return endsWithin(tokens, 0) ? undefined : header(tokens);
+      return endsWithin(tokens, 0) ? undefined : authorizationOf(tokens);
+    },
+    proof({ authorization, ...request }) {
+      return Promise.resolve(key?.proof({ ...request, token: tokenIn(authorization) }));
     },
     renewed(refused, challenge) {
       const other = tokens;
-      if (other !== undefined && header(other) !== refused && !endsWithin(other, 0))
+      if (other !== undefined && authorizationOf(other) !== refused && !endsWithin(other, 0))
         return Promise.resolve(renewedTo(other));
       return request(challenge);
     },
@@ -70,15 +76,22 @@ export function createServiceLogin(options: LoginOptions): Login {
 
 const LATE: NotRenewed = { kind: 'unavailable', reason: 'its issuer has not responded yet' };
 
-function header({ access }: Tokens): string {
-  return `Bearer ${access}`;
-}
-
 function renewedTo(tokens: Tokens): Renewed {
-  return { kind: 'renewed', authorization: header(tokens) };
+  return { kind: 'renewed', authorization: authorizationOf(tokens) };
 }
 
-async function requestToken(options: LoginOptions, challenge: string | undefined): Promise<Tokens> {
+interface Granted {
+  readonly tokens: Tokens;
+  /** The key that they are bound to. */
+  readonly key: ProofKey | undefined;
+}
+
+/** `before`: the key of earlier tokens. */
+async function requestToken(
+  options: LoginOptions,
+  challenge: string | undefined,
+  before: ProofKey | undefined,
+): Promise<Granted> {
   const { oauth, server, url } = options;
   const around = discoveryContext(options, AbortSignal.timeout(WHOLE_MS));
   const asked = challengeParams(challenge);
@@ -90,14 +103,32 @@ async function requestToken(options: LoginOptions, challenge: string | undefined
   if (issuer === undefined) throw refused(server, `it does not name the issuer ${oauth.issuer}`);
   const metadata = await issuerMetadata(around, issuer);
   const scope = oauth.scope ?? asked.scope ?? about?.scopes_supported?.join(' ');
-  const form = new URLSearchParams({
-    ...grantOf(server, oauth),
-    ...(scope === undefined || scope === '' ? {} : { scope }),
-    resource: about?.resource ?? url,
-  });
+  const usesKey = usesDpop(oauth, { server, challenge, about, issuer, metadata });
+  const key = before ?? (usesKey ? ProofKey.create() : undefined);
+  const request = async (): Promise<RequestInit> => {
+    const form = new URLSearchParams({
+      ...grantOf(server, oauth),
+      ...(scope === undefined || scope === '' ? {} : { scope }),
+      resource: about?.resource ?? url,
+    });
+    const headers = await authenticate(form, { oauth, issuer, ...methodsOf(metadata) });
+    return {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+      },
+      body: form,
+    };
+  };
   const endpoint = new URL(metadata?.token_endpoint ?? new URL('/token', issuer));
-  const headers = await authenticate(form, { oauth, issuer, ...methodsOf(metadata) });
-  return ask(around, { endpoint, form, headers, scope });
+  await around.guard.checkEndpoint(endpoint);
+  // An issuer may accept an assertion only once, so a request that is sent again is made again.
+  const response = await (key === undefined
+    ? around.fetch(endpoint, await request())
+    : key.send(around.fetch, endpoint, request));
+  return { tokens: asTokens(await tokensIn(response, server), { scope, key, dpop: oauth.dpop }), key };
 }
 
 function challengeParams(challenge: string | undefined): ReturnType<typeof extractWWWAuthenticateParams> {
@@ -152,25 +183,9 @@ async function authenticate(
   return {};
 }
 
-interface TokenRequest {
-  readonly endpoint: URL;
-  readonly form: URLSearchParams;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly scope: string | undefined;
-}
-
-async function ask(
-  { guard, fetch, server }: DiscoveryContext,
-  { endpoint, form, headers, scope }: TokenRequest,
-): Promise<Tokens> {
-  await guard.checkEndpoint(endpoint);
-  const response = await fetch(endpoint, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-    body: form,
-  });
+async function tokensIn(response: Response, server: string): Promise<OAuthTokens> {
   const given = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-  if (response.status === 200) return asTokens(given as never, scope);
+  if (response.status === 200) return given as never;
   const code = typeof given.error === 'string' ? codeOf(given.error) : `status ${response.status}`;
   throw refused(server, `the issuer responded with ${code}`);
 }
