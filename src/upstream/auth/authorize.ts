@@ -64,7 +64,8 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
     const key = usesDpop(oauth, { server, ...found }) ? ProofKey.create() : undefined;
     callback = await openCallback({ port: oauth.callbackPort, preferred: portOf(stored?.client), state });
     const { redirectUri } = callback;
-    const client = await chooseClient({ around, found, oauth, stored, redirectUri });
+    const scope = scopeOf(options, found);
+    const client = await chooseClient({ around, found, oauth, scope, stored, redirectUri });
     const attempt: Attempt = { options, around, found, client, callback, state, key };
     const { answer, verifier } = await askPerson(attempt, store);
     try {
