@@ -29,8 +29,7 @@ const ALGORITHM = 'ES256';
 
 /** The key of one login, and the newest nonce of its issuer. */
 export class ProofKey {
-  /** The private key, to be kept with the tokens: the number `d` of a P-256 key. */
-  readonly secret: string;
+  readonly #secret: string;
   readonly #key: KeyObject;
   readonly #header: string;
   #nonce: { readonly origin: string; readonly value: string } | undefined;
@@ -41,7 +40,7 @@ export class ProofKey {
   }
 
   constructor(secret: string) {
-    this.secret = secret;
+    this.#secret = secret;
     const curve = createECDH('prime256v1');
     curve.setPrivateKey(secret, 'base64url');
     // The first byte says that both coordinates follow.
@@ -54,6 +53,11 @@ export class ProofKey {
     };
     this.#key = createPrivateKey({ key: { ...jwk, d: secret }, format: 'jwk' });
     this.#header = encoded({ typ: 'dpop+jwt', alg: ALGORITHM, jwk });
+  }
+
+  /** The private key, to be kept with the tokens: the number `d` of a P-256 key. */
+  get secret(): string {
+    return this.#secret;
   }
 
   /** The DPoP header of one request. */
