@@ -78,8 +78,11 @@ function serviceLoginOf({
   keyAlgorithm,
   keyId,
   assertion,
+  identityProvider: provider,
 }: OAuthSettings): unknown[] {
-  return grant === undefined ? [] : [grant, issuer, privateKey, keyAlgorithm, keyId, assertion];
+  if (grant === undefined) return [];
+  const exchange = [provider?.tokenEndpoint, provider?.clientId, provider?.clientSecret];
+  return [grant, issuer, privateKey, keyAlgorithm, keyId, assertion, ...exchange];
 }
 
 function presentationOf(server: ConfiguredServer): unknown[] {

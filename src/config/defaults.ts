@@ -20,7 +20,7 @@ export const ALGORITHMS = [
   ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
 ] as const;
 /** How a service logs in to a server. */
-export const GRANTS = ['client_credentials', 'jwt_bearer'] as const;
+export const GRANTS = ['client_credentials', 'jwt_bearer', 'token_exchange'] as const;
 /** Whether the tokens of a login are bound to a key. */
 export const DPOP = ['auto', 'required', 'off'] as const;
 /** What a server can offer. */

@@ -410,7 +410,7 @@ export const oauthSettings = {
       'Whether to bind tokens to a key (DPoP). "auto" (default): if the server asks for it and its issuer supports it.',
     ),
   grant: z
-    .enum(GRANTS, { error: 'must be "client_credentials" or "jwt_bearer"' })
+    .enum(GRANTS, { error: 'must be "client_credentials", "jwt_bearer" or "token_exchange"' })
     .optional()
     .describe('How Switchboard logs in as a service. Default: a person logs in (`switchboard auth`).'),
   issuer: nonEmptyText()
@@ -425,7 +425,21 @@ export const oauthSettings = {
   keyId: nonEmptyText().optional().describe('The ID of the key (kid). Default: none is sent.'),
   assertion: nonEmptyText()
     .optional()
-    .describe('With "jwt_bearer": the JWT to exchange for a token, better as ${NAME}.'),
+    .describe(
+      'With "jwt_bearer": the JWT to exchange for a token; with "token_exchange": the ID token of the user. Better as ${NAME}.',
+    ),
+  identityProvider: z
+    .strictObject({
+      tokenEndpoint: address.describe('The URL of its token endpoint.'),
+      clientId: nonEmptyText()
+        .optional()
+        .describe('The client ID of Switchboard there. Default: none is sent.'),
+      clientSecret: nonEmptyText().optional().describe('Its secret, better as ${NAME}.'),
+    })
+    .optional()
+    .describe(
+      'With "token_exchange": the company\'s identity provider, which exchanges the ID token for a grant that the issuer of the server accepts.',
+    ),
 };
 
 export const oauth = <T extends z.ZodObject>(objectForm: T) =>
