@@ -10,6 +10,7 @@
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { URLSearchParams } from 'node:url';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider from 'oidc-provider';
 

@@ -20,7 +20,7 @@ export function asInformation(client: KnownClient, oauth: OAuthOptions): OAuthCl
   };
 }
 
-export interface TokenRequest {
+export interface RequestedTokens {
   /** The rights that were asked for. Default: the issuer decided. */
   readonly scope: string | undefined;
   /** The key of the proof that was sent. Default none. */
@@ -30,7 +30,7 @@ export interface TokenRequest {
 }
 
 /** What an issuer gave, as it is kept; throws for what cannot be sent to the server. */
-export function asTokens(given: OAuthTokens, { scope: asked, key, dpop }: TokenRequest): Tokens {
+export function asTokens(given: OAuthTokens, { scope: asked, key, dpop }: RequestedTokens): Tokens {
   const { access_token: access, refresh_token: refresh, expires_in: seconds, scope = asked } = given;
   const bound = key !== undefined && /^dpop$/i.test(given.token_type);
   const known = bound || /^bearer$/i.test(given.token_type);

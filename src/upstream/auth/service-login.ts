@@ -2,14 +2,7 @@ import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import { messageOf } from '../../shared/errors.ts';
 import { withTimeout } from '../../shared/with-timeout.ts';
 import type { Login, NotRenewed, Renewed } from '../login.ts';
-import {
-  authorizationOf,
-  endsWithin,
-  tokenIn,
-  type LoginOptions,
-  type OAuthOptions,
-  type Tokens,
-} from './credentials.ts';
+import { authorizationOf, endsWithin, tokenIn, type LoginOptions, type Tokens } from './credentials.ts';
 import { discoveryContext, isSameIssuer, issuerMetadata, resourceMetadata } from './discovery.ts';
 import { ProofKey, usesDpop } from './dpop.ts';
 import { requestIdentityAssertion, type AssertionRequest } from './identity-assertion.ts';

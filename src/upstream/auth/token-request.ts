@@ -6,7 +6,7 @@ import type { ProofKey } from './dpop.ts';
 import { codeOf } from './oauth.ts';
 
 /** A request for a token that no person has to agree to. */
-export interface TokenRequest {
+export interface GrantRequest {
   /** Who is asked, as it calls itself. */
   readonly issuer: string;
   readonly endpoint: URL;
@@ -23,7 +23,7 @@ export interface TokenRequest {
 /** What the issuer gave, unchecked. Throws AUTH_FAILED where it gave nothing. */
 export async function requestToken(
   { guard, fetch, server }: DiscoveryContext,
-  { issuer, endpoint, methods = [], client, form, key }: TokenRequest,
+  { issuer, endpoint, methods = [], client, form, key }: GrantRequest,
 ): Promise<Record<string, unknown>> {
   await guard.checkEndpoint(endpoint);
   const request = async (): Promise<RequestInit> => {
@@ -48,7 +48,7 @@ export async function requestToken(
 }
 
 interface Authentication {
-  readonly client: TokenRequest['client'];
+  readonly client: GrantRequest['client'];
   readonly issuer: string;
   readonly methods: readonly string[];
 }
