@@ -34,7 +34,14 @@ const SCENARIOS = [
     ...['code-mode', 'sandbox', 'secrets'],
     // Servers, and what they say.
     ...['bad-servers', 'call-abuse', 'child-abuse', 'child-texts', 'exits', 'lifecycle'],
-    ...['plain-names', 'servers-failing', 'remote-connections', 'remote-login', 'remote-trouble'],
+    ...[
+      'plain-names',
+      'servers-failing',
+      'remote-connections',
+      'remote-dpop',
+      'remote-login',
+      'remote-trouble',
+    ],
     // Files, configurations and secrets.
     ...[
       'allow',

@@ -117,6 +117,26 @@ test.each<[string, object, Record<string, string>?]>([
   expect(compareServers(await define(remote, {}, TOKEN), await define(server, {}, env))).toBe('process');
 });
 
+const exchange = {
+  grant: 'token_exchange',
+  assertion: 'a.b.c',
+  identityProvider: { tokenEndpoint: 'https://id.test/token', clientId: 'us', clientSecret: 's' },
+};
+
+test.each<[string, object]>([
+  ['key', { ...exchange, dpop: 'required' }],
+  ['grant', { ...exchange, grant: 'jwt_bearer' }],
+  ['assertion', { ...exchange, assertion: 'd.e.f' }],
+  ...Object.keys(exchange.identityProvider).map((key): [string, object] => [
+    `${key} at the identity provider`,
+    { ...exchange, identityProvider: { ...exchange.identityProvider, [key]: 'https://other.test' } },
+  ]),
+])('a login of a service with another %s needs another connection', async (_, oauth) => {
+  const before = await define({ url: 'https://x.test/mcp', oauth: exchange });
+  expect(compareServers(before, await define({ url: 'https://x.test/mcp', oauth: exchange }))).toBe('same');
+  expect(compareServers(before, await define({ url: 'https://x.test/mcp', oauth }))).toBe('process');
+});
+
 test('what a user is asked about, at least, and pins are part of its source', async () => {
   const before = { ...(await define(entry)), approval: { which: 'none', tools: new Map() } } as const;
   const { approval } = before;

@@ -64,9 +64,10 @@ function loginOf({
   clientMetadataUrl,
   scope,
   callbackPort,
+  dpop,
   ...service
 }: OAuthSettings): unknown[] {
-  return [clientId, clientSecret, clientMetadataUrl, scope, callbackPort, ...serviceLoginOf(service)];
+  return [clientId, clientSecret, clientMetadataUrl, scope, callbackPort, dpop, ...serviceLoginOf(service)];
 }
 
 /** Empty where a person logs in. */
@@ -77,8 +78,11 @@ function serviceLoginOf({
   keyAlgorithm,
   keyId,
   assertion,
+  identityProvider: provider,
 }: OAuthSettings): unknown[] {
-  return grant === undefined ? [] : [grant, issuer, privateKey, keyAlgorithm, keyId, assertion];
+  if (grant === undefined) return [];
+  const exchange = [provider?.tokenEndpoint, provider?.clientId, provider?.clientSecret];
+  return [grant, issuer, privateKey, keyAlgorithm, keyId, assertion, ...exchange];
 }
 
 function presentationOf(server: ConfiguredServer): unknown[] {

@@ -15,7 +15,9 @@ export const APPROVALS = ['ask', 'auto'] as const;
 /** The tools by which servers are added and taken away; while they exist, no compound tool may have such a name. */
 export const MANAGEMENT_TOOLS = ['add_server', 'remove_server', 'reload_server', 'list_servers'] as const;
 /** How a service logs in to a server. */
-export const GRANTS = ['client_credentials', 'jwt_bearer'] as const;
+export const GRANTS = ['client_credentials', 'jwt_bearer', 'token_exchange'] as const;
+/** Whether the tokens of a login are bound to a key. */
+export const DPOP = ['auto', 'required', 'off'] as const;
 /** What a server can offer. */
 export const KINDS = ['tools', 'resources', 'prompts'] as const;
 /** The servers that come with this program. */

@@ -164,8 +164,10 @@ export interface OAuthSettings {
   readonly scope?: string | undefined;
   /** The port the browser comes back to. Default: any that is free. */
   readonly callbackPort?: number | undefined;
+  /** Whether tokens are bound to a key. Default `auto`: if the server asks for it and its issuer supports it. */
+  readonly dpop?: 'auto' | 'required' | 'off' | undefined;
   /** How a service logs in. Default: a person does. */
-  readonly grant?: 'client_credentials' | 'jwt_bearer' | undefined;
+  readonly grant?: 'client_credentials' | 'jwt_bearer' | 'token_exchange' | undefined;
   /** The only issuer that gets our secrets. Default: the one that the server names. */
   readonly issuer?: string | undefined;
   /** The key that the client proves itself with, in the place of a secret: PKCS #8, PEM. Never to be logged. */
@@ -174,6 +176,15 @@ export interface OAuthSettings {
   readonly keyId?: string | undefined;
   /** The JWT of another issuer that is exchanged for a token. Never to be logged. */
   readonly assertion?: string | undefined;
+  /** Where the assertion, an ID token, is exchanged first: the company's identity provider, and who we are to it. */
+  readonly identityProvider?: IdentityProviderSettings | undefined;
+}
+
+export interface IdentityProviderSettings {
+  readonly tokenEndpoint: string;
+  readonly clientId?: string | undefined;
+  /** Never to be logged. */
+  readonly clientSecret?: string | undefined;
 }
 
 /** How a server is shown as one tool. */

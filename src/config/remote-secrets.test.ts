@@ -16,6 +16,12 @@ test('values of headers are, whole and without the word before them, and the sec
   ]);
 });
 
+test('so are those of a service', () => {
+  const identityProvider = { tokenEndpoint: 'https://id.test', clientId: 'us', clientSecret: 'idp-secret' };
+  const oauth = { privateKey: 'pem', assertion: 'jwt', identityProvider };
+  expect(remoteSecrets({ ...plain, oauth })).toEqual(['pem', 'jwt', 'idp-secret']);
+});
+
 test('so is what an address does not show', () => {
   const url = 'https://x.test/s/key-in-the-path/mcp?region=eu&key=in-the-query';
   const written = { url: 'https://x.test/s/***/mcp?region=***&key=***' };

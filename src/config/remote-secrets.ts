@@ -10,8 +10,10 @@ export function remoteSecrets({
   // The value after "Bearer" may also appear alone.
   const values = Object.values(headers).flatMap((value) => [value, value.slice(value.lastIndexOf(' ') + 1)]);
   const address = url === written.url ? [] : [url, ...partsOf(url, written.url)];
-  const { clientSecret, privateKey, assertion } = oauth === false ? {} : oauth;
-  const secrets = [clientSecret, privateKey, assertion].filter((secret) => secret !== undefined);
+  const { clientSecret, privateKey, assertion, identityProvider } = oauth === false ? {} : oauth;
+  const secrets = [clientSecret, privateKey, assertion, identityProvider?.clientSecret].filter(
+    (secret) => secret !== undefined,
+  );
   return [...values, ...address, ...secrets];
 }
 

@@ -57,6 +57,22 @@ describe('an entry of our own', () => {
     expect(server).not.toHaveProperty('command');
   });
 
+  test('says how a service logs in, with references filled in', async () => {
+    const identityProvider = {
+      tokenEndpoint: '${IDP}/token',
+      clientId: 'us',
+      clientSecret: '${SECRET}',
+    };
+    const oauth = { dpop: 'required', grant: 'token_exchange', assertion: '${ID_TOKEN}', identityProvider };
+    const env = { IDP: 'https://id.test', SECRET: 's3cret', ID_TOKEN: 'a.b.c' };
+    expect(only(await own({ url: 'https://x.test', oauth }, env)).oauth).toEqual({
+      dpop: 'required',
+      grant: 'token_exchange',
+      assertion: 'a.b.c',
+      identityProvider: { tokenEndpoint: 'https://id.test/token', clientId: 'us', clientSecret: 's3cret' },
+    });
+  });
+
   test('needs no more than an address', async () => {
     const server = only(await own({ url: 'http://x.test' }));
     expect(server).toMatchObject({ transport: 'auto', headers: {}, oauth: {}, isolation: 'session' });
@@ -74,6 +90,16 @@ describe('an entry of our own', () => {
     [
       { url: 'https://x', oauth: { clientSecret: '${TOKEN}' } },
       'mcpServers.r.oauth.clientSecret: the environment variable TOKEN is not set',
+    ],
+    [
+      {
+        url: 'https://x',
+        oauth: {
+          grant: 'token_exchange',
+          identityProvider: { tokenEndpoint: 'https://x', clientSecret: '${TOKEN}' },
+        },
+      },
+      'mcpServers.r.oauth.identityProvider.clientSecret: the environment variable TOKEN is not set',
     ],
     [{ url: '${BAD}' }, 'mcpServers.r.url: is not a valid URL, such as https://example.com/mcp'],
     [

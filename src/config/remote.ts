@@ -1,5 +1,5 @@
 import type { ServerCandidate, Warn } from './candidate.ts';
-import type { OAuthSettings, RemoteDefinition } from './definition.ts';
+import type { IdentityProviderSettings, OAuthSettings, RemoteDefinition } from './definition.ts';
 import type { ReferenceFiller } from './filler.ts';
 import { keyPath } from './problem.ts';
 import type { CommonServerSettings } from './resolve.ts';
@@ -137,6 +137,7 @@ function fillInOAuth(
     clientMetadataUrl: filled('clientMetadataUrl'),
     scope: filled('scope'),
     callbackPort: given.callbackPort,
+    dpop: given.dpop,
     ...(given.grant === undefined
       ? {}
       : {
@@ -146,6 +147,22 @@ function fillInOAuth(
           keyAlgorithm: given.keyAlgorithm,
           keyId: given.keyId,
           assertion: filled('assertion'),
+          identityProvider: given.identityProvider && filledProvider(given.identityProvider, fill),
         }),
+  };
+}
+
+type ProviderInput = NonNullable<Exclude<RemoteServer['oauth'], false | undefined>['identityProvider']>;
+
+function filledProvider(
+  given: ProviderInput,
+  fill: (described: DescribedText) => string,
+): IdentityProviderSettings {
+  const filled = (key: keyof ProviderInput): string =>
+    fill({ text: given[key] ?? '', path: ['oauth', 'identityProvider', key] }).trim();
+  return {
+    tokenEndpoint: filled('tokenEndpoint'),
+    clientId: filled('clientId') || undefined,
+    clientSecret: filled('clientSecret') || undefined,
   };
 }

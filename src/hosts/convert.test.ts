@@ -258,8 +258,11 @@ describe('secrets', () => {
       ['url', 'k', 'MY_SERVER_API_KEY'],
       ['url', TOKEN, 'MY_SERVER_KEY'],
     ]);
-    expect(found({ url: 'https://x', oauth: { clientId: 'i', clientSecret: 's' } })).toEqual([
+    const oauth = { clientId: 'i', clientSecret: 's', privateKey: 'k', assertion: 'a' };
+    expect(found({ url: 'https://x', oauth })).toEqual([
       ['oauth.clientSecret', 's', 'MY_SERVER_CLIENT_SECRET'],
+      ['oauth.privateKey', 'k', 'MY_SERVER_PRIVATE_KEY'],
+      ['oauth.assertion', 'a', 'MY_SERVER_ASSERTION'],
     ]);
     expect(
       found({

@@ -75,10 +75,12 @@ function inLogin(
   replace: Replace,
 ): Record<string, string | number> {
   return mapped(oauth, (name, value) => {
-    if (name !== 'clientSecret' || typeof value !== 'string' || !isLiteral(value)) return value;
+    if (!LOGIN_SECRETS.has(name) || typeof value !== 'string' || !isLiteral(value)) return value;
     return replace({ value, where: `oauth.${name}`, variable: variableName(server, name) });
   });
 }
+
+const LOGIN_SECRETS = new Set(['clientSecret', 'privateKey', 'assertion']);
 
 function inArguments(args: readonly string[], server: string, replace: Replace): string[] {
   return args.map((text, at) => {

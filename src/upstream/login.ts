@@ -7,10 +7,23 @@ export interface Login {
   /** The value of the Authorization header to send now; undefined where nobody has logged in. Never rejects. */
   authorization(): Promise<string | undefined>;
   /**
+   * The DPoP header of one request, for an Authorization header of that type (RFC 9449): a proof that we have the key of
+   * the token. Undefined where we have it no more. Never rejects.
+   */
+  proof(request: ProvenRequest): Promise<string | undefined>;
+  /**
    * The server did not accept what was sent (`refused`, undefined where nothing was). All who ask at one time share one
    * answer. Never rejects.
    */
   renewed(refused: string | undefined, challenge: string | undefined): Promise<Renewed>;
+}
+
+export interface ProvenRequest {
+  readonly authorization: string;
+  readonly method: string;
+  readonly url: URL;
+  /** What the server wants to see in the proof. Default nothing. */
+  readonly nonce: string | undefined;
 }
 
 /** What there is in the place of a login that was refused. */
@@ -38,6 +51,7 @@ export function lazyLogin(options: LoginOptions): Login {
   const get = (): Promise<Login> => (made ??= loadAuth().then(({ openLogin }) => openLogin(options)));
   return {
     authorization: async () => (await get()).authorization(),
+    proof: async (request) => (await get()).proof(request),
     renewed: async (refused, challenge) => (await get()).renewed(refused, challenge),
   };
 }

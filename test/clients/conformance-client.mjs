@@ -48,6 +48,13 @@ const oauth = {
     clientId: context.client_id,
     assertion: context.valid_jwt,
   }),
+  ...(scenario === 'auth/enterprise-managed-authorization' && {
+    grant: 'token_exchange',
+    clientId: context.client_id,
+    clientSecret: context.client_secret,
+    assertion: context.idp_id_token,
+    identityProvider: { tokenEndpoint: context.idp_token_endpoint, clientId: context.idp_client_id },
+  }),
   ...(scenario === 'auth/pre-registration' && {
     clientId: context.client_id,
     clientSecret: context.client_secret,

@@ -9,6 +9,7 @@ import { freePort } from '../helpers/remote-server.ts';
 import { HttpSession, type Target } from '../helpers/http-client.ts';
 import { startHttpGateway, TOKEN, type HttpGatewayOptions } from '../helpers/http-gateway.ts';
 import { callCanary, postToCanary } from '../helpers/canary-client.ts';
+import { browse } from '../helpers/provider-browser.ts';
 import { startIdentityProvider } from '../servers/identity-provider.mjs';
 import { startIssuer } from '../helpers/issuer.ts';
 import { nodeServer } from '../helpers/temp-project.ts';
@@ -42,24 +43,11 @@ class Keeper {
   redirectToAuthorization = (page: URL) => void (this.page = page);
 }
 
-/** What a browser does at the provider: follows redirects, with cookies, until it is sent back with a code. */
-async function browse(page: URL): Promise<URLSearchParams> {
-  const cookies = new Map<string, string>();
-  let at = page;
-  for (let step = 0; step < 12; step++) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await fetch(at, { redirect: 'manual', headers: { cookie } });
-    for (const each of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(each) ?? [];
-      cookies.set(name, value);
-    }
-    const to = response.headers.get('location');
-    if (to === null) throw new Error(`The provider answered ${response.status}: ${await response.text()}`);
-    at = new URL(to, at);
-    if (at.port === '9' && at.searchParams.has('code')) return at.searchParams;
-    if (at.searchParams.has('error')) throw new Error(at.href);
-  }
-  throw new Error('The provider does not come to an end.');
+/** Logs in at the provider, and gives what it sends back. */
+async function agree(page: URL): Promise<URLSearchParams> {
+  const { at, text } = await browse(page, ({ port }) => port === '9');
+  if (!at.searchParams.has('code')) throw new Error(`The provider gave no code at ${at.href}: ${text}`);
+  return at.searchParams;
 }
 
 /** Logs in with the official client, from nothing, and connects. */
@@ -68,7 +56,7 @@ async function connect(url: string): Promise<{ client: Client; keeper: Keeper }>
   const transport = () => new StreamableHTTPClientTransport(new URL(url), { authProvider: keeper as never });
   const first = transport();
   await expect(new Client({ name: 'test', version: '1' }).connect(first)).rejects.toThrow(UnauthorizedError);
-  await first.finishAuth(await browse(keeper.page!));
+  await first.finishAuth(await agree(keeper.page!));
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(transport());
   return { client, keeper };

@@ -4,14 +4,23 @@
  *   const provider = await startIdentityProvider({ resource, format: 'jwt' | 'opaque' });
  *
  * `provider.user` is who logs in next, and `provider.groups` says which groups each user is in: a claim of their tokens.
- * The client `gateway` may introspect tokens.
+ * `provider.accessSeconds` is how long the next tokens are good. The client `gateway` may introspect tokens; `clients`
+ * are further ones. With `nonces`, proofs of possession must contain a nonce. With `refresh`, whoever registers for refresh
+ * tokens gets them. `provider.tokenRequests` has each request for tokens: its form, its proof and the status it got.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { URLSearchParams } from 'node:url';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider from 'oidc-provider';
 
-export async function startIdentityProvider({ resource, format = 'jwt' }) {
+export async function startIdentityProvider({
+  resource,
+  format = 'jwt',
+  clients = [],
+  nonces = false,
+  refresh = false,
+}) {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -27,6 +36,7 @@ export async function startIdentityProvider({ resource, format = 'jwt' }) {
         redirect_uris: [],
         response_types: [],
       },
+      ...clients,
     ],
     scopes: ['openid', 'offline_access', 'mcp'],
     findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
@@ -37,11 +47,16 @@ export async function startIdentityProvider({ resource, format = 'jwt' }) {
     cookies: { keys: ['a-key-of-the-tests'] },
     pkce: { required: () => true },
     responseTypes: ['code'],
+    ...(refresh ? { issueRefreshToken: (_context, client) => client.grantTypeAllowed('refresh_token') } : {}),
     features: {
       devInteractions: { enabled: false },
       registration: { enabled: true },
       introspection: { enabled: true, allowedPolicy: () => true },
-      dPoP: { enabled: true },
+      clientCredentials: { enabled: true },
+      dPoP: {
+        enabled: true,
+        ...(nonces ? { nonceSecret: Buffer.alloc(32, 7), requireNonce: () => true } : {}),
+      },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => resource,
@@ -49,7 +64,7 @@ export async function startIdentityProvider({ resource, format = 'jwt' }) {
         getResourceServerInfo: (_context, indicator) => ({
           scope: 'mcp',
           audience: indicator,
-          accessTokenTTL: 600,
+          accessTokenTTL: it.accessSeconds,
           accessTokenFormat: format,
           ...(format === 'jwt' ? { jwt: { sign: { alg: 'RS256' } } } : {}),
         }),
@@ -58,6 +73,17 @@ export async function startIdentityProvider({ resource, format = 'jwt' }) {
   });
   const handle = provider.callback();
   server.on('request', (request, response) => {
+    if (request.url === '/token') {
+      let form = '';
+      request.on('data', (chunk) => (form += chunk));
+      response.on('finish', () =>
+        it.tokenRequests.push({
+          form: new URLSearchParams(form),
+          proof: request.headers.dpop,
+          status: response.statusCode,
+        }),
+      );
+    }
     if (!request.url?.startsWith('/interaction/')) {
       void handle(request, response);
       return;
@@ -81,6 +107,8 @@ export async function startIdentityProvider({ resource, format = 'jwt' }) {
     url,
     user: 'alice',
     groups: {},
+    accessSeconds: 600,
+    tokenRequests: [],
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -4,6 +4,7 @@ import {
   APPROVE,
   BUILTINS,
   DEFAULTS,
+  DPOP,
   EXPOSURES,
   GRANTS,
   ISOLATIONS,
@@ -406,8 +407,14 @@ export const oauthSettings = {
   callbackPort: wholeNumber('', 1, 65_535)
     .optional()
     .describe('Local port that the browser returns to after a login. Default: any free port.'),
+  dpop: z
+    .enum(DPOP, { error: 'must be "auto", "required" or "off"' })
+    .optional()
+    .describe(
+      'Whether to bind tokens to a key (DPoP). "auto" (default): if the server asks for it and its issuer supports it.',
+    ),
   grant: z
-    .enum(GRANTS, { error: 'must be "client_credentials" or "jwt_bearer"' })
+    .enum(GRANTS, { error: 'must be "client_credentials", "jwt_bearer" or "token_exchange"' })
     .optional()
     .describe('How Switchboard logs in as a service. Default: a person logs in (`switchboard auth`).'),
   issuer: nonEmptyText()
@@ -425,7 +432,21 @@ export const oauthSettings = {
   keyId: nonEmptyText().optional().describe('The ID of the key (kid). Default: none is sent.'),
   assertion: nonEmptyText()
     .optional()
-    .describe('With "jwt_bearer": the JWT to exchange for a token, better as ${NAME}.'),
+    .describe(
+      'With "jwt_bearer": the JWT to exchange for a token; with "token_exchange": the ID token of the user. Better as ${NAME}.',
+    ),
+  identityProvider: z
+    .strictObject({
+      tokenEndpoint: address.describe('The URL of its token endpoint.'),
+      clientId: nonEmptyText()
+        .optional()
+        .describe('The client ID of Switchboard there. Default: none is sent.'),
+      clientSecret: nonEmptyText().optional().describe('Its secret, better as ${NAME}.'),
+    })
+    .optional()
+    .describe(
+      'With "token_exchange": the company\'s identity provider, which exchanges the ID token for a grant that the issuer of the server accepts.',
+    ),
 };
 
 export const oauth = <T extends z.ZodObject>(objectForm: T) =>

@@ -102,6 +102,9 @@ test('the issuer is asked with PKCE, for this server, and for the scope the serv
   expect(asked.get('code_challenge_method')).toBe('S256');
   expect(asked.get('resource')).toBe(server.url);
   expect(asked.get('scope')).toBe('read offline_access');
+  // Issuers may hold a client to the scopes that it was registered for.
+  const registration = server.requests.find(({ path }) => path === '/register')!;
+  expect(JSON.parse(registration.body).scope).toBe('read offline_access');
   const form = new URLSearchParams(server.requests.find(({ path }) => path === '/token')!.body);
   expect(form.get('resource')).toBe(server.url);
 });

@@ -27,6 +27,7 @@ import {
   type Discovered,
   type DiscoveryContext,
 } from './discovery.ts';
+import { ProofKey, usesDpop } from './dpop.ts';
 import { asInformation, asTokens, codeOf, reasonOf } from './oauth.ts';
 import { createStore, type CredentialStore } from './store.ts';
 
@@ -60,10 +61,12 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
   try {
     const found = withWanted(await discoverIssuer(around, options.headers), stored);
     checkProof(server, found);
+    const key = usesDpop(oauth, { server, ...found }) ? ProofKey.create() : undefined;
     callback = await openCallback({ port: oauth.callbackPort, preferred: portOf(stored?.client), state });
     const { redirectUri } = callback;
-    const client = await chooseClient({ around, found, oauth, stored, redirectUri });
-    const attempt: Attempt = { options, around, found, client, callback, state };
+    const scope = scopeOf(options, found);
+    const client = await chooseClient({ around, found, oauth, scope, stored, redirectUri });
+    const attempt: Attempt = { options, around, found, client, callback, state, key };
     const { answer, verifier } = await askPerson(attempt, store);
     try {
       const tokens = await redeem(attempt, answer, verifier);
@@ -119,6 +122,8 @@ interface Attempt {
   readonly client: KnownClient;
   readonly callback: Callback;
   readonly state: string;
+  /** The key that the tokens are to be bound to. Default none. */
+  readonly key: ProofKey | undefined;
 }
 
 /** Sends the person to the issuer, and waits for their return. */
@@ -167,7 +172,7 @@ function returned(
 
 /** Makes tokens of what the browser brought back. */
 async function redeem(
-  { options, around, found, client, callback }: Attempt,
+  { options, around, found, client, callback, key }: Attempt,
   { params }: CallbackAnswer,
   verifier: string,
 ): Promise<Tokens> {
@@ -193,9 +198,9 @@ async function redeem(
       codeVerifier: verifier,
       redirectUri: callback.redirectUri,
       resource,
-      fetchFn: around.fetch,
+      fetchFn: key === undefined ? around.fetch : key.fetch(around.fetch),
     });
-    return asTokens(given, scopeOf(options, found));
+    return asTokens(given, { scope: scopeOf(options, found), key, dpop: oauth.dpop });
   } catch (error) {
     if (error instanceof SwitchboardError) throw error;
     // Without its cause, which may repeat all that the issuer answered.

@@ -9,7 +9,7 @@ import { reasonOf } from './oauth.ts';
 
 /** Our client at an issuer: the configured one, else the client metadata document, else a registered one. */
 export async function chooseClient(options: ClientChoice): Promise<KnownClient> {
-  const { around, found, oauth, stored, redirectUri } = options;
+  const { around, found, oauth, scope, stored, redirectUri } = options;
   const { clientId, clientMetadataUrl } = oauth;
   if (clientId !== undefined) return { kind: 'configured', id: clientId, redirectUri };
   const takesDocuments = found.metadata?.client_id_metadata_document_supported === true;
@@ -20,13 +20,15 @@ export async function chooseClient(options: ClientChoice): Promise<KnownClient> 
     const over = before.secretExpiresAt !== undefined && before.secretExpiresAt <= Date.now();
     if (before.redirectUri === redirectUri && !over && before.doubtful !== true) return before;
   }
-  return register(around, found, redirectUri, oauth.scope ?? found.scope);
+  return register(around, found, redirectUri, scope);
 }
 
 interface ClientChoice {
   readonly around: DiscoveryContext;
   readonly found: Discovered;
   readonly oauth: OAuthOptions;
+  /** What will be requested: issuers may hold a client to the scopes that it was registered for. Default nothing. */
+  readonly scope: string | undefined;
   /** What is known from an earlier login. */
   readonly stored: Credentials | undefined;
   /** Where the issuer sends the browser back to. */

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../protocol/index.ts';
 import type { RemoteDefinition } from '../../config/index.ts';
 import { isObject } from '../../shared/is-object.ts';
 import type { Logger } from '../../shared/log.ts';
+import type { LoginSummary } from './summary.ts';
 
 /** What the configuration says about logging in to a server. */
 export type OAuthOptions = Exclude<RemoteDefinition['oauth'], false>;
@@ -71,6 +72,10 @@ export interface KnownClient {
 
 export interface Tokens {
   readonly access: string;
+  /** How the access token is sent; DPoP: with a proof. Default Bearer. */
+  readonly type?: 'DPoP' | undefined;
+  /** What proofs are made with, see `ProofKey`; the refresh token may be bound to it too. Default none. */
+  readonly proofKey?: string | undefined;
   readonly refresh?: string | undefined;
   /** Milliseconds since 1970; undefined where the issuer did not say. */
   readonly expiresAt?: number | undefined;
@@ -85,10 +90,22 @@ export interface LoggedIn {
   readonly expiresAt: number | undefined;
   /** Whether it is renewed without the person. */
   readonly renewable: boolean;
+  /** Whether its access token is bound to a key. Default false. */
+  readonly dpop?: boolean | undefined;
 }
 
-export function withoutTokens(issuer: string, { scope, expiresAt, refresh }: Tokens): LoggedIn {
-  return { issuer, scope, expiresAt, renewable: refresh !== undefined };
+export function withoutTokens(issuer: string, { scope, expiresAt, refresh, type }: Tokens): LoggedIn {
+  return { issuer, scope, expiresAt, renewable: refresh !== undefined, dpop: type === 'DPoP' };
+}
+
+/** The Authorization header of a request with this token. */
+export function authorizationOf({ type, access }: Tokens): string {
+  return `${type ?? 'Bearer'} ${access}`;
+}
+
+/** The token in such a header. */
+export function tokenIn(authorization: string): string {
+  return authorization.replace(/^\w+ +/, '');
 }
 
 /** A token that is valid in a header. */
@@ -101,11 +118,12 @@ export function endsWithin({ expiresAt }: Pick<Tokens, 'expiresAt'>, ms: number)
   return expiresAt !== undefined && expiresAt - Date.now() <= ms;
 }
 
-/** Whether the login was made as the client that the configuration asks for. */
+/** Whether the login was made as the configuration asks for: as which client, and with or without a key. */
 export function isMadeFor(
-  { clientId }: OAuthOptions,
-  { client }: { readonly client?: Pick<KnownClient, 'kind' | 'id'> | undefined },
+  { clientId, dpop }: OAuthOptions,
+  { client, login }: Pick<LoginSummary, 'client' | 'login'>,
 ): boolean {
+  if (login !== undefined && (login.dpop === true ? dpop === 'off' : dpop === 'required')) return false;
   if (clientId !== undefined) return client?.id === clientId;
   return client !== undefined && client.kind !== 'configured';
 }
@@ -152,9 +170,11 @@ export function isDate(value: unknown): boolean {
 
 function isTokens(value: unknown): value is Tokens {
   if (!isObject(value)) return false;
-  const { access, refresh, expiresAt, scope } = value;
+  const { access, type, proofKey, refresh, expiresAt, scope } = value;
   return (
     isToken(access) &&
+    (type === undefined || (type === 'DPoP' && proofKey !== undefined)) &&
+    (proofKey === undefined || (typeof proofKey === 'string' && /^[\w-]{43}$/.test(proofKey))) &&
     (refresh === undefined || isToken(refresh)) &&
     (expiresAt === undefined || isDate(expiresAt)) &&
     (scope === undefined || typeof scope === 'string')

@@ -23,6 +23,10 @@ export interface Discovered {
   readonly resource: string;
   /** What the server says is needed; undefined where it says nothing. */
   readonly scope: string | undefined;
+  /** The WWW-Authenticate header of the server; null if there was none. */
+  readonly challenge: string | null;
+  /** What the server publishes about its logins; undefined where it publishes nothing. */
+  readonly about: OAuthProtectedResourceMetadata | undefined;
 }
 
 /** What discovery works with. */
@@ -72,6 +76,8 @@ export async function discoverIssuer(
     metadata,
     resource: about?.resource ?? withoutSecrets(url),
     scope: asked.scope ?? (about?.scopes_supported?.join(' ') || undefined),
+    challenge: answer.headers.get('www-authenticate'),
+    about,
   };
 }
 

@@ -2,16 +2,21 @@ import { messageOf } from '../../shared/errors.ts';
 import { withTimeout } from '../../shared/with-timeout.ts';
 import type { Login, NotRenewed, Renewed } from '../login.ts';
 import {
+  authorizationOf,
   endsWithin,
   isMadeFor,
   joinScopes,
   MAX_SCOPE_CHARS,
+  tokenIn,
   type Credentials,
   type LoggedIn,
   type LoginOptions,
+  type Tokens,
 } from './credentials.ts';
+import type { ProofKey } from './dpop.ts';
 import type { Renewal } from './renew.ts';
 import { createStore } from './store.ts';
+import { summaryOf } from './summary.ts';
 
 /** A token is renewed when it has no more than this left, in milliseconds. */
 const MARGIN = 60_000;
@@ -44,7 +49,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
     const stored = await withTimeout(store.read(), timeoutMs, () => {
       throw new Error('the keychain has not responded yet');
     });
-    if (stored === undefined || !isMadeFor(oauth, stored)) return undefined;
+    if (stored === undefined || !isMadeFor(oauth, summaryOf(stored))) return undefined;
     takingOver ??= store
       .takeOver()
       .catch((error: unknown) =>
@@ -53,11 +58,21 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
     return stored;
   };
 
+  let key: ProofKey | undefined;
+  /** The key of the login; undefined where its tokens are not bound to one. */
+  const currentKey = async (): Promise<ProofKey | undefined> => {
+    const secret = (await current())?.tokens?.proofKey;
+    if (secret === undefined) return undefined;
+    const { ProofKey } = await import('./dpop.ts');
+    if (key?.secret !== secret) key = new ProofKey(secret);
+    return key;
+  };
+
   /** What is stored now, if it is not the one that is no good and not over. */
   const another = async (stale: string | undefined): Promise<Renewed | undefined> => {
     const tokens = (await current())?.tokens;
     return tokens !== undefined && tokens.access !== stale && !endsWithin(tokens, 0)
-      ? renewedTo(tokens.access)
+      ? renewedTo(tokens)
       : undefined;
   };
 
@@ -77,12 +92,12 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
     const credentials = await current();
     if (credentials?.tokens?.refresh === undefined) return PERSON;
     const { renew: askIssuer } = await import('./renew.ts');
-    const renewal = await askIssuer(options, credentials, challenge);
+    const renewal = await askIssuer(options, credentials, await currentKey(), challenge);
     if (renewal.kind === 'renewed') {
       await store.write({ ...credentials, tokens: renewal.tokens });
       failed = undefined;
       log.debug('the login was renewed', { server });
-      return renewedTo(renewal.tokens.access);
+      return renewedTo(renewal.tokens);
     }
     // The lock does not hold between containers that share the state directory.
     const renewedElsewhere = await another(stale);
@@ -141,18 +156,23 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
       // Without a token the server refuses us, and `renewed` says why there is none.
       const tokens = (await current().catch(() => undefined))?.tokens;
       if (tokens === undefined) return undefined;
-      if (!endsWithin(tokens, MARGIN)) return header(tokens.access);
+      if (!endsWithin(tokens, MARGIN)) return authorizationOf(tokens);
       const isOver = endsWithin(tokens, 0);
       const rests = resting(isOver ? BRIEF_PAUSE : PAUSE) !== undefined;
       const renewed = tokens.refresh === undefined || rests ? PERSON : await renew(tokens.access);
       if (renewed.kind === 'renewed') return renewed.authorization;
       // It is good for a moment yet, unless it turned out to be revoked.
       const revoked = (await current().catch(() => undefined))?.tokens?.access !== tokens.access;
-      return isOver || revoked ? undefined : header(tokens.access);
+      return isOver || revoked ? undefined : authorizationOf(tokens);
+    },
+    async proof({ authorization, ...request }) {
+      // Without a proof the server refuses us, and `renewed` says why there is none.
+      const held = await currentKey().catch(() => undefined);
+      return held?.proof({ ...request, token: tokenIn(authorization) });
     },
     async renewed(refused, challenge) {
       try {
-        const stale = refused?.replace(/^Bearer +/i, '');
+        const stale = refused && tokenIn(refused);
         const found = await another(stale);
         if (found !== undefined) return found;
         // More rights than were given come from a person only.
@@ -181,12 +201,8 @@ function endOfSentence(error: unknown): string {
   return messageOf(error).replace(/^The /, 'the ').replace(/\.$/, '');
 }
 
-function renewedTo(access: string): Renewed {
-  return { kind: 'renewed', authorization: header(access) };
-}
-
-function header(access: string): string {
-  return `Bearer ${access}`;
+function renewedTo(tokens: Tokens): Renewed {
+  return { kind: 'renewed', authorization: authorizationOf(tokens) };
 }
 
 function said(renewal: Exclude<Renewal, { kind: 'renewed' }>): string {

@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { SwitchboardError } from '../../shared/errors.ts';
 import { printableLine } from '../../shared/printable.ts';
+import type { ProofKey } from './dpop.ts';
 import { isToken, type KnownClient, type OAuthOptions, type Tokens } from './credentials.ts';
 
 /** A client as the SDK takes it. */
@@ -19,14 +20,30 @@ export function asInformation(client: KnownClient, oauth: OAuthOptions): OAuthCl
   };
 }
 
-/** What an issuer gave, as it is kept; throws for what cannot be sent as a bearer token. */
-export function asTokens(given: OAuthTokens, asked: string | undefined): Tokens {
+export interface RequestedTokens {
+  /** The rights that were asked for. Default: the issuer decided. */
+  readonly scope: string | undefined;
+  /** The key of the proof that was sent. Default none. */
+  readonly key: ProofKey | undefined;
+  /** What the configuration says. */
+  readonly dpop: OAuthOptions['dpop'];
+}
+
+/** What an issuer gave, as it is kept; throws for what cannot be sent to the server. */
+export function asTokens(given: OAuthTokens, { scope: asked, key, dpop }: RequestedTokens): Tokens {
   const { access_token: access, refresh_token: refresh, expires_in: seconds, scope = asked } = given;
-  const usable =
-    /^bearer$/i.test(given.token_type) && isToken(access) && (refresh === undefined || isToken(refresh));
-  if (!usable) throw new SwitchboardError('AUTH_FAILED', 'The issuer returned an unsupported type of token.');
+  const bound = key !== undefined && /^dpop$/i.test(given.token_type);
+  const known = bound || /^bearer$/i.test(given.token_type);
+  if (!known || !isToken(access) || (refresh !== undefined && !isToken(refresh)))
+    throw new SwitchboardError('AUTH_FAILED', 'The issuer returned an unsupported type of token.');
+  if (!bound && dpop === 'required')
+    throw new SwitchboardError('AUTH_FAILED', 'The issuer returned a token that is not bound to a key.', {
+      hint: 'To allow such tokens, remove "dpop" from "oauth" in its entry.',
+    });
   return {
     access,
+    type: bound ? 'DPoP' : undefined,
+    proofKey: key?.secret,
     refresh,
     expiresAt:
       seconds !== undefined && seconds > 0 && seconds <= LONGEST ? Date.now() + seconds * 1000 : undefined,

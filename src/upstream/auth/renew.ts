@@ -1,5 +1,6 @@
 import { extractWWWAuthenticateParams, OAuthError, refreshAuthorization } from '@modelcontextprotocol/client';
 import type { Credentials, LoginOptions, Tokens } from './credentials.ts';
+import type { ProofKey } from './dpop.ts';
 import { isSameIssuer, issuerMetadata, resourceMetadata, discoveryContext } from './discovery.ts';
 import { asInformation, asTokens, reasonOf } from './oauth.ts';
 
@@ -15,10 +16,11 @@ export type Renewal =
 /** All of it, in milliseconds: others wait for it. */
 const TIMEOUT_MS = 45_000;
 
-/** Asks the issuer for new tokens, with the refresh token of the old ones. Never rejects. */
+/** Asks the issuer for new tokens, with the refresh token of the old ones and the key they are bound to. Never rejects. */
 export async function renew(
   options: LoginOptions,
   { issuer, endpoints, resource, client, tokens }: Credentials,
+  key: ProofKey | undefined,
   challenge: string | undefined,
 ): Promise<Renewal> {
   if (tokens?.refresh === undefined || client === undefined)
@@ -36,9 +38,10 @@ export async function renew(
       clientInformation: asInformation(client, options.oauth),
       refreshToken: tokens.refresh,
       resource,
-      fetchFn: around.fetch,
+      fetchFn: key === undefined ? around.fetch : key.fetch(around.fetch),
     });
-    return { kind: 'renewed', tokens: asTokens(given, tokens.scope) };
+    const { dpop } = options.oauth;
+    return { kind: 'renewed', tokens: asTokens(given, { scope: tokens.scope, key, dpop }) };
   } catch (error) {
     const reason = reasonOf(error);
     const code = error instanceof OAuthError ? error.code : undefined;

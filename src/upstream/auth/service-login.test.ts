@@ -106,6 +106,93 @@ test('a JWT of another issuer is exchanged for a token', async () => {
   });
 });
 
+/** An identity provider that exchanges ID tokens as a test decides, and what it was asked. */
+async function identityProvider(answer: { status: number; body: object }) {
+  const asked: { readonly form: URLSearchParams; readonly authorization: string | undefined }[] = [];
+  const server = createServer((request, response) => {
+    void textOf(request).then((text) => {
+      asked.push({ form: new URLSearchParams(text), authorization: request.headers.authorization });
+      response.writeHead(answer.status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer.body));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const tokenEndpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/exchange`;
+  return { asked, settings: { tokenEndpoint, clientId: 'us-there', clientSecret: 'secret-there' } };
+}
+
+const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
+
+test('an ID token is exchanged at the identity provider, and what that gives at the issuer', async () => {
+  const body = { access_token: 'the-grant', issued_token_type: ID_JAG, token_type: 'N_A' };
+  const provider = await identityProvider({ status: 200, body });
+  const { login, asked, url } = await world(() => ({
+    ...SECRET,
+    grant: 'token_exchange',
+    assertion: 'id.token.x',
+    identityProvider: provider.settings,
+  }));
+  expect(await login.renewed(undefined, undefined)).toMatchObject({ authorization: 'Bearer token-1' });
+  expect(Object.fromEntries(provider.asked[0]!.form)).toEqual({
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    requested_token_type: ID_JAG,
+    audience: url,
+    resource: `${url}/mcp`,
+    scope: 'read',
+    subject_token: 'id.token.x',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
+  });
+  expect(provider.asked[0]!.authorization).toBe(`Basic ${btoa('us-there:secret-there')}`);
+  // Neither the ID token nor the secret of the identity provider gets to the issuer of the server.
+  expect(Object.fromEntries(asked[0]!.form)).toEqual({
+    grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    assertion: 'the-grant',
+    scope: 'read',
+    resource: `${url}/mcp`,
+  });
+  expect(asked[0]!.authorization).toBe(`Basic ${btoa('us:a%3Ab')}`);
+});
+
+test.each([
+  ['refuses', 400, { error: 'access_denied', error_description: 'id.token.x is no good' }, /access_denied/],
+  ['gives a token of another type', 200, { access_token: 'x', issued_token_type: 'jwt' }, /ID-JAG/],
+  ['gives none', 200, { issued_token_type: ID_JAG }, /ID-JAG/],
+  ['gives one that fits no header', 200, { access_token: 'a b', issued_token_type: ID_JAG }, /ID-JAG/],
+  ['fails', 503, {}, /status 503/],
+])('an identity provider that %s is told, and the issuer is not asked', async (_, status, body, reason) => {
+  const provider = await identityProvider({ status, body });
+  const { login, asked } = await world(() => ({
+    ...SECRET,
+    grant: 'token_exchange',
+    assertion: 'id.token.x',
+    identityProvider: provider.settings,
+  }));
+  const refused = await login.renewed(undefined, undefined);
+  expect(refused).toMatchObject({ kind: 'unavailable', reason: expect.stringMatching(reason) });
+  expect(JSON.stringify(refused)).toContain(new URL(provider.settings.tokenEndpoint).origin);
+  expect(JSON.stringify(refused)).not.toMatch(/id\.token\.x|secret-there/);
+  expect(asked).toHaveLength(0);
+});
+
+test('an exchange without an identity provider or an ID token says what is missing', async () => {
+  const exchange = { ...SECRET, grant: 'token_exchange' } as const;
+  for (const [more, missing] of [
+    [{}, '"assertion"'],
+    [{ assertion: 'a.b.c' }, '"identityProvider"'],
+    [{ assertion: 'a.b.c', identityProvider: { tokenEndpoint: 'nowhere' } }, '"tokenEndpoint"'],
+  ] as const) {
+    const { login } = await world(() => ({ ...exchange, ...more }));
+    expect(await login.renewed(undefined, undefined)).toMatchObject({
+      reason: expect.stringContaining(missing),
+    });
+  }
+});
+
 test('the secret goes to no other issuer than the configured one', async () => {
   const { login, asked } = await world(() => ({ ...SECRET, issuer: 'https://id.example.com' }));
   expect(await login.renewed(undefined, undefined)).toMatchObject({

@@ -1,17 +1,13 @@
-import { importPKCS8, SignJWT } from 'jose';
 import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
-import { messageOf, SwitchboardError } from '../../shared/errors.ts';
+import { messageOf } from '../../shared/errors.ts';
 import { withTimeout } from '../../shared/with-timeout.ts';
 import type { Login, NotRenewed, Renewed } from '../login.ts';
-import { endsWithin, type LoginOptions, type OAuthOptions, type Tokens } from './credentials.ts';
-import {
-  discoveryContext,
-  isSameIssuer,
-  issuerMetadata,
-  resourceMetadata,
-  type DiscoveryContext,
-} from './discovery.ts';
-import { asTokens, codeOf } from './oauth.ts';
+import { authorizationOf, endsWithin, tokenIn, type LoginOptions, type Tokens } from './credentials.ts';
+import { discoveryContext, isSameIssuer, issuerMetadata, resourceMetadata } from './discovery.ts';
+import { ProofKey, usesDpop } from './dpop.ts';
+import { requestIdentityAssertion, type AssertionRequest } from './identity-assertion.ts';
+import { asTokens } from './oauth.ts';
+import { noToken, requestToken } from './token-request.ts';
 
 /** A new token is requested when the old one has no more than this left, in milliseconds. */
 const MARGIN = 60_000;
@@ -24,23 +20,24 @@ const WHOLE_MS = 30_000;
 
 /**
  * The login of a service: nobody has to agree, and a new token is requested whenever one is needed. Tokens are kept in
- * memory.
+ * memory, and so is the key that they may be bound to.
  */
 export function createServiceLogin(options: LoginOptions): Login {
   const { server, log } = options;
   let tokens: Tokens | undefined;
+  let key: ProofKey | undefined;
   let requesting: Promise<Renewed> | undefined;
   let failed: { readonly at: number; readonly reason: string } | undefined;
 
   const request = (challenge: string | undefined): Promise<Renewed> => {
     if (failed !== undefined && performance.now() < failed.at + PAUSE)
       return Promise.resolve({ kind: 'unavailable', reason: failed.reason });
-    requesting ??= requestToken(options, challenge)
+    requesting ??= grantToken(options, challenge, key)
       .then(
-        (given): Renewed => {
-          [tokens, failed] = [given, undefined];
+        (granted): Renewed => {
+          [tokens, key, failed] = [granted.tokens, granted.key, undefined];
           log.debug('got a token', { server });
-          return renewedTo(given);
+          return renewedTo(granted.tokens);
         },
         (error: unknown): Renewed => {
           const reason = messageOf(error).replace(/\.$/, '');
@@ -57,11 +54,14 @@ export function createServiceLogin(options: LoginOptions): Login {
     async authorization() {
       if (tokens === undefined) return undefined;
       if (endsWithin(tokens, MARGIN)) await request(undefined);
-      return endsWithin(tokens, 0) ? undefined : header(tokens);
+      return endsWithin(tokens, 0) ? undefined : authorizationOf(tokens);
+    },
+    proof({ authorization, ...request }) {
+      return Promise.resolve(key?.proof({ ...request, token: tokenIn(authorization) }));
     },
     renewed(refused, challenge) {
       const other = tokens;
-      if (other !== undefined && header(other) !== refused && !endsWithin(other, 0))
+      if (other !== undefined && authorizationOf(other) !== refused && !endsWithin(other, 0))
         return Promise.resolve(renewedTo(other));
       return request(challenge);
     },
@@ -70,34 +70,43 @@ export function createServiceLogin(options: LoginOptions): Login {
 
 const LATE: NotRenewed = { kind: 'unavailable', reason: 'its issuer has not responded yet' };
 
-function header({ access }: Tokens): string {
-  return `Bearer ${access}`;
-}
-
 function renewedTo(tokens: Tokens): Renewed {
-  return { kind: 'renewed', authorization: header(tokens) };
+  return { kind: 'renewed', authorization: authorizationOf(tokens) };
 }
 
-async function requestToken(options: LoginOptions, challenge: string | undefined): Promise<Tokens> {
+interface Granted {
+  readonly tokens: Tokens;
+  /** The key that they are bound to. */
+  readonly key: ProofKey | undefined;
+}
+
+/** `before`: the key of earlier tokens. */
+async function grantToken(
+  options: LoginOptions,
+  challenge: string | undefined,
+  before: ProofKey | undefined,
+): Promise<Granted> {
   const { oauth, server, url } = options;
-  const around = discoveryContext(options, AbortSignal.timeout(WHOLE_MS));
+  const signal = AbortSignal.timeout(WHOLE_MS);
+  const around = discoveryContext(options, signal);
   const asked = challengeParams(challenge);
   const about = await resourceMetadata(around, asked.resourceMetadataUrl);
   const named = about?.authorization_servers ?? [new URL(url).origin];
   const issuer =
     oauth.issuer === undefined ? named[0] : named.find((each) => isSameIssuer(each, oauth.issuer ?? ''));
   // A server that names another issuer would get our secret otherwise.
-  if (issuer === undefined) throw refused(server, `it does not name the issuer ${oauth.issuer}`);
+  if (issuer === undefined) throw noToken(server, `it does not name the issuer ${oauth.issuer}`);
   const metadata = await issuerMetadata(around, issuer);
   const scope = oauth.scope ?? asked.scope ?? about?.scopes_supported?.join(' ');
-  const form = new URLSearchParams({
-    ...grantOf(server, oauth),
-    ...(scope === undefined || scope === '' ? {} : { scope }),
-    resource: about?.resource ?? url,
-  });
+  const resource = about?.resource ?? url;
+  const usesKey = usesDpop(oauth, { server, challenge, about, issuer, metadata });
+  const key = before ?? (usesKey ? ProofKey.create() : undefined);
+  const grant = await grantOf(options, { audience: metadata?.issuer ?? issuer, resource, scope }, signal);
+  const form = { ...grant, scope, resource };
   const endpoint = new URL(metadata?.token_endpoint ?? new URL('/token', issuer));
-  const headers = await authenticate(form, { oauth, issuer, ...methodsOf(metadata) });
-  return ask(around, { endpoint, form, headers, scope });
+  const methods = metadata?.token_endpoint_auth_methods_supported;
+  const given = await requestToken(around, { issuer, endpoint, methods, client: oauth, form, key });
+  return { tokens: asTokens(given as never, { scope, key, dpop: oauth.dpop }), key };
 }
 
 function challengeParams(challenge: string | undefined): ReturnType<typeof extractWWWAuthenticateParams> {
@@ -105,78 +114,15 @@ function challengeParams(challenge: string | undefined): ReturnType<typeof extra
   return extractWWWAuthenticateParams(new Response(null, { status: 401, headers }));
 }
 
-function grantOf(server: string, { grant, assertion }: OAuthOptions): Record<string, string> {
-  if (grant !== 'jwt_bearer') return { grant_type: 'client_credentials' };
-  if (assertion === undefined) throw refused(server, 'its "oauth" has no "assertion"');
-  return { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion };
-}
-
-function methodsOf(metadata: { token_endpoint_auth_methods_supported?: string[] | undefined } | undefined): {
-  readonly methods: readonly string[];
-} {
-  return { methods: metadata?.token_endpoint_auth_methods_supported ?? [] };
-}
-
-/** Proves who we are, in the form or by the headers that it returns. */
-async function authenticate(
-  form: URLSearchParams,
-  {
-    oauth: { clientId, clientSecret, privateKey, keyAlgorithm = 'ES256', keyId },
-    issuer,
-    methods,
-  }: { readonly oauth: OAuthOptions; readonly issuer: string; readonly methods: readonly string[] },
+async function grantOf(
+  options: LoginOptions,
+  wanted: AssertionRequest,
+  signal: AbortSignal,
 ): Promise<Record<string, string>> {
-  if (clientId === undefined) return {};
-  if (privateKey !== undefined) {
-    const assertion = await new SignJWT()
-      .setProtectedHeader({ alg: keyAlgorithm, ...(keyId === undefined ? {} : { kid: keyId }) })
-      .setIssuer(clientId)
-      .setSubject(clientId)
-      .setAudience(issuer)
-      .setJti(crypto.randomUUID())
-      .setIssuedAt()
-      .setExpirationTime('5m')
-      .sign(await importPKCS8(privateKey, keyAlgorithm));
-    form.set('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
-    form.set('client_assertion', assertion);
-    form.set('client_id', clientId);
-    return {};
-  }
-  const basic = methods.length === 0 || methods.includes('client_secret_basic');
-  if (clientSecret !== undefined && basic) {
-    const credentials = [clientId, clientSecret].map(encodeURIComponent).join(':');
-    return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
-  }
-  form.set('client_id', clientId);
-  if (clientSecret !== undefined) form.set('client_secret', clientSecret);
-  return {};
-}
-
-interface TokenRequest {
-  readonly endpoint: URL;
-  readonly form: URLSearchParams;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly scope: string | undefined;
-}
-
-async function ask(
-  { guard, fetch, server }: DiscoveryContext,
-  { endpoint, form, headers, scope }: TokenRequest,
-): Promise<Tokens> {
-  await guard.checkEndpoint(endpoint);
-  const response = await fetch(endpoint, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-    body: form,
-  });
-  const given = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-  if (response.status === 200) return asTokens(given as never, scope);
-  const code = typeof given.error === 'string' ? codeOf(given.error) : `status ${response.status}`;
-  throw refused(server, `the issuer responded with ${code}`);
-}
-
-function refused(server: string, why: string): SwitchboardError {
-  return new SwitchboardError('AUTH_FAILED', `No token for server ${JSON.stringify(server)}: ${why}.`, {
-    hint: 'Check "oauth" in its entry.',
-  });
+  const { grant, assertion } = options.oauth;
+  if (grant === 'client_credentials') return { grant_type: grant };
+  if (assertion === undefined) throw noToken(options.server, 'its "oauth" has no "assertion"');
+  const exchanged =
+    grant === 'token_exchange' ? await requestIdentityAssertion(options, wanted, signal) : assertion;
+  return { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: exchanged };
 }

@@ -40,10 +40,11 @@ function isClient(value: unknown): value is LoginSummary['client'] {
 
 function isLogin(value: unknown): value is LoggedIn {
   if (!isObject(value)) return false;
-  const { issuer, scope, expiresAt, renewable } = value;
+  const { issuer, scope, expiresAt, renewable, dpop } = value;
   return (
     typeof issuer === 'string' &&
     typeof renewable === 'boolean' &&
+    (dpop === undefined || typeof dpop === 'boolean') &&
     (scope === undefined || typeof scope === 'string') &&
     (expiresAt === undefined || isDate(expiresAt))
   );

@@ -153,6 +153,18 @@ export function loginNeeded(
   return needed(sent ? 'no longer accepts the login' : 'requires a login', loginHint);
 }
 
+/** The server does not accept the proof that was sent with the login. */
+export function proofRejected(endpoint: RemoteEndpoint, challenge: string): SwitchboardError {
+  const wantsNonce = /use_dpop_nonce/i.test(challenge);
+  const how = wantsNonce
+    ? 'did not accept a DPoP proof with its own nonce'
+    : 'rejected the DPoP proof of the login';
+  const hint = wantsNonce
+    ? 'Try again; if it keeps failing, contact the operator of the server.'
+    : `Check the clock of this machine. If it is right, log in again. ${endpoint.loginHint}`;
+  return failure(endpoint, 'LOGIN_UNAVAILABLE', how, hint);
+}
+
 /** The server redirects to another origin, which must not get our headers. */
 export function badRedirect(
   endpoint: RemoteEndpoint,

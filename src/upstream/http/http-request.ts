@@ -4,7 +4,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { traceHeaders } from '../../protocol/index.ts';
 import type { SwitchboardError } from '../../shared/errors.ts';
-import { badRedirect, loginNeeded, tooManyRedirects, unsendable } from './failures.ts';
+import { nonceIn } from '../dpop-nonce.ts';
+import { badRedirect, loginNeeded, proofRejected, tooManyRedirects, unsendable } from './failures.ts';
 import type { Outgoing } from './remote-messages.ts';
 import type { RemoteEndpoint } from './remote-endpoint.ts';
 
@@ -54,7 +55,7 @@ const DISCARD_TIMEOUT_MS = 1000;
 
 /**
  * One HTTP request, up to the beginning of its response. Follows redirects within the origin and tries once more with a
- * renewed login; in both cases the server has not processed the request.
+ * renewed login, and once more with a nonce; in all cases the server has not processed the request.
  */
 export class HttpRequest {
   /** True once the server may have seen something of it. */
@@ -70,6 +71,9 @@ export class HttpRequest {
   #url: URL;
   #authorization: string | undefined;
   #renewed = false;
+  /** The last nonce that the server sent, and whether the request was sent again for one. */
+  #nonce: string | undefined;
+  #sentForNonce = false;
   #attempts = 0;
   #redirects = 0;
   /** All redirects so far were permanent. */
@@ -126,13 +130,32 @@ export class HttpRequest {
     if (url !== undefined) this.#url = await url;
     if (login !== undefined) this.#authorization = await login.authorization();
     while (!this.#ended) {
-      const final = await this.#finalOf(await this.#attempt());
+      const authorization = this.#authorization;
+      const outcome = await (isBound(authorization)
+        ? this.#attemptWithProof(authorization)
+        : this.#attempt());
+      const final = await this.#finalOf(outcome);
       if (final !== undefined) return final;
     }
     return { kind: 'dropped' };
   }
 
-  #attempt(): Promise<HttpOutcome> {
+  /** A proof is for one request: one that is redirected or sent again has another. */
+  async #attemptWithProof(authorization: string): Promise<HttpOutcome> {
+    const { login, nonce } = this.#endpoint;
+    const { method } = this.#options;
+    const request = { authorization, method, url: this.#url, nonce: this.#nonce ?? nonce };
+    const proof = await login?.proof(request);
+    if (this.#ended) return { kind: 'dropped' };
+    const outcome = await this.#attempt(proof);
+    if (outcome.kind === 'answered') {
+      const sent = nonceIn(outcome.response.headers['dpop-nonce']);
+      if (sent !== undefined) this.#endpoint.nonce = this.#nonce = sent;
+    }
+    return outcome;
+  }
+
+  #attempt(proof?: string): Promise<HttpOutcome> {
     const endpoint = this.#endpoint;
     const { method, message } = this.#options;
     endpoint.authorization = this.#authorization;
@@ -141,7 +164,7 @@ export class HttpRequest {
       request = (endpoint.secure ? https : http).request(this.#url, {
         method,
         agent: endpoint.agent,
-        headers: this.#headers(),
+        headers: this.#headers(proof),
       });
     } catch (cause) {
       return Promise.resolve({ kind: 'refused', error: unsendable(endpoint, cause) });
@@ -190,7 +213,10 @@ export class HttpRequest {
     }
     const { response, status } = outcome;
     if (status >= 300 && status < 400 && status !== 304) return this.#redirected(response, status);
-    return requiresLogin(response, status) ? this.#renewLogin(response, status) : outcome;
+    if (!requiresLogin(response, status)) return outcome;
+    const challenge = response.headers['www-authenticate'] ?? '';
+    const isProofRejected = isBound(this.#authorization) && PROOF_REJECTED.test(challenge);
+    return isProofRejected ? this.#tryNonce(response, challenge) : this.#renewLogin(response, status);
   }
 
   #redirected(response: IncomingMessage, status: number): HttpOutcome | undefined {
@@ -206,6 +232,16 @@ export class HttpRequest {
     // Later requests skip the redirect if the server has called it permanent.
     this.#permanent &&= status === 308;
     if (this.#permanent && url === undefined && method === 'POST') endpoint.url = target;
+    return undefined;
+  }
+
+  /** The login is fine, and the proof is not: it is made again if the server has only now said which nonce it wants. */
+  #tryNonce(response: IncomingMessage, challenge: string): HttpOutcome | undefined {
+    discard(response);
+    const wanted = /use_dpop_nonce/i.test(challenge) && nonceIn(response.headers['dpop-nonce']) !== undefined;
+    if (!wanted || this.#sentForNonce)
+      return { kind: 'refused', error: proofRejected(this.#endpoint, challenge) };
+    this.#sentForNonce = true;
     return undefined;
   }
 
@@ -226,10 +262,11 @@ export class HttpRequest {
     return { kind: 'refused', error: loginNeeded(endpoint, status, before !== undefined, reason) };
   }
 
-  #headers(): Record<string, string> {
+  #headers(proof: string | undefined): Record<string, string> {
     const { method, message, lastEventId, headers } = this.#options;
     const all: Record<string, string> = { ...this.#endpoint.headers(), ...headers };
     if (this.#authorization !== undefined) all.authorization = this.#authorization;
+    if (proof !== undefined) all.dpop = proof;
     if (method !== 'DELETE')
       all.accept = method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream';
     if (lastEventId !== undefined) all['last-event-id'] = lastEventId;
@@ -283,6 +320,13 @@ export function typeOf(response: IncomingMessage): string {
 
 export function isEventStream(response: IncomingMessage): boolean {
   return typeOf(response) === 'text/event-stream';
+}
+
+const PROOF_REJECTED = /\b(?:use_dpop_nonce|invalid_dpop_proof)\b/i;
+
+/** Whether it is sent with a proof. */
+function isBound(authorization: string | undefined): authorization is string {
+  return authorization?.startsWith('DPoP ') === true;
 }
 
 function requiresLogin(response: IncomingMessage, status: number): boolean {

@@ -32,6 +32,8 @@ export class RemoteEndpoint {
   readonly loginHint: string;
   /** The last Authorization header from the login. */
   authorization: string | undefined;
+  /** The last nonce that the server sent for proofs of the login. */
+  nonce: string | undefined;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #secrets: readonly string[];
 

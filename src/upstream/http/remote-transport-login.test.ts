@@ -20,6 +20,7 @@ describe('a login', () => {
     let current = 0;
     const login: Login = {
       authorization: () => Promise.resolve(tokens[current]),
+      proof: () => Promise.resolve(undefined),
       renewed: (refused, challenge) => {
         asked.push({ refused, challenge });
         current = Math.min(current + 1, tokens.length);

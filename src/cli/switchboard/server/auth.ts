@@ -136,14 +136,15 @@ async function logIn(
       data: { server: server.name, kind: 'not-needed' },
       text: () => `${name} does not require a login.\n`,
     };
-  const { issuer, scope, expiresAt, renewable } = made;
+  const { issuer, scope, expiresAt, renewable, dpop } = made;
   const facts = [
     scope === undefined ? undefined : `scope ${printableLine(scope)}`,
     expiresAt === undefined ? undefined : `expires in ${span(expiresAt - Date.now())}`,
     renewable ? 'renewed automatically' : undefined,
+    dpop === true ? 'bound to a key' : undefined,
   ].filter((fact) => fact !== undefined);
   return {
-    data: { server: server.name, ...loginData({ kind: 'logged-in', issuer, scope, expiresAt, renewable }) },
+    data: { server: server.name, ...loginData({ kind: 'logged-in', ...made }) },
     text: () => `Logged in to ${name} (issuer ${[`${printableLine(issuer)})`, ...facts].join(', ')}.\n`,
   };
 }
@@ -230,14 +231,15 @@ type State =
       readonly scope: string | undefined;
       readonly expiresAt: number | undefined;
       readonly renewable: boolean;
+      readonly dpop?: boolean | undefined;
     };
 
 /** For `--json`; dates are ISO dates. */
 function loginData(state: State): object {
   if (!('issuer' in state)) return { kind: state.kind };
-  const { kind, issuer, scope = null, expiresAt, renewable } = state;
+  const { kind, issuer, scope = null, expiresAt, renewable, dpop = false } = state;
   const ends = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
-  return { kind, issuer, scope, expiresAt: ends, renewable };
+  return { kind, issuer, scope, expiresAt: ends, renewable, dpop };
 }
 
 function stateText(state: State): string {
@@ -256,6 +258,7 @@ function stateText(state: State): string {
         'logged in',
         ...(left > 0 ? [`${span(left)} left`] : []),
         ...(state.renewable ? ['renewed automatically'] : []),
+        ...(state.dpop === true ? ['bound to a key'] : []),
       ].join(', ');
     }
   }

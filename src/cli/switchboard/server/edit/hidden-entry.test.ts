@@ -7,7 +7,13 @@ const ENTRY = {
   args: ['--port', '1', '--token', 'abc', '--key=${KEY}', '--api-key=def'],
   env: { A: 'one', B: '${B}', C: 7 },
   headers: { Authorization: 'Bearer ${TOKEN}', X: 'two' },
-  oauth: { clientId: 'me', clientSecret: 'three' },
+  oauth: {
+    clientId: 'me',
+    clientSecret: 'three',
+    privateKey: 'four',
+    assertion: 'five',
+    identityProvider: { clientId: 'us', clientSecret: 'six' },
+  },
 };
 
 test('secrets are hidden, references and everything else stay', () => {
@@ -16,7 +22,13 @@ test('secrets are hidden, references and everything else stay', () => {
     args: ['--port', '1', '--token', HIDDEN, '--key=${KEY}', HIDDEN],
     env: { A: HIDDEN, B: '${B}', C: HIDDEN },
     headers: { Authorization: 'Bearer ${TOKEN}', X: HIDDEN },
-    oauth: { clientId: 'me', clientSecret: HIDDEN },
+    oauth: {
+      clientId: 'me',
+      clientSecret: HIDDEN,
+      privateKey: HIDDEN,
+      assertion: HIDDEN,
+      identityProvider: { clientId: 'us', clientSecret: HIDDEN },
+    },
   });
 });
 

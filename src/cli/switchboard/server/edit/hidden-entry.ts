@@ -10,7 +10,7 @@ const HIDDEN: HiddenSecret = '••••••••';
 
 /** Keys whose members are secrets, and keys that are one themselves. */
 const SECRET_MEMBERS = new Set(['env', 'headers', 'presets', 'environment', 'http_headers']);
-const SECRET_KEYS = new Set(['clientSecret', 'token', 'apiKey']);
+const SECRET_KEYS = new Set(['clientSecret', 'privateKey', 'assertion', 'token', 'apiKey']);
 /** A value that only refers to the environment, alone or behind the word that says which kind of key it is. */
 const REFERENCE = /^(?:[A-Za-z]+ )?\$\{(?:env:)?\w+\}$/;
 
