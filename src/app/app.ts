@@ -176,6 +176,7 @@ export function createApp(options: AppOptions): App {
     scripts,
     named,
     sources,
+    store: options.store,
     current,
     whereLooked,
     allowProject,
