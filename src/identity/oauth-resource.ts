@@ -2,7 +2,7 @@ import { sha256 } from '../shared/sha256.ts';
 import type { Logger } from '../shared/log.ts';
 import { messageOf } from '../shared/errors.ts';
 import { scopesOf, TokenRejected, verifyJwt, type Claims } from './access-token.ts';
-import { ProofChecker, ProofRejected } from './dpop.ts';
+import { ProofChecker, ProofRejected, type FirstUse } from './dpop.ts';
 import { introspect, type IntrospectionSettings } from './introspection.ts';
 import { Issuer, IssuerUnavailable, type BoundedFetch } from './issuer.ts';
 import { issuerKeys } from './key-set.ts';
@@ -34,6 +34,8 @@ export interface OAuthResourceOptions {
   readonly introspection?: IntrospectionSettings | undefined;
   /** Whether tokens must be bound to a key. */
   readonly dpop: 'optional' | 'required';
+  /** Whether a proof of possession is new to all gateways that act as one. Default: this is the only one. */
+  readonly isNewProof?: FirstUse | undefined;
   /** What roles look at in the claims, as text: tokens that differ in it have workspaces of their own. */
   readonly roleClaims: (claims: Claims) => string;
   readonly fetch: BoundedFetch;
@@ -88,7 +90,7 @@ export class OAuthResource {
     this.#options = options;
     this.#origin = origin;
     this.#checkedMs = options.introspection?.cacheMs ?? CHECKED_MS;
-    this.#proofs = new ProofChecker(ASYMMETRIC, options.clockToleranceMs);
+    this.#proofs = new ProofChecker(ASYMMETRIC, options.clockToleranceMs, options.isNewProof);
     this.#path = pathname.replace(/\/$/, '');
     this.#metadataUrl = `${origin}${WELL_KNOWN}${this.#path}`;
     this.#metadata = JSON.stringify({

@@ -2,13 +2,14 @@
  * A gateway that an identity provider guards, with a real provider and the official client: from a 401 to a tool call,
  * with registration, PKCE and the resource; who is who, what roles make of it, and what happens at the edges.
  */
-import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import { atTestEnd } from '../helpers/cleanup.ts';
 import { freePort } from '../helpers/remote-server.ts';
 import { HttpSession, type Target } from '../helpers/http-client.ts';
 import { startHttpGateway, TOKEN, type HttpGatewayOptions } from '../helpers/http-gateway.ts';
 import { callCanary, postToCanary } from '../helpers/canary-client.ts';
+import { connectWithLogin as connect } from '../helpers/login.ts';
 import { startIdentityProvider } from '../servers/identity-provider.mjs';
 import { startIssuer } from '../helpers/issuer.ts';
 import { nodeServer } from '../helpers/temp-project.ts';
@@ -20,58 +21,6 @@ async function guardedGateway(oauth: object, config: object = {}, port = 0) {
   const args = ['--http', String(port), '--json'];
   const options: HttpGatewayOptions = { args, http: { token: TOKEN, oauth }, config };
   return startHttpGateway(CANARY, options);
-}
-
-/** What the official client keeps of a login. */
-class Keeper {
-  readonly redirectUrl = 'http://127.0.0.1:9/callback';
-  readonly clientMetadata = {
-    client_name: 'test',
-    redirect_uris: [this.redirectUrl],
-    grant_types: ['authorization_code', 'refresh_token'],
-    token_endpoint_auth_method: 'none',
-  };
-  readonly kept: Record<string, any> = {};
-  page: URL | undefined;
-  clientInformation = () => this.kept.client;
-  saveClientInformation = (client: unknown) => void (this.kept.client = client);
-  tokens = () => this.kept.tokens;
-  saveTokens = (tokens: unknown) => void (this.kept.tokens = tokens);
-  codeVerifier = () => this.kept.verifier as string;
-  saveCodeVerifier = (verifier: string) => void (this.kept.verifier = verifier);
-  redirectToAuthorization = (page: URL) => void (this.page = page);
-}
-
-/** What a browser does at the provider: follows redirects, with cookies, until it is sent back with a code. */
-async function browse(page: URL): Promise<URLSearchParams> {
-  const cookies = new Map<string, string>();
-  let at = page;
-  for (let step = 0; step < 12; step++) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await fetch(at, { redirect: 'manual', headers: { cookie } });
-    for (const each of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(each) ?? [];
-      cookies.set(name, value);
-    }
-    const to = response.headers.get('location');
-    if (to === null) throw new Error(`The provider answered ${response.status}: ${await response.text()}`);
-    at = new URL(to, at);
-    if (at.port === '9' && at.searchParams.has('code')) return at.searchParams;
-    if (at.searchParams.has('error')) throw new Error(at.href);
-  }
-  throw new Error('The provider does not come to an end.');
-}
-
-/** Logs in with the official client, from nothing, and connects. */
-async function connect(url: string): Promise<{ client: Client; keeper: Keeper }> {
-  const keeper = new Keeper();
-  const transport = () => new StreamableHTTPClientTransport(new URL(url), { authProvider: keeper as never });
-  const first = transport();
-  await expect(new Client({ name: 'test', version: '1' }).connect(first)).rejects.toThrow(UnauthorizedError);
-  await first.finishAuth(await browse(keeper.page!));
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(transport());
-  return { client, keeper };
 }
 
 async function worldWithProvider({
