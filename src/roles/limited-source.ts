@@ -53,8 +53,13 @@ export function limitSource(source: Source, { access, counter }: LimitedSourceOp
       return;
     }
     const begun = counter.begin(limits);
-    if (begun instanceof Promise) void begun.then((each) => counted(each, edits, call));
-    else counted(begun, edits, call);
+    if (!(begun instanceof Promise)) counted(begun, edits, call);
+    else
+      begun
+        .then((each) => counted(each, edits, call))
+        .catch((cause: unknown) =>
+          call.fail(new SwitchboardError('INTERNAL', `${call.subject()} could not be counted.`, { cause })),
+        );
   };
   const counted = (begun: BegunCall, edits: Edit[], call: Call): void => {
     if (begun instanceof SwitchboardError) {
