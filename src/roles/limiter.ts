@@ -1,6 +1,6 @@
 import type { RoleLimits } from '../config/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
-import type { CallCounts } from '../store/index.ts';
+import type { SharedCallCounts } from '../store/index.ts';
 
 const WINDOW_MS = 60_000;
 
@@ -27,10 +27,10 @@ interface Counted {
 /** The calls of all principals. */
 export class CallLimiter {
   readonly #counted = new Map<string, Counted>();
-  readonly #shared: CallCounts | undefined;
+  readonly #shared: SharedCallCounts | undefined;
 
   /** `shared` counts those of all gateways that act as one. Default: this is the only one. */
-  constructor(shared?: CallCounts) {
+  constructor(shared?: SharedCallCounts) {
     this.#shared = shared;
   }
 
@@ -97,7 +97,7 @@ interface CountedCall {
 
 /** Counts a call on all gateways that is counted here already. While the store is away, each has the limits for itself. */
 async function beginOnAll(
-  shared: CallCounts,
+  shared: SharedCallCounts,
   { principal, counted, limits, end }: CountedCall,
 ): Promise<BegunCall> {
   const refusal = await shared.begin(principal, counted.running, limits).catch(() => undefined);

@@ -2,9 +2,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLogger } from '../shared/log.ts';
 import { NO_REDIS, StoreServer } from '../../test/helpers/store-server.ts';
 import { until } from '../../test/helpers/until.ts';
-import { openStore, type CallCounts, type Store } from './index.ts';
+import { openStore, type SharedCallCounts, type Store } from './index.ts';
 
-async function open({ url }: StoreServer): Promise<{ store: Store; counts: CallCounts }> {
+async function open({ url }: StoreServer): Promise<{ store: Store; counts: SharedCallCounts }> {
   const log = createLogger({ level: 'silent', program: 'test', write: () => undefined });
   const store = await openStore({ url, group: 'test', log });
   onTestFinished(() => store.close());

@@ -74,7 +74,7 @@ end`;
  * Counts the calls of principals on all gateways that share a store. Each says how many calls run on it, again and again:
  * those of one that was killed do not count for long, and a store that has forgotten them learns of them again.
  */
-export class CallCounts {
+export class SharedCallCounts {
   readonly #self = loadCrypto().randomBytes(9).toString('base64url');
   readonly #store: Store;
   /** The running calls of this gateway, by principal. */

@@ -2,7 +2,7 @@ import { createClient, type RedisClientType } from '@redis/client';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { withTimeout } from '../shared/with-timeout.ts';
-import { CallCounts } from './call-counts.ts';
+import { SharedCallCounts } from './call-counts.ts';
 
 export interface StoreOptions {
   /** Where it is, such as `redis://:password@10.0.0.5:6379/0`. Never to be logged. */
@@ -135,8 +135,8 @@ export class Store {
   }
 
   /** Counts calls with all others that share the store. */
-  callCounts(): CallCounts {
-    return new CallCounts(this);
+  callCounts(): SharedCallCounts {
+    return new SharedCallCounts(this);
   }
 
   delete(key: string): Promise<void> {

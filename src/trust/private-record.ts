@@ -20,7 +20,7 @@ export type Change<T> = (record: T | undefined) => Promise<object | undefined> |
 export function readRecord<T>(file: string, form: Form<T>): T | undefined {
   const text = readRecordText(file);
   if (text === undefined) return undefined;
-  const record = parseRecord(text, form);
+  const record = trustRecordIn(text, form);
   if (record === undefined) throw unusable(file)('it is damaged, or of another version');
   return record;
 }
@@ -30,7 +30,7 @@ export function readRecordText(file: string): string | undefined {
   return readPrivateFile(file, unusable(file), CHANGE);
 }
 
-export function parseRecord<T>(text: string, form: Form<T>): T | undefined {
+export function trustRecordIn<T>(text: string, form: Form<T>): T | undefined {
   const value = parseJson(text);
   return isObject(value) && value.version === VERSION ? form(value) : undefined;
 }
@@ -44,11 +44,11 @@ export async function changeRecord<T>(file: string, form: Form<T>, change: Chang
     if (changed === undefined) return;
     // Reading and writing a long one is work for two turns.
     await new Promise<void>(inLaterTurn);
-    writeRecordText(file, printRecord(changed));
+    writeRecordText(file, recordText(changed));
   });
 }
 
-export function printRecord(record: object): string {
+export function recordText(record: object): string {
   return `${JSON.stringify({ version: VERSION, ...record }, null, 1)}\n`;
 }
 

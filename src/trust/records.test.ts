@@ -49,10 +49,10 @@ describe.skipIf(NO_REDIS !== undefined)(`shared records${NO_REDIS ? ` (${NO_REDI
     const machines = await Promise.all([machine(server), machine(server), machine(server)]);
     const words = Array.from({ length: 24 }, (_, at) => `word ${at}`);
     await Promise.all(words.map((word, at) => machines[at % 3]!.add(word)));
-    for (const { records, words: known } of machines) {
-      await records.refresh();
-      expect(new Set(known())).toEqual(new Set(words));
-      expect(await records.refresh()).toBe(false);
+    for (const each of machines) {
+      await each.records.refresh();
+      expect(new Set(each.words())).toEqual(new Set(words));
+      expect(await each.records.refresh()).toBe(false);
     }
   });
 

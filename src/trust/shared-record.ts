@@ -7,8 +7,8 @@ import { parseJson } from '../shared/parse-json.ts';
 import type { Store } from '../store/index.ts';
 import {
   fileRevision,
-  parseRecord,
-  printRecord,
+  trustRecordIn,
+  recordText,
   readRecord,
   readRecordText,
   writeRecordText,
@@ -42,10 +42,10 @@ export async function changeShared<T>(record: SharedRecord<T>, change: Change<T>
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const found = await settle(record);
       if (found === undefined && (await waitForOthers(store))) continue;
-      const changed = await change(found && parseRecord(found.json, form));
+      const changed = await change(found && trustRecordIn(found.json, form));
       if (changed === undefined) return;
       const revision = nextRevision(found?.revision);
-      const json = printRecord({ revision, ...changed });
+      const json = recordText({ revision, ...changed });
       if (await store.replace(key, found?.text, `${revision}\n${json}`, KEPT_MS)) {
         writeRecordText(file, json);
         return;
@@ -107,7 +107,7 @@ async function settle(record: SharedRecord<unknown>): Promise<Found | undefined>
     const copy = copyIn(file);
     const text = await store.get(key);
     const found = text === undefined ? undefined : { text, ...split(text) };
-    if (found !== undefined && parseRecord(found.json, form) === undefined)
+    if (found !== undefined && trustRecordIn(found.json, form) === undefined)
       throw new SwitchboardError('TRUST_UNREADABLE', `What the store has as "${key}" cannot be used.`, {
         hint: `Delete the key that ends with ":${key}" in Redis. Running gateways write it again.`,
       });
@@ -116,7 +116,7 @@ async function settle(record: SharedRecord<unknown>): Promise<Found | undefined>
       return found;
     }
     if (copy === undefined) return undefined;
-    if (parseRecord(copy.json, form) === undefined) {
+    if (trustRecordIn(copy.json, form) === undefined) {
       // A machine that has nothing else says what is wrong with its file.
       readRecord(file, form);
       return undefined;
@@ -162,7 +162,7 @@ const known = new Map<string, { readonly of: string; readonly revision: string }
 function withRevision(json: string): Copy {
   const value = parseJson(json);
   const revision = nextRevision(undefined);
-  return { revision, json: printRecord({ ...(isObject(value) ? value : {}), revision }) };
+  return { revision, json: recordText({ ...(isObject(value) ? value : {}), revision }) };
 }
 
 /**
