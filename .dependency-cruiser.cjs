@@ -12,7 +12,7 @@ const folders = {
   exposure: ['gateway', 'protocol', 'wire', 'search'],
   code: ['search', 'exposure', 'gateway', 'protocol', 'wire'],
   language: ['gateway', 'protocol', 'wire'],
-  trust: ['gateway', 'protocol', 'wire'],
+  trust: ['gateway', 'protocol', 'wire', 'store'],
   upstream: ['gateway', 'protocol', 'wire', 'process'],
   results: ['gateway', 'protocol', 'wire', 'process'],
   management: ['gateway', 'protocol', 'wire', 'config'],
@@ -25,7 +25,7 @@ const folders = {
   metrics: ['gateway', 'protocol'],
   telemetry: ['gateway', 'protocol', 'wire'],
   identity: [],
-  roles: ['gateway', 'protocol', 'wire'],
+  roles: ['gateway', 'protocol', 'wire', 'store'],
   hosts: [],
   console: [],
 };

@@ -14,7 +14,7 @@ import type { Logger } from '../shared/log.ts';
 import { stateDirectory } from '../shared/paths.ts';
 import { withTimeout } from '../shared/with-timeout.ts';
 import { Sequence, type Store } from '../store/index.ts';
-import { Decisions, Pins } from '../trust/index.ts';
+import { Decisions, Pins, Records } from '../trust/index.ts';
 import { loadAuth, loadConnection } from '../upstream/index.ts';
 import { directAccess, type DirectAccess } from './direct-access.ts';
 import { exposedAs, type ExposedServers } from './exposed-as.ts';
@@ -27,7 +27,7 @@ import { reconfigure } from './reconfigure.ts';
 import { LogTap } from './log-tap.ts';
 import { Operations } from './operations.ts';
 import { commandFor, createSources, type Sources } from './sources.ts';
-import { trustReview, type TrustReview } from './trust.ts';
+import { pinnedBy, trustDirectory, trustReview, type TrustReview } from './trust.ts';
 import type { GatewayWatch, WatchLink } from './watch/watch.ts';
 import { Watchers } from './watchers.ts';
 import { hasExposure, statesOf, type ServerState } from './workspace.ts';
@@ -132,8 +132,10 @@ export function createApp(options: AppOptions): App {
   });
   const hooks = new Hooks({ config: () => current.config, print: options.stderr, log });
   const called: Auditor['called'] = (call, tool, server) => auditor.called(call, tool, server);
-  const decisions = new Decisions(stateDirectory(env));
-  const pins = new Pins(stateDirectory(env), {
+  const records = new Records(trustDirectory(options.config, env), options.store);
+  const decisions = new Decisions(records);
+  const pinned = pinnedBy(options.config);
+  const pins = new Pins(records, {
     log,
     command: commandFor(program, options.configPath),
     recorded: () => {
@@ -141,7 +143,8 @@ export function createApp(options: AppOptions): App {
       watch?.changed();
     },
   });
-  const trust = trustReview({ decisions, pins });
+  const trust = trustReview({ decisions, pins, pinned });
+  pins.follow();
   const sources: Sources = createSources({
     ...same,
     stderr: options.stderr,
@@ -162,6 +165,7 @@ export function createApp(options: AppOptions): App {
     },
     decisions,
     pins,
+    pinned,
     store: options.store,
     mostProcesses: () => http.mostProcesses,
     called,
@@ -176,6 +180,7 @@ export function createApp(options: AppOptions): App {
     scripts,
     named,
     sources,
+    store: options.store,
     current,
     whereLooked,
     allowProject,
@@ -240,6 +245,7 @@ export function createApp(options: AppOptions): App {
       sources.save();
       finder.save();
       http.close();
+      pins.close();
       // What was seen of tools is noted, unless that takes long: another program may hold the file.
       const noted = withTimeout(pins.settle(), NOTE_MS, () => undefined);
       return Promise.all([closeAll(workspaces, children, already), noted])

@@ -52,6 +52,7 @@ export class HttpDoors {
       self: sources.self,
       principals,
       replicas,
+      store: this.#options.store,
       openLegacy: (session) => workspaces.openFor({ era: 'legacy', ...session }),
     });
     this.url = door.url;

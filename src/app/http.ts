@@ -12,6 +12,7 @@ import {
 import type { Gateway } from '../gateway/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { VERSION } from '../shared/version.ts';
+import type { Store } from '../store/index.ts';
 import { headersIn } from '../upstream/index.ts';
 import { roleClaims } from '../roles/index.ts';
 import type { MessageTransport } from '../wire/index.ts';
@@ -56,6 +57,8 @@ interface HttpContext {
   readonly principals: Principals;
   /** The gateways that act as one with this; undefined: there are none. */
   readonly replicas: HttpReplicas | undefined;
+  /** What they share. */
+  readonly store: Store | undefined;
   /** A workspace for one client with a session, and how it ends. */
   readonly openLegacy: (client: SessionClient) => {
     readonly workspace: Workspace;
@@ -71,7 +74,10 @@ export async function openHttpFor(
   const { program, log, config, env, self, principals, replicas } = context;
   const roleClaimsIn = (claims: NonNullable<Caller['claims']>): string =>
     roleClaims(config().settings.roles, claims);
-  const resource = await openProtectedResource({ config: config(), env, log, roleClaims: roleClaimsIn });
+  const resource = await openProtectedResource({
+    ...{ config: config(), env, log, store: context.store },
+    roleClaims: roleClaimsIn,
+  });
   const { http, limits } = config().settings;
   return openHttp({
     host,

@@ -3,12 +3,16 @@ import type { ProtectedResource } from '../doors/index.ts';
 import type { BoundedFetch } from '../identity/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
+import { sha256 } from '../shared/sha256.ts';
+import type { Store } from '../store/index.ts';
 import { loadAuth } from '../upstream/index.ts';
 
 export interface OAuthContext {
   readonly config: LoadedConfig;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
+  /** What gateways that act as one share. Default: this is the only one. */
+  readonly store: Store | undefined;
   /** What roles look at in the claims of a token, as text; empty: nothing. */
   readonly roleClaims: (claims: Readonly<Record<string, unknown>>) => string;
 }
@@ -21,6 +25,7 @@ export async function openProtectedResource({
   config,
   env,
   log,
+  store,
   roleClaims,
 }: OAuthContext): Promise<((url: string) => ProtectedResource) | undefined> {
   const { oauth } = config.settings.http;
@@ -36,8 +41,14 @@ export async function openProtectedResource({
       ...rest,
       introspection: asked,
       resource: rest.resource ?? url,
+      isNewProof: store && ((id, ms) => isNewProof(store, id, ms)),
       ...{ roleClaims, fetch, log },
     });
+}
+
+/** While the store is away, each gateway goes by the proofs that it has seen itself. */
+function isNewProof(store: Store, id: string, ms: number): Promise<boolean> {
+  return store.replace(`proof:${sha256(id)}`, undefined, '1', Math.max(1, Math.ceil(ms))).catch(() => true);
 }
 
 function filledIn(text: string, { secrets }: LoadedConfig, env: NodeJS.ProcessEnv): string {

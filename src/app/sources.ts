@@ -36,7 +36,7 @@ import { interceptCalls } from './intercept-calls.ts';
 import { ServerProcesses } from './server-processes.ts';
 import { listsDirectory, listsKey, shareLists } from './shared-lists.ts';
 import { serverSecrets } from './server-secrets.ts';
-import { pinnedServer, withTrust, type TrustContext } from './trust.ts';
+import { withTrust, type TrustContext } from './trust.ts';
 
 export interface SourcesOptions {
   readonly program: string;
@@ -61,6 +61,7 @@ export interface SourcesOptions {
   /** What users decided about tools, and what tools said when they were first used. */
   readonly decisions: Decisions;
   readonly pins: Pins;
+  readonly pinned: TrustContext['pinned'];
   /** What gateways that act as one share. Default: this is the only one. */
   readonly store: Store | undefined;
   /** How many processes may run at one time. */
@@ -121,10 +122,11 @@ export function createSources(options: SourcesOptions): Sources {
   /** By the configuration as it is then. */
   const mostOf = ({ name, maxProcesses }: ServerDefinition): number | undefined =>
     (options.config().servers.find((each) => each.name === name) ?? { maxProcesses }).maxProcesses;
-  const { decisions, pins } = options;
+  const { decisions, pins, pinned } = options;
   const trust: TrustContext = {
     decisions,
     pins,
+    pinned,
     log,
     command: commandFor(program, options.configPath),
   };
@@ -166,7 +168,7 @@ export function createSources(options: SourcesOptions): Sources {
     listed: (name, kind, listing) => {
       options.listed(name, kind, listing);
       if (kind === 'tools' && server.pin !== 'off')
-        pins.listed({ ...pinnedServer(server), secrets: () => serverSecrets(server, inheritable) }, listing);
+        pins.listed({ ...pinned(server), secrets: () => serverSecrets(server, inheritable) }, listing);
     },
   });
   return {

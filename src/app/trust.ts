@@ -1,7 +1,10 @@
-import { connectionSettings, type ServerDefinition } from '../config/index.ts';
+import { dirname, isAbsolute, join, relative } from 'node:path';
+import { connectionSettings, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
 import type { Component, Source } from '../gateway/index.ts';
 import type { Logger } from '../shared/log.ts';
+import { stateDirectory } from '../shared/paths.ts';
 import { printable } from '../shared/printable.ts';
+import { sha256 } from '../shared/sha256.ts';
 import { shellWord } from '../shared/shell-word.ts';
 import {
   guardedSource,
@@ -17,6 +20,8 @@ import { serverCacheKey } from '../upstream/index.ts';
 export interface TrustContext {
   readonly decisions: Decisions;
   readonly pins: Pins;
+  /** A server as it is pinned, whatever else of its definition changes. */
+  readonly pinned: (server: ServerDefinition) => PinnedServer;
   readonly log: Logger;
   /** The words that begin a command of this program. */
   readonly command: string;
@@ -26,7 +31,7 @@ export interface TrustContext {
 export function withTrust(
   inner: Source,
   server: ServerDefinition,
-  { decisions, pins, log, command }: TrustContext,
+  { decisions, pins, pinned, log, command }: TrustContext,
 ): Source {
   const { approval, name } = server;
   const blocks = server.kind !== 'builtin' && server.pin === 'block';
@@ -37,13 +42,14 @@ export function withTrust(
     screen: blocks
       ? {
           pins,
-          server: pinnedServer(server),
+          server: pinned(server),
+          isRemote: server.kind === 'remote',
           reviewCommand: (tool) => (tool === undefined ? trust : `${trust} ${shellWord(printable(tool))}`),
         }
       : undefined,
     approval: approval && {
       server: name,
-      key: trustKey(server),
+      key: pinned(server).key,
       approval,
       hiddenArguments: (tool) => {
         const { redact = [], presets = {} } = server.tools.shapes.get(tool) ?? {};
@@ -64,6 +70,8 @@ export interface TrustReview extends Pick<Review, 'allowed' | 'revoke'> {
   recount(): void;
   /** Resolves when all lists that came so far are compared. */
   settle(): Promise<void>;
+  /** Takes over what other machines have changed, where they share a store. */
+  refresh(servers: readonly ServerDefinition[]): Promise<void>;
   approve(server: ServerDefinition, shown: readonly ToolReview[]): Promise<void>;
   allow(
     server: ServerDefinition,
@@ -72,31 +80,53 @@ export interface TrustReview extends Pick<Review, 'allowed' | 'revoke'> {
   ): ReturnType<Review['allow']>;
 }
 
-export function trustReview({ decisions, pins }: Pick<TrustContext, 'decisions' | 'pins'>): TrustReview {
+export function trustReview({
+  decisions,
+  pins,
+  pinned,
+}: Pick<TrustContext, 'decisions' | 'pins' | 'pinned'>): TrustReview {
   const review = new Review(pins.store, decisions);
   return {
-    of: (server) => review.of(pinnedServer(server)),
-    countFor: (server) => (server.pin === 'off' ? 0 : review.countFor(pinnedServer(server))),
+    of: (server) => review.of(pinned(server)),
+    countFor: (server) => (server.pin === 'off' ? 0 : review.countFor(pinned(server))),
     recount: () => review.recount(),
     settle: () => pins.settle(),
-    approve: (server, shown) => review.approve(pinnedServer(server), shown),
+    refresh: (servers) => pins.refresh(servers.map(pinned)),
+    approve: (server, shown) => review.approve(pinned(server), shown),
     get allowed() {
       return review.allowed;
     },
-    allow: (server, tool, find) => review.allow(pinnedServer(server), tool, find),
+    allow: (server, tool, find) => review.allow(pinned(server), tool, find),
     revoke: (server, tool) => review.revoke(server, tool),
   };
 }
 
-/** As it is pinned, whatever else of its definition changes. */
-export function pinnedServer(server: ServerDefinition): PinnedServer {
-  return { name: server.name, key: trustKey(server) };
+/** Where pins and approvals are: of gateways that share a store, apart from those of others on this machine. */
+export function trustDirectory({ writtenStore, settings }: LoadedConfig, env: NodeJS.ProcessEnv): string {
+  const directory = stateDirectory(env);
+  if (writtenStore === undefined) return directory;
+  const id = sha256(JSON.stringify([writtenStore.text, settings.replica.group])).slice(0, 16);
+  return join(directory, 'replicas', id);
 }
 
 /**
- * Stands for a server and how it is reached, as it is written: a new token makes no new server, another command does.
+ * Names servers by how they are reached, as it is written: a new token makes no new server, another command does. Where
+ * gateways share a store, it does not count where on its machine the configuration of each is.
  */
-function trustKey(server: ServerDefinition): string {
-  const written = server.kind === 'builtin' ? connectionSettings(server) : server.written;
-  return serverCacheKey(server.name, server.kind, written);
+export function pinnedBy({ writtenStore }: LoadedConfig): TrustContext['pinned'] {
+  const isShared = writtenStore !== undefined;
+  return (server) => ({
+    name: server.name,
+    key: serverCacheKey(server.name, server.kind, isShared ? withoutPlace(server) : writtenOf(server)),
+  });
+}
+
+function writtenOf(server: ServerDefinition): unknown {
+  return server.kind === 'builtin' ? connectionSettings(server) : server.written;
+}
+
+function withoutPlace(server: ServerDefinition): unknown {
+  if (server.kind !== 'stdio' || !isAbsolute(server.written.cwd)) return writtenOf(server);
+  const { written, origin } = server;
+  return { ...written, cwd: relative(dirname(origin.file), written.cwd) };
 }

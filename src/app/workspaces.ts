@@ -11,6 +11,7 @@ import type { BuildOptions } from '../management/index.ts';
 import type { Era } from '../protocol/index.ts';
 import { accessOf, CallLimiter, configFor, limitSource, type Access } from '../roles/index.ts';
 import { createSerial } from '../shared/serial.ts';
+import type { Store } from '../store/index.ts';
 import { catalogEntry } from './entry.ts';
 import type { SharedServers } from './shared-servers.ts';
 import { clientsOf, type SourceClients, type Sources } from './sources.ts';
@@ -34,6 +35,8 @@ export interface WorkspacesOptions extends Pick<
 > {
   readonly current: CurrentConfig;
   readonly sources: Sources;
+  /** What gateways that act as one share. Default: this is the only one. */
+  readonly store: Store | undefined;
   /** Called when the state of a server has changed. */
   readonly onStateChange: () => void;
 }
@@ -71,13 +74,14 @@ export class Workspaces {
   readonly everyone: SourceClients = clientsOf(() => [...this.all].map(({ gateway }) => gateway));
   readonly #options: WorkspacesOptions;
   readonly #alone = createSerial();
-  readonly #limiter = new CallLimiter();
+  readonly #limiter: CallLimiter;
   /** The configuration for each set of roles: clients with the same roles share it. */
   readonly #limited = new WeakMap<LoadedConfig, Map<string, LoadedConfig>>();
 
   constructor(options: WorkspacesOptions) {
     this.#options = options;
     this.current = options.current;
+    this.#limiter = new CallLimiter(options.store?.callCounts());
     this.main = this.#open();
   }
 

@@ -63,6 +63,7 @@ export function perCallSource({ make, failedToStop }: PerCallSourceOptions): Sou
     },
     about: () => main.about(),
     list: (kind) => main.list(kind),
+    relist: () => main.relist?.() ?? Promise.resolve(),
     known: (kind) => main.known(kind),
     remembered: (kind) => main.remembered(kind),
     request: (edits, call) => {

@@ -20,6 +20,8 @@ export interface Source {
   about(): SourceInfo | undefined;
   /** Everything it offers of one kind, in its own order, as it described it. Starts it. */
   list(kind: ListKind): Promise<Listing>;
+  /** Asks for its tools again, though it has not said that they have changed. Default: it always says so. */
+  relist?(): Promise<void>;
   /** The same where it is known already and has not changed since; sends nothing. */
   known(kind: CatalogKind): Listing | undefined;
   /** What it listed last, in this run of the program or an earlier one; sends nothing and starts nothing. */

@@ -19,6 +19,9 @@ const MOST_PROOFS = 100_000;
 /** The longest accepted id of a proof, in characters. */
 const MAX_ID_CHARS = 256;
 
+/** Whether no gateway has seen a proof; it is remembered for so many milliseconds. Never rejects. */
+export type FirstUse = (id: string, ms: number) => Promise<boolean>;
+
 /** A proof of possession is not accepted. The message is the end of a sentence. */
 export class ProofRejected extends TokenRejected {}
 
@@ -26,12 +29,15 @@ export class ProofRejected extends TokenRejected {}
 export class ProofChecker {
   readonly #algorithms: readonly string[];
   readonly #toleranceMs: number;
+  readonly #isNew: FirstUse | undefined;
   /** The proofs seen so far, with their expiry; the oldest first. */
   readonly #seen = new Map<string, number>();
 
-  constructor(algorithms: readonly string[], toleranceMs: number) {
+  /** `isNew` asks gateways that act as one. Default: this is the only one. */
+  constructor(algorithms: readonly string[], toleranceMs: number, isNew?: FirstUse) {
     this.#algorithms = algorithms;
     this.#toleranceMs = toleranceMs;
+    this.#isNew = isNew;
   }
 
   /** Throws ProofRejected. */
@@ -52,7 +58,9 @@ export class ProofChecker {
       throw new ProofRejected('the DPoP proof is too old, or from the future');
     if (typeof jti !== 'string' || jti === '' || jti.length > MAX_ID_CHARS)
       throw new ProofRejected('the DPoP proof has no usable jti');
-    this.#remember(`${thumbprint} ${jti}`, madeAt + window);
+    const id = `${thumbprint} ${jti}`;
+    this.#remember(id, madeAt + window);
+    if ((await this.#isNew?.(id, madeAt + window - Date.now())) === false) throw usedBefore();
   }
 
   async #verify(proof: string): Promise<{ readonly thumbprint: string; readonly claims: Claims }> {
@@ -78,10 +86,14 @@ export class ProofChecker {
       if (end > now) break;
       this.#seen.delete(seen);
     }
-    if (this.#seen.has(id)) throw new ProofRejected('the DPoP proof was used before');
+    if (this.#seen.has(id)) throw usedBefore();
     if (this.#seen.size >= MOST_PROOFS) throw new ProofRejected('too many DPoP proofs arrive at once');
     this.#seen.set(id, endsAt);
   }
+}
+
+function usedBefore(): ProofRejected {
+  return new ProofRejected('the DPoP proof was used before');
 }
 
 function isSameAddress(one: string, other: string): boolean {

@@ -3,7 +3,7 @@ import type { Logger } from '../shared/log.ts';
 import { messageOf } from '../shared/errors.ts';
 import { SIGNATURE_ALGORITHMS } from '../shared/signature-algorithms.ts';
 import { scopesOf, TokenRejected, verifyJwt, type Claims } from './access-token.ts';
-import { ProofChecker, ProofRejected } from './dpop.ts';
+import { ProofChecker, ProofRejected, type FirstUse } from './dpop.ts';
 import { introspect, type IntrospectionSettings } from './introspection.ts';
 import { Issuer, IssuerUnavailable, type BoundedFetch } from './issuer.ts';
 import { issuerKeys } from './key-set.ts';
@@ -29,6 +29,8 @@ export interface OAuthResourceOptions {
   readonly introspection?: IntrospectionSettings | undefined;
   /** Whether tokens must be bound to a key. */
   readonly dpop: 'optional' | 'required';
+  /** Whether a proof of possession is new to all gateways that act as one. Default: this is the only one. */
+  readonly isNewProof?: FirstUse | undefined;
   /** The claims that roles look at, as text: tokens that differ in them get separate workspaces. */
   readonly roleClaims: (claims: Claims) => string;
   readonly fetch: BoundedFetch;
@@ -83,7 +85,7 @@ export class OAuthResource {
     this.#options = options;
     this.#origin = origin;
     this.#checkedMs = options.introspection?.cacheMs ?? CHECKED_MS;
-    this.#proofs = new ProofChecker(SIGNATURE_ALGORITHMS, options.clockToleranceMs);
+    this.#proofs = new ProofChecker(SIGNATURE_ALGORITHMS, options.clockToleranceMs, options.isNewProof);
     this.#path = pathname.replace(/\/$/, '');
     this.#metadataUrl = `${origin}${WELL_KNOWN}${this.#path}`;
     this.#metadata = JSON.stringify({

@@ -3,7 +3,7 @@ import { Client, type CatalogKind, type ListKind } from '../protocol/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import { editedString, type Edit } from '../wire/index.ts';
 import { isGranted, isWhole, type Access, type RoleKind } from './access.ts';
-import type { CallCounter } from './limiter.ts';
+import type { BegunCall, CallCounter } from './limiter.ts';
 
 export interface LimitedSourceOptions {
   /** What the client may do now; undefined: everything. */
@@ -48,18 +48,34 @@ export function limitSource(source: Source, { access, counter }: LimitedSourceOp
       return;
     }
     if (limits.resultBytes !== undefined) call.limitBytes(limits.resultBytes);
-    if (call.method === 'tools/call') {
-      const begun = counter.begin(limits);
-      if (begun instanceof SwitchboardError) {
-        call.fail(begun);
-        return;
-      }
-      const { onEnd } = call;
-      call.onEnd = (...outcome) => {
-        begun();
-        onEnd?.(...outcome);
-      };
+    if (call.method !== 'tools/call') {
+      pass(edits, call);
+      return;
     }
+    const begun = counter.begin(limits);
+    if (!(begun instanceof Promise)) counted(begun, edits, call);
+    else
+      begun
+        .then((each) => counted(each, edits, call))
+        .catch((cause: unknown) =>
+          call.fail(new SwitchboardError('INTERNAL', `${call.subject()} could not be counted.`, { cause })),
+        );
+  };
+  const counted = (begun: BegunCall, edits: Edit[], call: Call): void => {
+    if (begun instanceof SwitchboardError) {
+      call.fail(begun);
+      return;
+    }
+    // It may have been cancelled while it was counted.
+    if (!call.open) {
+      begun();
+      return;
+    }
+    const { onEnd } = call;
+    call.onEnd = (...outcome) => {
+      begun();
+      onEnd?.(...outcome);
+    };
     pass(edits, call);
   };
   return source;

@@ -1,15 +1,19 @@
 import type { RoleLimits } from '../config/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
+import type { SharedCallCounts } from '../store/index.ts';
 
 const WINDOW_MS = 60_000;
 
 /** Counts the calls of one principal, whatever sessions they come from. */
 export interface CallCounter {
   /**
-   * Counts a call that begins. Returns why it may not begin, or what is to be called when it ends.
+   * Counts a call that begins. Returns why it may not begin, or what is to be called when it ends: later where several
+   * gateways count together.
    */
-  begin(limits: RoleLimits): SwitchboardError | (() => void);
+  begin(limits: RoleLimits): BegunCall | Promise<BegunCall>;
 }
+
+export type BegunCall = SwitchboardError | (() => void);
 
 interface Counted {
   /** When the current minute began, on the performance clock. */
@@ -23,40 +27,36 @@ interface Counted {
 /** The calls of all principals. */
 export class CallLimiter {
   readonly #counted = new Map<string, Counted>();
-  readonly #now: () => number;
+  readonly #shared: SharedCallCounts | undefined;
 
-  constructor(now = (): number => performance.now()) {
-    this.#now = now;
+  /** `shared` counts those of all gateways that act as one. Default: this is the only one. */
+  constructor(shared?: SharedCallCounts) {
+    this.#shared = shared;
   }
 
   counterOf(principal: string): CallCounter {
     return { begin: (limits) => this.#begin(principal, limits) };
   }
 
-  #begin(principal: string, limits: RoleLimits): SwitchboardError | (() => void) {
+  #begin(principal: string, limits: RoleLimits): BegunCall | Promise<BegunCall> {
     const { callsPerMinute = Infinity, concurrentCalls = Infinity } = limits;
     if (callsPerMinute === Infinity && concurrentCalls === Infinity) return nothing;
     const counted = this.#of(principal);
-    if (counted.running >= concurrentCalls)
-      return limitReached(
-        `${concurrentCalls} calls are running already`,
-        'Try again when one of them has ended.',
-      );
-    const waitMs = this.#waitMs(counted, callsPerMinute);
-    if (waitMs > 0)
-      return limitReached(
-        `${callsPerMinute} calls per minute are allowed`,
-        `Try again in ${Math.max(1, Math.ceil(waitMs / 1000))} s.`,
-      );
+    // What is too much here is too much for all gateways together.
+    if (counted.running >= concurrentCalls) return tooManyRunning(concurrentCalls);
+    const waitMs = waitFor(counted, callsPerMinute);
+    if (waitMs > 0) return tooManyPerMinute(callsPerMinute, waitMs);
     counted.calls++;
     counted.running++;
-    return () => {
+    const end = (): void => {
       counted.running--;
+      this.#shared?.set(principal, counted.running);
     };
+    return this.#shared === undefined ? end : beginOnAll(this.#shared, { principal, counted, limits, end });
   }
 
   #of(principal: string): Counted {
-    const now = this.#now();
+    const now = performance.now();
     let counted = this.#counted.get(principal);
     if (counted === undefined) {
       this.#forgetIdle(now);
@@ -72,14 +72,6 @@ export class CallLimiter {
     return counted;
   }
 
-  /** How long until one more call fits in the last minute; the minute before counts by the part of it that is left. */
-  #waitMs({ since, calls, before }: Counted, most: number): number {
-    const passed = this.#now() - since;
-    const room = most - 1 - calls;
-    if (room < 0) return WINDOW_MS - passed;
-    return before <= room ? 0 : WINDOW_MS * (1 - room / before) - passed;
-  }
-
   #forgetIdle(now: number): void {
     for (const [principal, { since, running }] of this.#counted)
       if (running === 0 && now - since > 2 * WINDOW_MS) this.#counted.delete(principal);
@@ -87,6 +79,46 @@ export class CallLimiter {
 }
 
 const nothing = (): void => undefined;
+
+/** How long until one more call fits in the last minute; the minute before counts by the part of it that is left. */
+function waitFor({ since, calls, before }: Counted, most: number): number {
+  const passed = performance.now() - since;
+  const room = most - 1 - calls;
+  if (room < 0) return WINDOW_MS - passed;
+  return before <= room ? 0 : WINDOW_MS * (1 - room / before) - passed;
+}
+
+interface CountedCall {
+  readonly principal: string;
+  readonly counted: Counted;
+  readonly limits: RoleLimits;
+  readonly end: () => void;
+}
+
+/** Counts a call on all gateways that is counted here already. While the store is away, each has the limits for itself. */
+async function beginOnAll(
+  shared: SharedCallCounts,
+  { principal, counted, limits, end }: CountedCall,
+): Promise<BegunCall> {
+  const refusal = await shared.begin(principal, counted.running, limits).catch(() => undefined);
+  if (refusal === undefined) return end;
+  counted.calls = Math.max(0, counted.calls - 1);
+  end();
+  return refusal === 'running'
+    ? tooManyRunning(limits.concurrentCalls)
+    : tooManyPerMinute(limits.callsPerMinute, refusal.waitMs);
+}
+
+function tooManyRunning(most = 0): SwitchboardError {
+  return limitReached(`${most} calls are running already`, 'Try again when one of them has ended.');
+}
+
+function tooManyPerMinute(most = 0, waitMs: number): SwitchboardError {
+  return limitReached(
+    `${most} calls per minute are allowed`,
+    `Try again in ${Math.max(1, Math.ceil(waitMs / 1000))} s.`,
+  );
+}
 
 function limitReached(why: string, hint: string): SwitchboardError {
   return new SwitchboardError('LIMIT_REACHED', `A limit of your role is reached: ${why}.`, { hint });

@@ -7,4 +7,5 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { Store: Opened } = await import('./store.ts');
   return Opened.open(options);
 }
+export type { SharedCallCounts } from './call-counts.ts';
 export { Sequence } from './sequence.ts';

@@ -2,6 +2,7 @@ import { createClient, type RedisClientType } from '@redis/client';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { withTimeout } from '../shared/with-timeout.ts';
+import { SharedCallCounts } from './call-counts.ts';
 
 export interface StoreOptions {
   /** Where it is, such as `redis://:password@10.0.0.5:6379/0`. Never to be logged. */
@@ -93,6 +94,14 @@ export class Store {
     return this.#run(async (client) => (await client.mGet([...keys])).map((value) => value ?? undefined));
   }
 
+  /** The first characters of each; empty for a key that does not exist. */
+  getStarts(keys: readonly string[], length: number): Promise<string[]> {
+    return this.#run(async (client) => {
+      const starts = await Promise.all(keys.map((key) => client.getRange(key, 0, length - 1)));
+      return starts.map((start) => start ?? '');
+    });
+  }
+
   set(key: string, value: string, ms: number): Promise<void> {
     return this.#run(async (client) => {
       await client.set(key, value, { expiration: { type: 'PX', value: ms } });
@@ -108,14 +117,26 @@ export class Store {
 
   /** Sets a key if its value is still `before` (undefined: it does not exist). Returns whether it was. */
   replace(key: string, before: string | undefined, value: string, ms: number): Promise<boolean> {
-    const args = { keys: [key], arguments: [before ?? '', value, String(ms)] };
-    return this.#run(async (client) => (await client.eval(REPLACE, args)) === 1);
+    const args = [before ?? '', value, ms];
+    return this.script(REPLACE, { keys: [key], args }).then((replaced) => replaced === 1);
   }
 
   /** Adds to a number that is forgotten so many milliseconds after its beginning, by default with 0. Returns the sum. */
   add(key: string, count: number, ms: number, first = 0): Promise<number> {
-    const args = { keys: [key], arguments: [String(count), String(ms), String(first)] };
-    return this.#run(async (client) => Number(await client.eval(ADD, args)));
+    return this.script(ADD, { keys: [key], args: [count, ms, first] }).then(Number);
+  }
+
+  /** Runs a Lua script, during which nothing else happens in the store. */
+  script(
+    text: string,
+    { keys, args }: { readonly keys: readonly string[]; readonly args: readonly (string | number)[] },
+  ): Promise<unknown> {
+    return this.#run((client) => client.eval(text, { keys: [...keys], arguments: args.map(String) }));
+  }
+
+  /** Counts calls with all others that share the store. */
+  callCounts(): SharedCallCounts {
+    return new SharedCallCounts(this);
   }
 
   delete(key: string): Promise<void> {

@@ -8,6 +8,7 @@ import { silentLogger } from '../shared/log.ts';
 import { Message, type AnswerListener } from '../wire/index.ts';
 import { ApprovalGate, type ApprovalGateOptions, type ToolCall } from './approval-gate.ts';
 import { Decisions } from './decisions.ts';
+import { Records } from './records.ts';
 
 let state: string;
 beforeEach(() => void (state = mkdtempSync(join(tmpdir(), 'approval-'))));
@@ -40,7 +41,7 @@ function setUp({ timeoutMs, approval }: Partial<Pick<ApprovalGateOptions, 'timeo
     key: 'k',
     approval: approval ?? { which: 'all', tools: new Map() },
     hiddenArguments: () => new Set(),
-    decisions: new Decisions(state),
+    decisions: new Decisions(new Records(state)),
     allowCommand: (tool) => `allow ${tool}`,
     log: silentLogger,
     timeoutMs,
@@ -69,7 +70,7 @@ test('when the time is up the question is withdrawn, and an answer that comes th
   expect(withdrawn).toEqual([1]);
   asked[0]?.answered(says('always'));
   expect(await gate.refusal(call())).toMatchObject({ code: 'CALL_NEEDS_APPROVAL' });
-  expect(new Decisions(state).forGood).toEqual([]);
+  expect(new Decisions(new Records(state)).forGood).toEqual([]);
 });
 
 test('a tool that changes while the user is asked does not run, and is not what was allowed', async () => {
@@ -93,7 +94,7 @@ test('the first of two answers counts', async () => {
   asked[0]?.answered(Message.from({ jsonrpc: '2.0', id: 1, result: { action: 'decline' } }, SERVER_SHAPE));
   asked[0]?.answered(says('always'));
   expect(await deciding).toMatchObject({ code: 'CALL_DECLINED' });
-  expect(new Decisions(state).forGood).toEqual([]);
+  expect(new Decisions(new Records(state)).forGood).toEqual([]);
 });
 
 test('with its call, a question goes, and the next one is asked', async () => {

@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import { isObject } from '../shared/is-object.ts';
-import { changeRecord, readRecord } from './private-record.ts';
+import type { Records } from './records.ts';
 
 /** A tool that may run without a question, as it was when its user said so. */
 export interface AllowedTool {
@@ -15,20 +14,22 @@ export interface AllowedTool {
 
 type ToolId = Pick<AllowedTool, 'key' | 'tool' | 'hash'>;
 
+const NAME = 'allowed-tools.json';
 const MOST = 2000;
 
 /** What users decided about tools: for the session of a client, and for good. */
 export class Decisions {
-  readonly #file: string;
+  readonly #records: Records;
   readonly #sessions = new WeakMap<object, Set<string>>();
 
-  constructor(stateDirectory: string) {
-    this.#file = join(stateDirectory, 'allowed-tools.json');
+  constructor(records: Records) {
+    this.#records = records;
+    records.follow(NAME, toolsIn);
   }
 
   /** Read each time, so that what is revoked is revoked at once. Throws where the file cannot be used. */
   get forGood(): readonly AllowedTool[] {
-    return readRecord(this.#file, toolsIn)?.tools ?? [];
+    return this.#records.read(NAME, toolsIn)?.tools ?? [];
   }
 
   allowsForGood(tool: ToolId): boolean {
@@ -36,7 +37,7 @@ export class Decisions {
   }
 
   async allowForGood(tool: AllowedTool): Promise<void> {
-    await changeRecord(this.#file, toolsIn, (record) => ({
+    await this.#records.change(NAME, toolsIn, (record) => ({
       // One definition of each tool; the newest come last.
       tools: [
         ...(record?.tools ?? []).filter((each) => each.key !== tool.key || each.tool !== tool.tool),
@@ -48,7 +49,7 @@ export class Decisions {
   /** Forgets what was allowed of a server, or of one tool of it. Returns what that was. */
   async revoke(server: string | undefined, tool: string | undefined): Promise<readonly AllowedTool[]> {
     let revoked: readonly AllowedTool[] = [];
-    await changeRecord(this.#file, toolsIn, (record) => {
+    await this.#records.change(NAME, toolsIn, (record) => {
       const isMeant = (each: AllowedTool): boolean =>
         (server === undefined || each.server === server) && (tool === undefined || each.tool === tool);
       revoked = record?.tools.filter(isMeant) ?? [];

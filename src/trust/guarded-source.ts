@@ -31,8 +31,13 @@ export function guardedSource({ inner, approval, screen: pinned }: GuardedSource
   const refusalOf = async (edits: Edit[], call: Call): Promise<SwitchboardError | undefined> => {
     const { name, args } = toolCalled(edits, call);
     if (screen !== undefined) {
-      const listing = inner.known('tools') ?? (await inner.list('tools'));
+      let listing = inner.known('tools') ?? (await inner.list('tools'));
       await screen.check(listing);
+      if (inner.relist !== undefined && screen.isContradicted(name, listing)) {
+        await relist();
+        listing = inner.known('tools') ?? (await inner.list('tools'));
+        await screen.check(listing);
+      }
       const refusal = call.open ? screen.refusal(name, inner.known('tools') ?? listing) : undefined;
       if (refusal !== undefined) return refusal;
     }
@@ -56,6 +61,18 @@ export function guardedSource({ inner, approval, screen: pinned }: GuardedSource
       if (cause instanceof SwitchboardError) call.fail(cause);
       else call.fail(new SwitchboardError('INTERNAL', `${call.subject()} could not be checked.`, { cause }));
     }
+  };
+
+  let relisting: Promise<void> | undefined;
+  let relistedAt = -Infinity;
+  /** Two gateways that are told different things would otherwise contradict each other with every call. */
+  const relist = async (): Promise<void> => {
+    if (relisting === undefined && performance.now() - relistedAt < RELIST_EVERY) return;
+    relisting ??= inner.relist?.().finally(() => {
+      relisting = undefined;
+      relistedAt = performance.now();
+    });
+    await relisting;
   };
 
   let last: Listing | undefined;
@@ -111,6 +128,9 @@ export function guardedSource({ inner, approval, screen: pinned }: GuardedSource
     close: (options) => inner.close(options),
   };
 }
+
+/** How often a server is asked for its tools because another gateway was told something else, in milliseconds. */
+const RELIST_EVERY = 1000;
 
 /** The server's own name for the tool, and its arguments as JSON text, as they will be sent. */
 function toolCalled(edits: Edit[], { request }: Call): { readonly name: string; readonly args: string } {

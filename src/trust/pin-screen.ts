@@ -12,6 +12,8 @@ export interface PinScreenOptions {
   readonly server: PinnedServer;
   /** The command that shows what changed in a tool. */
   readonly reviewCommand: (tool?: string) => string;
+  /** Whether all gateways reach one and the same server: then another one may know better what it says now. */
+  readonly isRemote: boolean;
 }
 
 /** A list as it was screened, by the record of that moment. */
@@ -76,6 +78,15 @@ export class PinScreen {
     return this.#withheld(tool, 'its server does not list it, so it cannot be compared');
   }
 
+  /** Whether another gateway was told something else of a tool than this list says. */
+  isContradicted(tool: string, listing: Listing): boolean {
+    const component = listing.byKey.get(tool);
+    if (!this.#options.isRemote || component === undefined) return false;
+    const known = this.#record().record?.tools.get(tool);
+    const recorded = (known?.now ?? known?.pinned)?.hash;
+    return recorded !== undefined && recorded !== componentHash(component);
+  }
+
   /** `hashOf`: what a tool says; undefined: what is recorded of it. */
   #screen(listing: Listing, hashOf: (tool: Component) => string | undefined = componentHash): Screened {
     const { pins, server } = this.#options;
@@ -104,7 +115,8 @@ export class PinScreen {
   #record(): { readonly record?: PinRecord | undefined; readonly problem?: string } {
     const { pins, server } = this.#options;
     try {
-      return { record: pins.store.read(server.key) };
+      const record = pins.store.read(server.key);
+      return record === undefined && pins.isAway ? { problem: STORE_AWAY } : { record };
     } catch (error) {
       return { problem: `it cannot be compared: ${messageOf(error)}` };
     }
@@ -137,6 +149,8 @@ function whyNot(
   if (state !== 'suspicious') return REASONS[state];
   return pinned?.findings?.join('; ') ?? 'it has hidden or misleading text';
 }
+
+const STORE_AWAY = 'the store cannot be reached, so that it cannot be compared with what was approved';
 
 const REASONS: Readonly<Record<Exclude<PinState, 'suspicious'>, string | undefined>> = {
   pinned: undefined,

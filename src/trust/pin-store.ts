@@ -1,25 +1,30 @@
 import { readdirSync, statSync, utimesSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { changeRecord, readRecord } from './private-record.ts';
 import { printPins, readPins, type PinRecord } from './pin-record.ts';
+import type { Records } from './records.ts';
 
 /** What is not used for so long is forgotten, in milliseconds. */
 const MAX_AGE = 365 * 24 * 60 * 60 * 1000;
+const DIRECTORY = 'pins';
 const FILE = /^[0-9a-f]{32}\.json$/;
 
 /** What is remembered of servers' tools: a file for each server, so that none can touch what is another's. */
 export class PinStore {
-  readonly #directory: string;
+  readonly #records: Records;
   /** The names of each server's tools, with the revision of the file that they were read from. */
   readonly #names = new Map<string, { readonly revision: string; readonly names: readonly string[] }>();
 
-  constructor(stateDirectory: string) {
-    this.#directory = join(stateDirectory, 'pins');
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  /** Keeps what is known of a server up to date, where other machines may change it. */
+  follow(key: string): void {
+    this.#records.follow(nameOf(key), readPins);
   }
 
   /** Undefined for a server whose tools were never listed. Throws where the file cannot be used. */
   read(key: string): PinRecord | undefined {
-    return readRecord(this.file(key), readPins);
+    return this.#records.read(nameOf(key), readPins);
   }
 
   /** Changes what is known of one server while no other gateway does; undefined: nothing changes. */
@@ -27,7 +32,7 @@ export class PinStore {
     key: string,
     change: (record: PinRecord | undefined) => Promise<PinRecord | undefined> | PinRecord | undefined,
   ): Promise<void> {
-    await changeRecord(this.file(key), readPins, async (record) => {
+    await this.#records.change(nameOf(key), readPins, async (record) => {
       const changed = await change(record);
       return changed && printPins(changed);
     });
@@ -49,8 +54,7 @@ export class PinStore {
 
   /** Another text once the file has changed. */
   revision(key: string): string {
-    const found = statSync(this.file(key), { throwIfNoEntry: false });
-    return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeMs}`;
+    return this.#records.revision(nameOf(key));
   }
 
   /** The server is still in use; noted where the file is older than this, in milliseconds. */
@@ -62,7 +66,7 @@ export class PinStore {
 
   keys(): string[] {
     try {
-      const names = readdirSync(this.#directory).filter((name) => FILE.test(name));
+      const names = readdirSync(this.#records.file(DIRECTORY)).filter((name) => FILE.test(name));
       return names.map((name) => name.slice(0, 32));
     } catch {
       return [];
@@ -79,6 +83,10 @@ export class PinStore {
   }
 
   file(key: string): string {
-    return join(this.#directory, `${key}.json`);
+    return this.#records.file(nameOf(key));
   }
+}
+
+function nameOf(key: string): string {
+  return `${DIRECTORY}/${key}.json`;
 }

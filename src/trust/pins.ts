@@ -3,6 +3,7 @@ import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { pinStateOf, type PinRecord } from './pin-record.ts';
 import { PinStore } from './pin-store.ts';
+import type { Records } from './records.ts';
 
 /** A server whose tools are pinned. */
 export interface PinnedServer {
@@ -19,6 +20,8 @@ const LOOK_AFTER = 500;
 const MOST_LOGGED = 5;
 /** Lists of one server that wait to be looked at. Of more than these, the ones between are counted as one. */
 const MOST_WAITING = 20;
+/** How often what other machines have changed is taken over, in milliseconds. */
+const REFRESH_EVERY = 1000;
 
 interface PinsOptions {
   readonly log: Logger;
@@ -35,15 +38,47 @@ export class Pins {
   /** The command that shows what changed. */
   readonly #command: string;
   readonly #recorded: () => void;
+  readonly #records: Records;
   readonly #servers = new Map<string, Watched>();
   #timer: NodeJS.Timeout | undefined;
+  #following: NodeJS.Timeout | undefined;
+  #refreshing: Promise<void> | undefined;
+  /** Why records could not be brought up to date. */
+  #problem: string | undefined;
   #pruned = false;
 
-  constructor(stateDirectory: string, { log, command, recorded }: PinsOptions) {
-    this.store = new PinStore(stateDirectory);
+  constructor(records: Records, { log, command, recorded }: PinsOptions) {
+    this.#records = records;
+    this.store = new PinStore(records);
     this.#log = log;
     this.#command = command;
     this.#recorded = recorded;
+  }
+
+  /** Takes over what other machines change, from now on. */
+  follow(): void {
+    if (this.#records.areShared)
+      this.#following ??= setInterval(
+        () => void this.refresh().then(() => this.#lookAgain()),
+        REFRESH_EVERY,
+      ).unref();
+  }
+
+  /** Whether nothing can be recorded now, for the store cannot be reached. */
+  get isAway(): boolean {
+    return this.#records.areAway;
+  }
+
+  /** Takes over what other machines have changed of these servers, of those in use, and of decisions. Never rejects. */
+  refresh(servers: readonly PinnedServer[] = []): Promise<void> {
+    for (const { key } of servers) this.store.follow(key);
+    this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
+    return this.#refreshing;
+  }
+
+  /** Other machines do not count any more. */
+  close(): void {
+    clearInterval(this.#following);
   }
 
   /** A server has listed its tools. */
@@ -76,6 +111,37 @@ export class Pins {
     if (watched.problem !== undefined) throw watched.problem;
   }
 
+  async #refresh(): Promise<void> {
+    if (this.#records.areAway) return;
+    try {
+      if (await this.#records.refresh()) {
+        for (const watched of this.#servers.values()) this.#compareAgain(watched);
+        this.#recorded();
+      }
+      this.#problem = undefined;
+    } catch (error) {
+      const reason = messageOf(error);
+      // That the store is away is said by the store.
+      if (error instanceof SwitchboardError && error.code === 'STORE_AWAY') return;
+      if (reason !== this.#problem) this.#log.warn('pins and approvals may be old', { reason });
+      this.#problem = reason;
+    }
+  }
+
+  /** What others remember of a server has taken the place of what began here: what it has listed is not noted there. */
+  #compareAgain(watched: Watched): void {
+    const { since, last } = watched.recorded;
+    if (since === undefined || last === undefined || this.store.read(watched.key)?.since === since) return;
+    watched.recorded = {};
+    watched.waiting.push(last);
+    void this.#look(watched);
+  }
+
+  /** Looks at lists that came while the store was away. */
+  #lookAgain(): void {
+    for (const watched of this.#servers.values()) if (watched.problem !== undefined) void this.#look(watched);
+  }
+
   #watched({ name, key, secrets }: PinnedServer): Watched {
     let watched = this.#servers.get(key);
     if (watched === undefined) {
@@ -84,18 +150,32 @@ export class Pins {
         key,
         secrets,
         waiting: [],
-        looking: Promise.resolve(),
+        looking: this.#records.areShared ? this.#firstRefresh(key) : Promise.resolve(),
         names: [],
         logged: new Set(),
         problem: undefined,
+        recorded: {},
       };
       this.#servers.set(key, watched);
     }
     return watched;
   }
 
+  /** What this machine remembers of a server may be old. */
+  async #firstRefresh(key: string): Promise<void> {
+    this.store.follow(key);
+    // One that runs already may not know of the server.
+    await this.#refreshing;
+    await this.refresh();
+  }
+
   #look(watched: Watched): Promise<void> {
     watched.looking = watched.looking.then(async () => {
+      // They wait until they can be compared with what others have seen.
+      if (watched.waiting.length > 0 && this.#records.areAway) {
+        watched.problem = new SwitchboardError('STORE_AWAY', 'The store cannot be reached.');
+        return;
+      }
       const lists = watched.waiting.splice(0);
       if (lists.length === 0) return;
       try {
@@ -103,6 +183,8 @@ export class Pins {
         watched.problem = undefined;
       } catch (error) {
         watched.problem = error instanceof Error ? error : new Error(messageOf(error));
+        if (error instanceof SwitchboardError && error.code === 'STORE_AWAY')
+          watched.waiting.unshift(...lists);
         const reason = messageOf(error);
         const what = 'could not compare the tools with earlier ones';
         // Where nothing can be written, other parts that need it more say so.
@@ -126,6 +208,7 @@ export class Pins {
       { lists, others, secrets: [...(secrets?.() ?? [])] },
     );
     const record = this.store.read(key);
+    watched.recorded = { since: record?.since, last: lists.at(-1) };
     if (record !== undefined) this.#tell(watched, record);
     this.#recorded();
   }
@@ -162,6 +245,8 @@ interface Watched extends PinnedServer {
   names: readonly string[];
   readonly logged: Set<string>;
   problem: Error | undefined;
+  /** What was compared last, and since when the tools are remembered that it was compared with. */
+  recorded: { readonly since?: string | undefined; readonly last?: Listing | undefined };
 }
 
 const WORDS = {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf, SwitchboardError } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
@@ -10,27 +10,33 @@ import { writeFileAtomic } from '../shared/write-file.ts';
 
 const VERSION = 1;
 
-/** Says whether the content of a file has the form it should have. */
-type Form<T> = (value: Record<string, unknown>) => T | undefined;
+/** Says whether the content of a record has the form it should have. */
+export type Form<T> = (value: Record<string, unknown>) => T | undefined;
+
+/** What a record becomes; undefined: it stays as it is. */
+export type Change<T> = (record: T | undefined) => Promise<object | undefined> | object | undefined;
 
 /** What such a file says; undefined where there is none. Throws where it is damaged, or others could have written it. */
 export function readRecord<T>(file: string, form: Form<T>): T | undefined {
-  const unusable = (why: string, hint = `Check it, or delete it to start over: rm ${shellWord(file)}`) =>
-    new SwitchboardError('TRUST_UNREADABLE', `${file} cannot be used: ${why}.`, { hint });
-  const text = readPrivateFile(file, unusable, CHANGE);
+  const text = readRecordText(file);
   if (text === undefined) return undefined;
-  const value = parseJson(text);
-  const record = isObject(value) && value.version === VERSION ? form(value) : undefined;
-  if (record === undefined) throw unusable('it is damaged, or of another version');
+  const record = trustRecordIn(text, form);
+  if (record === undefined) throw unusable(file)('it is damaged, or of another version');
   return record;
 }
 
-/** Changes such a file while no other gateway does, into what `change` returns; undefined: nothing is written. */
-export async function changeRecord<T>(
-  file: string,
-  form: Form<T>,
-  change: (record: T | undefined) => Promise<object | undefined> | object | undefined,
-): Promise<void> {
+/** The same as text, whatever its form. */
+export function readRecordText(file: string): string | undefined {
+  return readPrivateFile(file, unusable(file), CHANGE);
+}
+
+export function trustRecordIn<T>(text: string, form: Form<T>): T | undefined {
+  const value = parseJson(text);
+  return isObject(value) && value.version === VERSION ? form(value) : undefined;
+}
+
+/** Changes such a file while no other gateway does. */
+export async function changeRecord<T>(file: string, form: Form<T>, change: Change<T>): Promise<void> {
   // Not before it is needed: a host waits for us to start.
   const { withFileLock } = await import('../shared/file-lock.ts');
   await withFileLock(file, async () => {
@@ -38,16 +44,36 @@ export async function changeRecord<T>(
     if (changed === undefined) return;
     // Reading and writing a long one is work for two turns.
     await new Promise<void>(inLaterTurn);
-    try {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      writeFileAtomic(file, `${JSON.stringify({ version: VERSION, ...changed }, null, 1)}\n`, {
-        mode: 0o600,
-      });
-    } catch (cause) {
-      throw new SwitchboardError('STATE_NOT_WRITABLE', `Cannot write ${file}: ${messageOf(cause)}.`, {
-        hint: 'Check the free disk space and the permissions, or set SWITCHBOARD_STATE_DIR to another directory.',
-        cause,
-      });
-    }
+    writeRecordText(file, recordText(changed));
   });
+}
+
+export function recordText(record: object): string {
+  return `${JSON.stringify({ version: VERSION, ...record }, null, 1)}\n`;
+}
+
+export function writeRecordText(file: string, text: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileAtomic(file, text, { mode: 0o600 });
+  } catch (cause) {
+    throw new SwitchboardError('STATE_NOT_WRITABLE', `Cannot write ${file}: ${messageOf(cause)}.`, {
+      hint: 'Check the free disk space and the permissions, or set SWITCHBOARD_STATE_DIR to another directory.',
+      cause,
+    });
+  }
+}
+
+/** Another text once the file has changed; empty where there is none. */
+export function fileRevision(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeMs}`;
+}
+
+function unusable(file: string) {
+  return (
+    why: string,
+    hint = `Check it, or delete it to start over: rm ${shellWord(file)}`,
+  ): SwitchboardError =>
+    new SwitchboardError('TRUST_UNREADABLE', `${file} cannot be used: ${why}.`, { hint });
 }

@@ -70,6 +70,12 @@ export class ServerSource implements Source {
     return kind === 'tasks' ? this.#fetch(kind) : this.#listOf(kind).get(() => this.#fetch(kind));
   }
 
+  async relist(): Promise<void> {
+    this.#listOf('tools').forget();
+    await this.list('tools');
+    this.#listener?.changed('tools');
+  }
+
   known(kind: CatalogKind): Listing | undefined {
     return this.#lists?.get(kind)?.known;
   }
@@ -139,7 +145,7 @@ export class ServerSource implements Source {
       {
         tell: (event) => this.#heard(event),
         inUse: () => this.#listener?.inUse() ?? false,
-        relist: () => this.#relist(),
+        relist: () => this.relist(),
       },
     );
     connection.keepFor(this.#idleMs);
@@ -182,12 +188,6 @@ export class ServerSource implements Source {
   #screen(name: string, tool: string): string | undefined {
     const isModern = this.#connection?.about?.protocolVersion === MODERN_VERSION;
     return isModern ? this.#headers?.learn(name, tool) : undefined;
-  }
-
-  async #relist(): Promise<void> {
-    this.#listOf('tools').forget();
-    await this.list('tools');
-    this.#listener?.changed('tools');
   }
 
   #heard(event: ConnectionEvent): ClientLink | undefined {

@@ -2,14 +2,14 @@
  * A gateway that an identity provider guards, with a real provider and the official client: from a 401 to a tool call,
  * with registration, PKCE and the resource; who is who, what roles make of it, and what happens at the edges.
  */
-import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import { atTestEnd } from '../helpers/cleanup.ts';
 import { freePort } from '../helpers/remote-server.ts';
 import { HttpSession, type Target } from '../helpers/http-client.ts';
 import { startHttpGateway, TOKEN, type HttpGatewayOptions } from '../helpers/http-gateway.ts';
 import { callCanary, postToCanary } from '../helpers/canary-client.ts';
-import { browse } from '../helpers/provider-browser.ts';
+import { connectWithLogin as connect } from '../helpers/login.ts';
 import { startIdentityProvider } from '../servers/identity-provider.mjs';
 import { startIssuer } from '../helpers/issuer.ts';
 import { nodeServer } from '../helpers/temp-project.ts';
@@ -21,45 +21,6 @@ async function guardedGateway(oauth: object, config: object = {}, port = 0) {
   const args = ['--http', String(port), '--json'];
   const options: HttpGatewayOptions = { args, http: { token: TOKEN, oauth }, config };
   return startHttpGateway(CANARY, options);
-}
-
-/** What the official client keeps of a login. */
-class Keeper {
-  readonly redirectUrl = 'http://127.0.0.1:9/callback';
-  readonly clientMetadata = {
-    client_name: 'test',
-    redirect_uris: [this.redirectUrl],
-    grant_types: ['authorization_code', 'refresh_token'],
-    token_endpoint_auth_method: 'none',
-  };
-  readonly kept: Record<string, any> = {};
-  page: URL | undefined;
-  clientInformation = () => this.kept.client;
-  saveClientInformation = (client: unknown) => void (this.kept.client = client);
-  tokens = () => this.kept.tokens;
-  saveTokens = (tokens: unknown) => void (this.kept.tokens = tokens);
-  codeVerifier = () => this.kept.verifier as string;
-  saveCodeVerifier = (verifier: string) => void (this.kept.verifier = verifier);
-  redirectToAuthorization = (page: URL) => void (this.page = page);
-}
-
-/** Logs in at the provider, and gives what it sends back. */
-async function agree(page: URL): Promise<URLSearchParams> {
-  const { at, text } = await browse(page, ({ port }) => port === '9');
-  if (!at.searchParams.has('code')) throw new Error(`The provider gave no code at ${at.href}: ${text}`);
-  return at.searchParams;
-}
-
-/** Logs in with the official client, from nothing, and connects. */
-async function connect(url: string): Promise<{ client: Client; keeper: Keeper }> {
-  const keeper = new Keeper();
-  const transport = () => new StreamableHTTPClientTransport(new URL(url), { authProvider: keeper as never });
-  const first = transport();
-  await expect(new Client({ name: 'test', version: '1' }).connect(first)).rejects.toThrow(UnauthorizedError);
-  await first.finishAuth(await agree(keeper.page!));
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(transport());
-  return { client, keeper };
 }
 
 async function worldWithProvider({

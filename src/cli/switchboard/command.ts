@@ -2,6 +2,7 @@ import type { App } from '../../app/index.ts';
 import type { LoadedConfig } from '../../config/index.ts';
 import type { Logger } from '../../shared/log.ts';
 import type { Command, CommandOutcome } from '../kit/command.ts';
+import type { Store } from '../../store/index.ts';
 import type { CliVariant } from './variants.ts';
 import type { StatusLine } from '../kit/live-block.ts';
 
@@ -47,9 +48,9 @@ export interface Context {
   loadConfig(how?: 'quietly' | 'strictly' | 'or new' | 'tells of unusable'): Promise<LoadedConfig>;
   /**
    * The gateway over this configuration; whatever it starts is ended when the command ends. `startHint` is the next
-   * step where a server does not start. Default: `doctor --start`.
+   * step where a server does not start. Default: `doctor --start`. `store` is what it shares with others. Default: nothing.
    */
-  open(config: LoadedConfig, startHint?: string): App;
+  open(config: LoadedConfig, startHint?: string, store?: Store): App;
   /** Runs another command. */
   readonly runQuietly: RunQuietly;
   /** The last lines a server wrote to stderr, unless they were shown already. */

@@ -165,7 +165,7 @@ function createContext(
       if (how !== 'quietly') for (const warning of told) log[warning.level](describeWarning(warning));
       return config;
     },
-    open(config, startHint) {
+    open(config, startHint, store) {
       output.expect(config.servers.map((server) => server.name));
       const { program } = variant;
       const app = createApp({
@@ -174,6 +174,7 @@ function createContext(
         stderr: output.take,
         program,
         startHint,
+        store,
         configPath,
         env,
       });

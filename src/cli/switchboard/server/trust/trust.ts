@@ -1,5 +1,5 @@
 import { isNotable, type App, type ServerReview, type ToolReview } from '../../../../app/index.ts';
-import type { ServerDefinition } from '../../../../config/index.ts';
+import type { LoadedConfig, ServerDefinition } from '../../../../config/index.ts';
 import { SwitchboardError } from '../../../../shared/errors.ts';
 import { Exit } from '../../../../shared/exit-codes.ts';
 import { didYouMean } from '../../../../shared/nearest.ts';
@@ -9,6 +9,7 @@ import type { CommandOutcome } from '../../../kit/command.ts';
 import { confirm } from '../../../kit/prompter.ts';
 import { createStyle } from '../../../kit/style.ts';
 import type { CliCommand, Context } from '../../command.ts';
+import { openConfiguredStore } from '../../configured-store.ts';
 import { selectServer } from '../select-servers.ts';
 import { allowedText, serverText, toolText } from './trust-text.ts';
 
@@ -49,27 +50,47 @@ export const trustCommand: CliCommand = {
       throw usage('trust takes a server and a tool.', 'For example: trust github create_issue');
     if (flags.has('hash') && !flags.has('approve')) throw usage('--hash is for --approve.');
     if (actions.length > 1) throw usage(`Give either --${actions.join(' or --')}.`);
-    // A permission can be revoked after its server was removed.
-    if (flags.has('revoke')) return revoke(context, server, tool);
     const config = await context.loadConfig('quietly');
-    const app = context.open(config);
-    const servers = (server === undefined ? config.servers : [selectServer(config, server)]).filter(
-      ({ kind }) => kind !== 'builtin' || flags.has('allow'),
-    );
-    const [named] = servers;
-    if (flags.has('allow')) {
-      if (server === undefined || tool === undefined || named === undefined)
-        throw usage('--allow needs a server and a tool.', 'For example: trust files write_file --allow');
-      return allow(app, named, tool);
-    }
-    if (flags.has('approve')) {
-      if (server === undefined || named === undefined)
-        throw usage('--approve needs a server.', 'For example: trust github --approve');
-      return approve({ app, server: named, tool, flags }, context);
-    }
-    return show(app, servers, tool);
+    return withSharedApp(config, context, (app) => {
+      // A permission can be revoked after its server was removed.
+      if (flags.has('revoke')) return revoke(app, server, tool);
+      const servers = (server === undefined ? config.servers : [selectServer(config, server)]).filter(
+        ({ kind }) => kind !== 'builtin' || flags.has('allow'),
+      );
+      const [named] = servers;
+      if (flags.has('allow')) {
+        if (server === undefined || tool === undefined || named === undefined)
+          throw usage('--allow needs a server and a tool.', 'For example: trust files write_file --allow');
+        return allow(app, named, tool);
+      }
+      if (flags.has('approve')) {
+        if (server === undefined || named === undefined)
+          throw usage('--approve needs a server.', 'For example: trust github --approve');
+        return approve({ app, server: named, tool, flags }, context);
+      }
+      return show(app, servers, tool);
+    });
   },
 };
+
+/** With what gateways of this configuration share through its store, where it has one. */
+async function withSharedApp<T>(
+  config: LoadedConfig,
+  context: Context,
+  use: (app: App) => Promise<T> | T,
+): Promise<T> {
+  const store = await openConfiguredStore(config, context.env, context.log);
+  try {
+    const app = context.open(config, undefined, store);
+    await app.trust.refresh(config.servers);
+    const outcome = await use(app);
+    // What a server has listed meanwhile is for the others, too.
+    await app.trust.settle();
+    return outcome;
+  } finally {
+    store?.close();
+  }
+}
 
 function show(app: App, servers: readonly ServerDefinition[], tool: string | undefined): CommandOutcome {
   const reviews = servers.map((server) => {
@@ -166,12 +187,11 @@ async function allow(app: App, server: ServerDefinition, tool: string): Promise<
 }
 
 async function revoke(
-  context: Context,
+  app: App,
   server: string | undefined,
   tool: string | undefined,
 ): Promise<CommandOutcome> {
   if (server === undefined) throw usage('--revoke needs a server.', 'For example: trust files --revoke');
-  const app = context.open(await context.loadConfig('quietly'));
   const revoked = await app.trust.revoke(server, tool);
   return {
     data: { revoked },
