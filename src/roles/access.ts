@@ -97,7 +97,8 @@ function has(role: Roles[string] | undefined, { token, claims = {} }: RoleBearer
   if (token !== undefined) return match.tokens !== undefined && matchesAny(match.tokens, token);
   const wanted = Object.entries(match.claims ?? {});
   return (
-    wanted.length > 0 && wanted.every(([name, patterns]) => claimMatches(claimAt(claims, name), patterns))
+    wanted.length > 0 &&
+    wanted.every(([name, patterns]) => claimMatches(name, claimAt(claims, name), patterns))
   );
 }
 
@@ -112,15 +113,18 @@ function claimAt(claims: Claims, name: string): unknown {
   return value;
 }
 
-/** A list matches where one of its members does, and so does `scope`, whose members have spaces between them. */
-function claimMatches(value: unknown, patterns: string | readonly string[]): boolean {
+/** A list matches where one of its members does. Only scopes are words: other claims may be names that users choose. */
+function claimMatches(name: string, value: unknown, patterns: string | readonly string[]): boolean {
+  if (value === undefined) return false;
   const wanted = typeof patterns === 'string' ? [patterns] : patterns;
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const words = values.flatMap((each) =>
-    typeof each === 'string' ? [each, ...each.split(' ')] : [String(each)],
-  );
-  return value !== undefined && words.some((word) => matchesAny(wanted, word));
+  const texts = values.map(String);
+  const words = SCOPES.has(name) ? texts.flatMap((text) => [text, ...text.split(' ')]) : texts;
+  return words.some((word) => matchesAny(wanted, word));
 }
+
+/** Claims that are lists with spaces between the members (RFC 8693, and as some providers call it). */
+const SCOPES = new Set(['scope', 'scp']);
 
 /** Whether a name matches one pattern at least, and none that excludes it. */
 function matchesAny(patterns: readonly string[], name: string): boolean {
