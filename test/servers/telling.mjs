@@ -7,6 +7,7 @@
  * Tools: fail and reject quote the same in an error, inside and outside the tool; die writes it again, and ends.
  * `--die`: it ends at once.
  */
+import { URLSearchParams } from 'node:url';
 import { flag, RpcError, serve, setting, text } from './lib/server.mjs';
 
 const given = [...Object.values(process.env), ...process.argv.slice(2)].filter((value) =>

@@ -122,7 +122,7 @@ function masked<T>(value: T, mask: (text: string) => string): T;
 function masked(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === 'string') return mask(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((member) => masked(member, mask));
+  if (Array.isArray(value)) return value.map((member: unknown): unknown => masked(member, mask));
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, masked(member, mask)]));
 }
 
