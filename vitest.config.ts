@@ -52,7 +52,7 @@ const SCENARIOS = [
       'management-secrets',
       'parallel-edits',
     ],
-    ...['project-secrets', 'remembered-lists', 'state-disk', 'yard-logs', 'yard-remove'],
+    ...['project-secrets', 'remembered-lists', 'secret-leaks', 'state-disk', 'yard-logs', 'yard-remove'],
   ].map((name) => `test/e2e/${name}.test.ts`),
   ...['child-processes', 'find-command', 'find-executable', 'reaper', 'service-cookies'].map(
     (name) => `src/process/${name}.test.ts`,
@@ -60,6 +60,7 @@ const SCENARIOS = [
   'src/code/sandbox-attacks.test.ts',
   ...['approval-gate', 'characters', 'pin-changes'].map((name) => `src/trust/${name}.test.ts`),
   'src/identity/oauth-resource.test.ts',
+  'src/roles/access.test.ts',
   'src/shared/file-lock.test.ts',
   'src/shared/line-matcher.test.ts',
   'src/switchyard/records/git/git.test.ts',

@@ -24,24 +24,3 @@ export function processesWith(marker) {
     }
   });
 }
-
-/**
- * The growth per hour of values measured at these times (in milliseconds): a least-squares fit to the minimum of each
- * window, because uncollected garbage only ever adds.
- */
-export function slopePerHour(points, windows = 20) {
-  const [first, last] = [points[0].at, points.at(-1).at];
-  const width = (last - first) / windows;
-  const lowest = Array.from({ length: windows }, (_, index) => {
-    const from = first + index * width;
-    const inside = points.filter(({ at }) => at >= from && at <= from + width);
-    return {
-      at: (from + width / 2 - first) / 3_600_000,
-      value: Math.min(...inside.map(({ value }) => value)),
-    };
-  }).filter(({ value }) => Number.isFinite(value));
-  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [meanAt, meanValue] = [mean(lowest.map(({ at }) => at)), mean(lowest.map(({ value }) => value))];
-  const product = lowest.reduce((sum, { at, value }) => sum + (at - meanAt) * (value - meanValue), 0);
-  return product / lowest.reduce((sum, { at }) => sum + (at - meanAt) ** 2, 0);
-}

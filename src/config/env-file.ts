@@ -12,9 +12,15 @@ export type EnvFile =
 const MAX_BYTES = 1024 * 1024;
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
-/** Reads a file of lines `NAME=value`, with comments, quotes and `export` as usual. Nothing in it is filled in. */
-export function readEnvFile(path: string): EnvFile {
-  const failed = (why: string): EnvFile => ({ kind: 'failed', why: `the env file ${path} ${why}` });
+/**
+ * Reads a file of lines `NAME=value`, with comments, quotes and `export` as usual. Nothing in it is filled in. A reason
+ * has `shown` in the place of the path.
+ */
+export function readEnvFile(path: string, shown = path): EnvFile {
+  const failed = (why: string): EnvFile => ({
+    kind: 'failed',
+    why: `the env file ${shown} ${why.replaceAll(path, () => shown)}`,
+  });
   // A named import that this Node release lacks would fail before we can report it.
   const { parseEnv } = util as Partial<Pick<typeof util, 'parseEnv'>>;
   if (parseEnv === undefined)

@@ -76,7 +76,8 @@ function variablesFrom(
   if (envFile === undefined) return [];
   const filled = fill(envFile, 'envFile');
   if (filler.failed) return [];
-  const read = readEnvFile(resolvePath(candidate.directory, filled));
+  const path = resolvePath(candidate.directory, filled);
+  const read = readEnvFile(path, filled === envFile ? path : envFile);
   if (read.kind === 'read') return Object.entries(read.env);
   filler.fail({ file: candidate.file, path: [...candidate.path, 'envFile'] }, read.why);
   return [];

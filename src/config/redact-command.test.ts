@@ -64,3 +64,14 @@ test('a hostile argument of 256 KiB is shown in time', () => {
     }),
   ).toBeLessThan(500);
 });
+
+test('the value of a flag is hidden whole, whatever is in it', () => {
+  const args = ['--api-key=a b & c\nd', '--token=${A}${B}', '--token=x${A}', '--token', 'a b'];
+  expect(redactCommand({ written: { command: 'x', args, cwd: '' } }).args).toEqual([
+    '--api-key=***',
+    '--token=${A}${B}',
+    '--token=***',
+    '--token',
+    '***',
+  ]);
+});

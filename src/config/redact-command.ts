@@ -30,6 +30,8 @@ export function redactCommand({ written }: Pick<ServerDefinition, 'written'>): R
     const hidden = hideNext && !text.startsWith('-') && !text.startsWith('${');
     hideNext = SECRET_FLAG.test(text);
     if (hidden) return HIDDEN;
+    const [assigned] = FLAG_ASSIGNMENT.exec(text) ?? [];
+    if (assigned !== undefined) return assigned + HIDDEN;
     return text
       .replace(SECRET_ASSIGNMENT, (_, name: string) => `${name}=${HIDDEN}`)
       .replace(URL_PASSWORD, (_, before: string) => `${before}${HIDDEN}@`)
@@ -49,6 +51,8 @@ export function commandText({ command, args, url, builtin, project }: RedactedCo
 const HIDDEN = '***';
 const SECRET = String.raw`(?:token|secret|passw(?:or)?d|pass|pwd|api[-_]?key|access[-_]?key|private[-_]?key|auth|credentials?|bearer)`;
 const SECRET_FLAG = new RegExp(`^-{1,2}(?:[\\w-]*[-_])?${SECRET}$`, 'i');
+/** Up to a value that has more than references. It may have spaces. */
+const FLAG_ASSIGNMENT = new RegExp(`^-{1,2}(?:[\\w-]*[-_])?${SECRET}=(?!(?:\\$\\{[^{}]*\\})*$)`, 'i');
 const SECRET_ASSIGNMENT = new RegExp(
   `((?:^|[?&\\s])-{0,2}(?:[\\w-]*[-_])?${SECRET})=(?!\\$\\{)[^&\\s]+`,
   'gi',

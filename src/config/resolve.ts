@@ -219,6 +219,7 @@ function defineBuiltin(
   return {
     kind: 'builtin',
     ...common,
+    ...secretsIn(filler),
     description: common.description ?? PURPOSES[builtin],
     isolation: 'session',
     builtin,

@@ -19,3 +19,11 @@ test.each([
     }),
   ).toBeLessThan(500);
 });
+
+test('a secret with a reference in it is one, unlike a reference alone', () => {
+  const server = {
+    args: ['--token', 'a${B}c', '--api-key=d${E}', '--token=${F}'],
+    env: { X: 'g${H}', Y: '${I}', Z: 'Bearer ${J}' },
+  };
+  expect(documentSecrets({ mcpServers: { server } })).toEqual(['a${B}c', 'd${E}', 'g${H}']);
+});

@@ -82,15 +82,20 @@ function inLogin(
 
 const LOGIN_SECRETS = new Set(['clientSecret', 'privateKey', 'assertion']);
 
-function inArguments(args: readonly string[], server: string, replace: Replace): string[] {
+function inArguments(
+  args: readonly string[],
+  server: string,
+  replace: Replace,
+  mayBeSecret = isLiteral,
+): string[] {
   return args.map((text, at) => {
     const where = `args[${at}]`;
     const [, flag = '', value = ''] = /^(--?[\w-]+|\w+)=(.*)$/s.exec(text) ?? [];
-    if (flag !== '' && isSecret(flag) && isLiteral(value))
+    if (flag !== '' && isSecret(flag) && mayBeSecret(value))
       return `${flag}=${replace({ value, where, variable: variableName(server, flag) })}`;
     const before = args[at - 1] ?? '';
     const follows = /^--?[\w-]+$/.test(before) && isSecret(before) && !text.startsWith('-');
-    if (follows && isLiteral(text))
+    if (follows && mayBeSecret(text))
       return replace({ value: text, where, variable: variableName(server, before) });
     return inText(text, where, [server], replace);
   });
@@ -128,19 +133,20 @@ export function documentSecrets(document: unknown): string[] {
   };
   const look = (name: string, value: unknown): void => {
     if (typeof value === 'string') {
-      if (isSecret(name) && isLiteral(value)) found.push(value);
+      if (isSecret(name) && isMoreThanReferences(value)) found.push(value);
       else inText(value, '', [], note);
     } else if (Array.isArray(value)) {
       inArguments(
         value.filter((each) => typeof each === 'string'),
         '',
         note,
+        isMoreThanReferences,
       );
       for (const each of value as unknown[]) if (typeof each !== 'string') look('', each);
     } else if (isObject(value)) {
       const isSecretive = ['env', 'environment', 'headers', 'http_headers'].includes(name);
       for (const [key, member] of Object.entries(value)) {
-        if (isSecretive && typeof member === 'string' && isLiteral(member)) found.push(member);
+        if (isSecretive && typeof member === 'string' && isMoreThanReferences(member)) found.push(member);
         else look(key, member);
       }
     }
@@ -158,6 +164,11 @@ function isSecret(name: string): boolean {
 /** Whether nothing in it is filled in from elsewhere. */
 function isLiteral(text: string): boolean {
   return text !== '' && !/(?<!\$)\$\{/.test(text);
+}
+
+/** Whether something stands beside what is filled in from elsewhere, and a scheme such as Bearer: a password may have `${`. */
+function isMoreThanReferences(text: string): boolean {
+  return text.replace(/\$\{[^{}]*\}/g, '').replace(/^[A-Za-z]+ +/, '') !== '';
 }
 
 const KNOWN_TOKEN =

@@ -100,7 +100,8 @@ function has(role: Roles[string] | undefined, { token, claims = {} }: RoleBearer
   if (token !== undefined) return match.tokens !== undefined && matchesAny(match.tokens, token);
   const wanted = Object.entries(match.claims ?? {});
   return (
-    wanted.length > 0 && wanted.every(([name, patterns]) => claimMatches(claimAt(claims, name), patterns))
+    wanted.length > 0 &&
+    wanted.every(([name, patterns]) => claimMatches(name, claimAt(claims, name), patterns))
   );
 }
 
@@ -115,15 +116,21 @@ function claimAt(claims: Claims, name: string): unknown {
   return value;
 }
 
-/** A list matches if one of its members does. So does `scope`, whose members are separated by spaces. */
-function claimMatches(value: unknown, patterns: string | readonly string[]): boolean {
+/**
+ * A list matches if one of its members does, and so does a scope, whose members are separated by spaces. Other claims may
+ * be names that users choose, so they are matched as a whole.
+ */
+function claimMatches(name: string, value: unknown, patterns: string | readonly string[]): boolean {
+  if (value === undefined) return false;
   const wanted = typeof patterns === 'string' ? [patterns] : patterns;
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const words = values.flatMap((each) =>
-    typeof each === 'string' ? [each, ...each.split(' ')] : [String(each)],
-  );
-  return value !== undefined && words.some((word) => matchesAny(wanted, word));
+  const texts = values.map(String);
+  const words = SCOPES.has(name) ? texts.flatMap((text) => [text, ...text.split(' ')]) : texts;
+  return words.some((word) => matchesAny(wanted, word));
 }
+
+/** Claims whose members are separated by spaces: RFC 8693, and the name some providers use. */
+const SCOPES = new Set(['scope', 'scp']);
 
 /** Whether a name matches at least one pattern, and none that excludes it. */
 function matchesAny(patterns: readonly string[], name: string): boolean {

@@ -8,6 +8,34 @@ test('a secret is masked everywhere, also quoted, printable or line by line', ()
   expect(mask(JSON.stringify({ key: 'with "quotes"' }))).toBe('{"key":"***"}');
 });
 
+test('a secret is masked in every encoding that addresses, forms, headers and logs of JSON use', () => {
+  const secret = `pass w\u00f6rd+%41/"'\\?#&=[x]|\n|$&`;
+  const url = new URL('https://name@host.example/');
+  url.password = secret;
+  url.pathname = secret;
+  url.search = secret;
+  const quoted = JSON.stringify(JSON.stringify({ secret }));
+  const said = [
+    url.href,
+    encodeURI(secret),
+    encodeURIComponent(secret),
+    new URLSearchParams({ secret }).toString(),
+    ...['', 'u:', 'u:u'].map((before) => Buffer.from(`${before}${secret}:x`).toString('base64')),
+    Buffer.from(secret).toString('base64url'),
+    quoted,
+  ];
+  const masked = said.map(secretMask([secret]));
+  expect(masked).toEqual([
+    'https://name:***@host.example/***?***',
+    '***',
+    '***',
+    'secret=***',
+    ...[0, 3, 4].map((before) => expect.stringMatching(`^.{0,${before}}\\*{3}.{0,6}$`)),
+    expect.stringMatching(/^\*{3}.?$/),
+    JSON.stringify(JSON.stringify({ secret: '***' })),
+  ]);
+});
+
 test('what is short is left alone, and nothing to hide changes nothing', () => {
   expect(secretMask(['1', 'yes', ''])('yes, 1')).toBe('yes, 1');
   expect(secretMask([])('text')).toBe('text');

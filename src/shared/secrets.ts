@@ -9,15 +9,50 @@ const LEAST = 6;
  */
 export function secretMask(values: Iterable<string>): (text: string) => string {
   const secrets = [...values]
-    // What a server wrote comes line by line and made printable; others quote.
+    // What a server wrote comes line by line.
     .flatMap((value) => [value, ...value.split(/\r?\n/)])
-    .flatMap((value) => [value, printableLine(value), JSON.stringify(value).slice(1, -1)])
+    .filter((value) => value.length >= LEAST)
+    .flatMap(formsOf)
     .filter((value) => value.length >= LEAST)
     .sort((a, b) => b.length - a.length);
   const different = [...new Set(secrets)];
   if (different.length === 0) return (text) => text;
   return (text) => different.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
+
+/** A text as it is, made printable, quoted (also in what is quoted itself), and encoded for addresses, forms and headers. */
+function formsOf(text: string): string[] {
+  const forms = [text, printableLine(text)];
+  for (let depth = 0, escaped = text; depth < MOST_QUOTED; depth++) {
+    escaped = JSON.stringify(escaped).slice(1, -1);
+    forms.push(escaped);
+  }
+  if (!PLAIN.test(text)) {
+    // Half a surrogate pair cannot be encoded.
+    const value = Buffer.from(text).toString();
+    const url = new URL('http://host');
+    url.password = url.pathname = url.search = value;
+    const query = new URLSearchParams({ '': value }).toString().slice(1);
+    forms.push(encodeURIComponent(value), encodeURI(value), query);
+    forms.push(url.password, url.pathname.slice(1), url.search.slice(1));
+  }
+  return [...forms, ...inBase64(text)];
+}
+
+/** What base64 makes of a text, whatever stands before it: of each byte there, the first character shows a part. */
+function inBase64(text: string): string[] {
+  const bytes = Buffer.from(text);
+  return [0, 1, 2].flatMap((before) => {
+    const all = Buffer.concat([Buffer.alloc(before), bytes]);
+    const [from, to] = [before === 0 ? 0 : before + 1, Math.floor((all.length * 8) / 6)];
+    return (['base64', 'base64url'] as const).map((encoding) => all.toString(encoding).slice(from, to));
+  });
+}
+
+/** JSON in JSON: a message quotes a result, which quotes what a server was told by another one. */
+const MOST_QUOTED = 4;
+/** Looks the same in addresses. */
+const PLAIN = /^[\w.-]*$/;
 
 /** Masks everything that looks like a token. */
 export function maskTokens(text: string): string {

@@ -20,10 +20,12 @@ const MASKS = new WeakMap<ConfiguredServer, (text: string) => string>();
 
 function secretsOf(server: ConfiguredServer, env: NodeJS.ProcessEnv): string[] {
   const model = server.language?.apiKey === undefined ? [] : [server.language.apiKey];
-  if (server.kind === 'remote') return [...remoteSecrets(server), ...model];
-  if (server.kind !== 'stdio') return model;
+  if (server.kind === 'unusable') return model;
+  const referred = [...model, ...(server.secrets ?? [])];
+  if (server.kind === 'remote') return [...remoteSecrets(server), ...referred];
+  if (server.kind !== 'stdio') return referred;
   const inherited = Object.entries(env).flatMap(([name, value]) =>
     value !== undefined && isSecretName(name) ? [value] : [],
   );
-  return [...Object.values(server.env), ...inherited, ...model];
+  return [...Object.values(server.env), ...inherited, ...referred];
 }

@@ -18,6 +18,7 @@ import {
 } from '../../../process/index.ts';
 import type { ServerReview } from '../../../app/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
+import { secretMask } from '../../../shared/secrets.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import { statOf } from '../../../shared/regular-file.ts';
 import { redactCommand, type RedactedCommand } from '../../../config/index.ts';
@@ -101,7 +102,7 @@ export async function checkConfiguredServer(
   const cautions = [...care, ...trustCautions(server, review, program)];
   const problems = [...wrong, ...languageProblems(server, presentation)];
   const start = probe === undefined ? undefined : startReport(probe);
-  return {
+  const check = {
     name: server.name,
     ...presentation,
     ok: problems.length === 0 && start?.ok !== false && start?.unmatched === undefined,
@@ -113,6 +114,16 @@ export async function checkConfiguredServer(
     cautions,
     ...(start === undefined ? {} : { start }),
   };
+  return server.secrets === undefined ? check : masked(check, secretMask(server.secrets));
+}
+
+/** The same with all its texts masked: a path may have a secret in it. */
+function masked<T>(value: T, mask: (text: string) => string): T;
+function masked(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === 'string') return mask(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((member: unknown): unknown => masked(member, mask));
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, masked(member, mask)]));
 }
 
 /** Tools that are not as they were when they were first used. */
