@@ -120,12 +120,11 @@ export class Pins {
       .filter((each) => each !== watched)
       .flatMap(({ names }) => names);
     const { recordLists } = await import('./record-lists.ts');
-    await recordLists(
+    const record = await recordLists(
       this.store,
       { key, server: name },
       { lists, others, secrets: [...(secrets?.() ?? [])] },
     );
-    const record = this.store.read(key);
     if (record !== undefined) this.#tell(watched, record);
     this.#recorded();
   }
