@@ -166,7 +166,7 @@ export function createApp(options: AppOptions): App {
     pins,
     store: options.store,
     mostProcesses: () => http.mostProcesses,
-    called,
+    audit: () => (auditor.records ? called : undefined),
     hooks: () => hooks.current(),
   });
   const { allowProject } = options;
