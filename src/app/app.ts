@@ -12,6 +12,7 @@ import { LazyToolSearch } from '../search/index.ts';
 import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { stateDirectory } from '../shared/paths.ts';
+import { keepHeapSmall } from '../shared/v8-settings.ts';
 import { withTimeout } from '../shared/with-timeout.ts';
 import { Sequence, type Store } from '../store/index.ts';
 import { Decisions, Pins, Records } from '../trust/index.ts';
@@ -104,6 +105,7 @@ export interface App extends DirectAccess {
 }
 
 export function createApp(options: AppOptions): App {
+  keepHeapSmall();
   const { log, program = 'switchboard', env = process.env, logTap = new LogTap() } = options;
   const onStateChange = (): void => {
     options.onStateChange?.();
@@ -168,7 +170,7 @@ export function createApp(options: AppOptions): App {
     pinned,
     store: options.store,
     mostProcesses: () => http.mostProcesses,
-    called,
+    audit: () => (auditor.records ? called : undefined),
     hooks: () => hooks.current(),
   });
   const { allowProject } = options;

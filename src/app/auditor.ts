@@ -28,6 +28,11 @@ export class Auditor {
     this.#options = options;
   }
 
+  /** Whether the configuration wants calls to be recorded. */
+  get records(): boolean {
+    return this.#options.settings() !== false;
+  }
+
   /** A call of a tool, by the name that is used there; `server` where that is known already. */
   called(call: Call, tool: string | (() => string), server?: string): void {
     const settings = this.#options.settings();

@@ -8,13 +8,14 @@ export type Intercept = (edits: Edit[], call: Call, pass: Source['request']) => 
 const CALLS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result', 'tasks/get']);
 
 /**
- * Has every call of a tool go through `intercept`, whichever component makes it, and every request for the result of a task. The
- * source stays the same object.
+ * Has every call of a tool go through what `current` returns then, whichever component makes it, and every request for the
+ * result of a task; undefined: nothing sees them. The source stays the same object.
  */
-export function interceptCalls(source: Source, intercept: Intercept): Source {
+export function interceptCalls(source: Source, current: () => Intercept | undefined): Source {
   const pass = source.request.bind(source);
   source.request = (edits, call) => {
-    if (CALLS.has(call.method)) intercept(edits, call, pass);
+    const intercept = current();
+    if (intercept !== undefined && CALLS.has(call.method)) intercept(edits, call, pass);
     else pass(edits, call);
   };
   return source;

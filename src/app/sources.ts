@@ -56,8 +56,8 @@ export interface SourcesOptions {
   readonly listed: UpstreamContext['listed'];
   /** What sees every call of a tool before its server; undefined: nothing does. */
   readonly hooks: () => CallHooks['handle'] | undefined;
-  /** Told of every call of a tool. */
-  readonly called: Auditor['called'];
+  /** What is told of every call of a tool; undefined: nothing is. */
+  readonly audit: () => Auditor['called'] | undefined;
   /** What users decided about tools, and what tools said when they were first used. */
   readonly decisions: Decisions;
   readonly pins: Pins;
@@ -142,12 +142,16 @@ export function createSources(options: SourcesOptions): Sources {
     stateChanged: options.onStateChange,
   };
   const watched = (source: Source): Source =>
-    interceptCalls(source, (edits, call, pass) => {
-      if (call.method === 'tools/call')
-        options.called(call, () => editedString(call.request, Client.name, edits) ?? '', source.name);
+    interceptCalls(source, () => {
+      const audit = options.audit();
       const hooks = options.hooks();
-      if (hooks === undefined) pass(edits, call);
-      else hooks(edits, call, source, pass);
+      if (audit === undefined && hooks === undefined) return undefined;
+      return (edits, call, pass) => {
+        if (call.method === 'tools/call')
+          audit?.(call, () => editedString(call.request, Client.name, edits) ?? '', source.name);
+        if (hooks === undefined) pass(edits, call);
+        else hooks(edits, call, source, pass);
+      };
     });
   /** By the configuration as it is then. */
   const approval: FileApproval = {

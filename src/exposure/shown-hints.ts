@@ -31,6 +31,11 @@ export class ShownHints {
     return this.#shown === undefined ? {} : { annotations: annotationsOf(this.#shown) };
   }
 
+  /** Whether the annotations promise anything that a tool could break. */
+  get promise(): boolean {
+    return this.#shown !== undefined && (this.#shown.readOnly || !this.#shown.destructive);
+  }
+
   /** Whether a client may have allowed a call with these hints because the annotations promised less. */
   mislead(hints: ToolHints): boolean {
     const { readOnly = false, destructive = true } = this.#shown ?? {};

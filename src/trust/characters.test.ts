@@ -32,7 +32,7 @@ test('only so much is told of a definition that is full of them', async () => {
 
 test('a name that looks like that of another tool imitates it, and never the other way round', () => {
   const imitatedName = (name: string, others: readonly string[]): string | undefined => {
-    const known = new Lookalikes();
+    const known = new Lookalikes([name]);
     for (const other of others) known.add(other);
     return known.imitatedBy(name);
   };
@@ -41,4 +41,9 @@ test('a name that looks like that of another tool imitates it, and never the oth
   expect(imitatedName('ｒead_file', ['read_file'])).toBe('read_file');
   expect(imitatedName('read_file', ['re\u0430d_file', 'read_fi1e', 'read_file'])).toBeUndefined();
   expect(imitatedName('search_v1', ['search'])).toBeUndefined();
+});
+
+test('other names are wanted only where one can imitate them', () => {
+  expect(new Lookalikes(['read_file', 'Größe', 'list-2']).any).toBe(false);
+  expect(new Lookalikes(['read_file', 'read_fi1e']).any).toBe(true);
 });

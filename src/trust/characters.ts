@@ -63,26 +63,37 @@ function named(codes: readonly string[]): string {
   return codes.slice(0, NAMED).join(' ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** Names, by what they look like. */
+/** Finds the names of other tools that a name could be mistaken for. */
 export class Lookalikes {
-  readonly #names = new Map<string, Set<string>>();
+  /** By appearance: names that look like one that can imitate. Few names can, so most others are not kept. */
+  readonly #others = new Map<string, Set<string>>();
 
+  constructor(names: Iterable<string>) {
+    for (const name of names) if (canImitate(name)) this.#others.set(skeleton(name), new Set());
+  }
+
+  /** Whether any of the names can imitate another. */
+  get any(): boolean {
+    return this.#others.size > 0;
+  }
+
+  /** Adds a name of another tool. */
   add(name: string): void {
-    const drawn = skeleton(name);
-    const names = this.#names.get(drawn) ?? new Set();
     // The first may be the name in question, which does not imitate itself, so two are kept.
-    if (names.size < 2) this.#names.set(drawn, names.add(name));
+    const others = this.any ? this.#others.get(skeleton(name)) : undefined;
+    if (others !== undefined && others.size < 2) others.add(name);
   }
 
-  /**
-   * The name of another tool that this one could be mistaken for. Only a name with unusual characters is an imitation:
-   * the plain name is the real one, whichever comes first.
-   */
+  /** The name of another tool that this one could be mistaken for. */
   imitatedBy(name: string): string | undefined {
-    const drawn = skeleton(name);
-    if (drawn === name.toLowerCase()) return undefined;
-    return [...(this.#names.get(drawn) ?? [])].find((other) => other !== name);
+    if (!canImitate(name)) return undefined;
+    return [...(this.#others.get(skeleton(name)) ?? [])].find((other) => other !== name);
   }
+}
+
+/** Only a name with unusual characters can imitate: the plain name is the real one, whichever comes first. */
+function canImitate(name: string): boolean {
+  return skeleton(name) !== name.toLowerCase();
 }
 
 /** Longer names are compared by their beginning. */
@@ -90,12 +101,15 @@ const LONGEST_NAME = 200;
 
 /** How a name looks, in plain letters. */
 function skeleton(name: string): string {
-  const visible = name
-    .slice(0, LONGEST_NAME)
-    .normalize('NFKC')
-    .replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '');
+  const beginning = name.slice(0, LONGEST_NAME);
+  // The same as below, for most names: a new server is compared with all tools that were ever listed.
+  if (ASCII.test(beginning))
+    return beginning.toLowerCase().replace(/[01]/g, (digit) => LOOKS_LIKE.get(digit) ?? digit);
+  const visible = beginning.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '');
   return Array.from(visible.toLowerCase(), (char) => LOOKS_LIKE.get(char) ?? char).join('');
 }
+
+const ASCII = /^[ -~]*$/;
 
 /** Letters and digits that look like a Latin letter in most fonts. */
 const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(

@@ -23,7 +23,7 @@ async function after(
   others: readonly string[] = [],
 ): Promise<PinRecord> {
   const list = await Promise.all(tools.map((tool) => listed(tool)));
-  const known = new Lookalikes();
+  const known = new Lookalikes(tools.map(({ name }) => name));
   for (const name of others) known.add(name);
   const now = new Date(Date.UTC(2026, 0, 1) + ++lists).toISOString();
   return withList(before, { server: 's', digest: String(lists), tools: list }, { now, others: known });
@@ -123,7 +123,7 @@ test('many tools and long texts are bounded, and drive out nothing that is pinne
 
 test('of a definition that holds a secret only the hash is kept', async () => {
   const list = { server: 's', digest: 'd', tools: [await listed(A, true)] };
-  const record = await withList(undefined, list, { now: 'now', others: new Lookalikes() });
+  const record = await withList(undefined, list, { now: 'now', others: new Lookalikes([]) });
   expect(record.tools.get('a')?.pinned).toEqual({ hash: hashOf(A), since: 'now' });
   expect(states(await after(record, [A]))).toEqual({ a: 'pinned' });
 });

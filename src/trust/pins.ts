@@ -202,12 +202,11 @@ export class Pins {
       .filter((each) => each !== watched)
       .flatMap(({ names }) => names);
     const { recordLists } = await import('./record-lists.ts');
-    await recordLists(
+    const record = await recordLists(
       this.store,
       { key, server: name },
       { lists, others, secrets: [...(secrets?.() ?? [])] },
     );
-    const record = this.store.read(key);
     watched.recorded = { since: record?.since, last: lists.at(-1) };
     if (record !== undefined) this.#tell(watched, record);
     this.#recorded();

@@ -3,13 +3,17 @@ import { Turns } from '../shared/turns.ts';
 import { hiddenCharacters, Lookalikes } from './characters.ts';
 import { listDigest } from './list-digest.ts';
 import { withList, type ListedDefinition } from './pin-changes.ts';
+import type { PinRecord } from './pin-record.ts';
 import type { PinStore } from './pin-store.ts';
 import { definitionOf } from './tool-definition.ts';
 
 /** A file that was not changed for so long is marked as used, in milliseconds. */
 const CONFIRM_AFTER = 24 * 60 * 60 * 1000;
 
-/** Compares lists of a server, the oldest first, with what is remembered of it, and notes what is new. */
+/**
+ * Compares lists of a server, the oldest first, with what is remembered of it, and notes what is new. Returns what is
+ * remembered then.
+ */
 export async function recordLists(
   store: PinStore,
   { key, server }: { readonly key: string; readonly server: string },
@@ -22,10 +26,10 @@ export async function recordLists(
     readonly others: readonly string[];
     readonly secrets: readonly string[];
   },
-): Promise<void> {
-  const known = store.read(key);
+): Promise<PinRecord | undefined> {
+  let record = store.read(key);
   const read: { readonly digest: string; readonly tools: readonly ListedDefinition[] }[] = [];
-  let last = known?.listed;
+  let last = record?.listed;
   for (const listing of lists) {
     const digest = listDigest(listing);
     if (digest === last) continue;
@@ -34,17 +38,21 @@ export async function recordLists(
   }
   if (read.length === 0) {
     store.confirm(key, CONFIRM_AFTER);
-    return;
+    return record;
   }
   const now = new Date().toISOString();
-  const names = new Lookalikes();
-  await addAll(names, others);
-  for (const other of store.keys()) if (other !== key) await addAll(names, store.toolNames(other));
+  const names = new Lookalikes(read.flatMap(({ tools }) => tools.map(({ name }) => name)));
+  // Reading what is remembered of all other servers takes long where these are many.
+  if (names.any) {
+    await addAll(names, others);
+    for (const other of store.keys()) if (other !== key) await addAll(names, store.toolNames(other));
+  }
   await store.change(key, async (before) => {
-    let record = before;
+    record = before;
     for (const list of read) record = await withList(record, { server, ...list }, { now, others: names });
     return record;
   });
+  return record;
 }
 
 async function addAll(known: Lookalikes, names: Iterable<string>): Promise<void> {

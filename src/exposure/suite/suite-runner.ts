@@ -148,7 +148,9 @@ export class SuiteRunner {
 
   /** Why this tool must not run it: another tool represents it, or the annotations promised clients less. */
   #bars(subtool: string, tool: OfferedTool | undefined): SwitchboardError | undefined {
-    const { name, includes, shownHints } = this.#part;
+    const { name, includes, other, shownHints } = this.#part;
+    // Most suites have all tools of their server and promise nothing; looking up the hints for every call costs time.
+    if (other === undefined && !shownHints.promise) return undefined;
     const hints = hintsOf(tool);
     if (tool !== undefined && !includes(hints)) return this.#isElsewhere(subtool);
     if (!shownHints.mislead(hints)) return undefined;

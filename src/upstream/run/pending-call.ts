@@ -1,10 +1,10 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 import type { Deadline } from '../../shared/deadline.ts';
+import { optimizeEarly } from '../../shared/v8-settings.ts';
 import type { Call, Runner } from '../../gateway/index.ts';
 import { Client, Server } from '../../protocol/index.ts';
 import { addEdit, type AnswerListener, type Edit, type Message, type Unanswered } from '../../wire/index.ts';
 import { Task } from './background-work.ts';
-import { optimizeEarly } from './optimize-early.ts';
 import type { ServerRun } from './server-run.ts';
 
 /** Sends calls to a server, over all its runs. */
