@@ -42,10 +42,10 @@ export function createTreeFinder(cookieName: string): TreeFinder {
       };
     },
     async stop(trees, { kill = 5000 } = {}) {
-      const { stop } = await (terminator ??= loadTerminator());
+      const loaded = await (terminator ??= loadTerminator());
       return Promise.all(
         trees.map((tree) =>
-          stop(
+          loaded.stop(
             { name: tree.name, tree: createProcessTree(tree), closeStdin: () => undefined },
             { term: 0, kill, giveUp: kill + CONFIRM_GONE_MS },
           ),

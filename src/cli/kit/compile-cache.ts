@@ -42,7 +42,7 @@ function cacheCompiledCode(): boolean {
 /** What the types of the oldest Node that we support do not have. */
 interface NewerModule {
   /** The directory is where the cache is, if it is enabled. */
-  enableCompileCache(directory: string): { readonly directory?: string };
+  readonly enableCompileCache: (directory: string) => { readonly directory?: string };
 }
 
 /** Whether a path is a directory of this user that nobody else can write to. */
