@@ -173,19 +173,23 @@ export function catalogEntry(
 
 function processTarget(server: StdioDefinition, env: NodeJS.ProcessEnv): ProcessTarget {
   const { command, args, cwd, written, framing, sandbox } = server;
-  return {
+  const target: ProcessTarget = {
     kind: 'process',
-    command: sandbox?.bwrap ?? command,
-    /** Read when it starts: until then, what it hides may not exist. */
-    get args() {
-      return sandbox === undefined
-        ? args
-        : sandboxArguments({ command, args, cwd }, withOwnHidden(sandbox, env));
-    },
+    command,
+    args,
     cwd,
     shown: written,
     env: () => ({ ...composeEnv(server, env), [DEPTH_VARIABLE]: String(nestingDepth(env) + 1) }),
     framing,
+  };
+  if (sandbox === undefined) return target;
+  return {
+    ...target,
+    command: sandbox.bwrap,
+    /** Read when it starts: until then, what it hides may not exist. */
+    get args() {
+      return sandboxArguments({ command, args, cwd }, withOwnHidden(sandbox, env));
+    },
   };
 }
 

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-import { cacheCompiledCode } from '../cli/kit/compile-cache.ts';
+import { loadFromCache } from '../cli/kit/compile-cache.ts';
 import { mcpProxyServer } from '../cli/switchboard/variants.ts';
 
-cacheCompiledCode();
-void import('../cli/switchboard/main.ts')
+void loadFromCache(() => import('../cli/switchboard/main.ts'))
   .then(({ runProgram }) => runProgram(process.argv.slice(2), mcpProxyServer))
   .then((code) => process.exit(code));

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-import { cacheCompiledCode } from '../cli/kit/compile-cache.ts';
+import { loadFromCache } from '../cli/kit/compile-cache.ts';
 
-cacheCompiledCode();
-void import('../cli/switchyard/main.ts')
+void loadFromCache(() => import('../cli/switchyard/main.ts'))
   .then(({ yardMain }) => yardMain(process.argv.slice(2)))
   .then((code) => process.exit(code));

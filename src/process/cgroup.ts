@@ -98,10 +98,3 @@ function isWritable(directory: string): boolean {
     return false;
   }
 }
-
-/** The cookie in the name of the cgroup of a process, or of one around it. */
-export function cookieOfCgroup(pid: number, cookieName: string): string | undefined {
-  const membership = readProcFile(`/proc/${pid}/cgroup`);
-  const start = membership.indexOf(`/${cookieName}=`);
-  return start === -1 ? undefined : membership.slice(start + cookieName.length + 2).split(/[/\n]/, 1)[0];
-}

@@ -1,6 +1,6 @@
 import { createProcessList, type RunningProcess } from './process-list.ts';
 import { createProcessTree, treeMembers, type TreeIdentity } from './process-tree.ts';
-import { createTerminator, type StopReport } from './terminate.ts';
+import type { StopReport, Terminator } from './terminate.ts';
 
 /** All processes at one moment. */
 export interface ProcessSnapshot {
@@ -27,7 +27,12 @@ export interface TreeFinder {
 export function createTreeFinder(cookieName: string): TreeFinder {
   const processes = createProcessList(cookieName);
   const ourselves = new Set([process.pid]);
-  const terminator = createTerminator({ processes, strangers: () => ourselves });
+  // Most commands stop nothing.
+  let terminator: Promise<Terminator> | undefined;
+  const loadTerminator = async (): Promise<Terminator> => {
+    const { createTerminator } = await import('./terminate.ts');
+    return createTerminator({ processes, strangers: () => ourselves });
+  };
   return {
     look(trees) {
       const living = processes.read(trees === undefined ? 0 : eldestOf(trees));
@@ -36,15 +41,17 @@ export function createTreeFinder(cookieName: string): TreeFinder {
         carriers: () => carriersAmong(living),
       };
     },
-    stop: (trees, { kill = 5000 } = {}) =>
-      Promise.all(
+    async stop(trees, { kill = 5000 } = {}) {
+      const loaded = await (terminator ??= loadTerminator());
+      return Promise.all(
         trees.map((tree) =>
-          terminator.stop(
+          loaded.stop(
             { name: tree.name, tree: createProcessTree(tree), closeStdin: () => undefined },
             { term: 0, kill, giveUp: kill + CONFIRM_GONE_MS },
           ),
         ),
-      ),
+      );
+    },
   };
 }
 

@@ -6,6 +6,7 @@ export {
   describeProcess,
   environmentOf,
   showsEnvironments,
+  variableOfProcess,
   type ProcessDescription,
 } from './describe-process.ts';
 export { startDetached, type Detached, type DetachedEnd, type DetachedOptions } from './detached.ts';

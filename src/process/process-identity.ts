@@ -39,8 +39,12 @@ export function readStat(pid: number): ProcessStat | undefined {
 
 /** Identifies this boot of the machine, for recorded identities; undefined where the system does not expose it. */
 export function bootId(): string | undefined {
-  return readProcFile('/proc/sys/kernel/random/boot_id').trim() || undefined;
+  boot ??= readProcFile('/proc/sys/kernel/random/boot_id').trim();
+  return boot || undefined;
 }
+
+/** Read once: the records of all processes are compared with it. */
+let boot: string | undefined;
 
 /**
  * Identifies our PID namespace; undefined where the system does not expose it. Containers on one machine share the boot

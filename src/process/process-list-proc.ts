@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { cookieOfCgroup } from './cgroup.ts';
+import { cookieOfCgroup } from './cgroup-cookie.ts';
 import { readStat } from './process-identity.ts';
 import { readProcFile, variableIn } from './proc-file.ts';
 import type { ProcessList, RunningProcess } from './process-list.ts';

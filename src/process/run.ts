@@ -6,7 +6,6 @@ import { dropInheritance } from './drop-inheritance.ts';
 import { withSafePath } from './search-path.ts';
 import { sendSignal } from './send-signal.ts';
 import { spawnable } from './spawnable.ts';
-import { explainSpawnError } from './spawn-error.ts';
 import { loadWindows, windows } from './windows.ts';
 
 export interface RunOptions {
@@ -109,7 +108,8 @@ async function start(
     });
     child.once('error', reject);
     child.once('spawn', () => resolve(child));
-  }).catch((cause: unknown) => {
+  }).catch(async (cause: unknown) => {
+    const { explainSpawnError } = await import('./spawn-error.ts');
     throw explainSpawnError(attempt, cause);
   });
 }

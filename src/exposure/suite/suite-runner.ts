@@ -26,16 +26,16 @@ const LONGEST_NAME = 1024;
 const OWN_MEMBERS: ReadonlySet<string> = new Set(['action', 'subtool', 'args', 'verbosity']);
 
 /** The tool that receives the calls, and the annotations that clients see for it. */
-type RunPart = SuitePart & { readonly shownHints: ShownHints };
+export type ShownPart = SuitePart & { readonly shownHints: ShownHints };
 
 /** Runs the actions of one suite tool, which may stand for some of the tools of its server only. */
 export class SuiteRunner {
   readonly #entry: CatalogEntry;
   readonly #settings: SuiteSettings;
-  readonly #part: RunPart;
+  readonly #part: ShownPart;
   readonly #dispatcher: Dispatcher;
 
-  constructor(entry: CatalogEntry, settings: SuiteSettings, part: RunPart) {
+  constructor(entry: CatalogEntry, settings: SuiteSettings, part: ShownPart) {
     this.#entry = entry;
     this.#settings = settings;
     this.#part = part;

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../protocol/index.ts';
 import { printableLine } from '../../shared/printable.ts';
 import { ShownHints } from '../shown-hints.ts';
 import { suiteDescription, type DescriptionSettings } from './description.ts';
-import { SuiteRunner } from './suite-runner.ts';
-import { hintsOfPart, suiteParts, type SuitePart } from './suite-part.ts';
+import { SuiteRunner, type ShownPart } from './suite-runner.ts';
+import { hintsOfPart, suiteParts } from './suite-part.ts';
 import type { IntrospectionMode } from './introspect.ts';
 
 /** How one suite looks, after all configuration is folded together. */
@@ -28,7 +28,7 @@ export function suite(settings: SuiteSettings): Exposure {
   const inputSchema = settings.results === undefined ? INPUT_SCHEMA : READING_SCHEMA;
   // A server that has started meanwhile could say more, but a changed list invalidates the prompt caches of hosts.
   const descriptions = new WeakMap<Source, string>();
-  const shownHints = new WeakMap<Source, ReadonlyMap<SuitePart, ShownHints>>();
+  const shownParts = new WeakMap<Source, readonly ShownPart[]>();
   let made: { readonly entry: CatalogEntry; readonly tools: readonly PresentedTool[] } | undefined;
   const describe = (entry: CatalogEntry): string => {
     const { source } = entry;
@@ -42,18 +42,27 @@ export function suite(settings: SuiteSettings): Exposure {
     present(entry) {
       if (made?.entry === entry) return made.tools;
       const { source } = entry;
-      const parts = suiteParts(settings.name ?? `${source.name}_suite`, settings.split);
-      const hints =
-        shownHints.get(source) ??
-        new Map(parts.map((part) => [part, new ShownHints(() => hintsOfPart(part, entry))]));
-      shownHints.set(source, hints);
-      const tools = [...hints].map(([part, said]): PresentedTool => {
-        const runner = new SuiteRunner(entry, settings, { ...part, shownHints: said });
+      const parts =
+        shownParts.get(source) ??
+        suiteParts(settings.name ?? `${source.name}_suite`, settings.split).map((part) => ({
+          ...part,
+          shownHints: new ShownHints(() => hintsOfPart(part, entry)),
+        }));
+      shownParts.set(source, parts);
+      const tools = parts.map((part): PresentedTool => {
+        const { name: wanted, remark, shownHints } = part;
+        // Made when it is called: of many suites, most never are, and a host waits for all of them.
+        let runner: SuiteRunner | undefined;
         return {
-          names: [part.name],
+          names: [wanted],
           definition: (name) =>
-            JSON.stringify({ name, description: describe(entry) + part.remark, inputSchema, ...said.show() }),
-          run: (call, suiteName) => runner.run(call, suiteName),
+            JSON.stringify({
+              name,
+              description: describe(entry) + remark,
+              inputSchema,
+              ...shownHints.show(),
+            }),
+          run: (call, suiteName) => (runner ??= new SuiteRunner(entry, settings, part)).run(call, suiteName),
         };
       });
       made = { entry, tools };

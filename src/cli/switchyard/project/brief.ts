@@ -3,7 +3,7 @@ import { type YardCommand, unknownBranch } from '../invocation.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { asLines } from '../../kit/text.ts';
 import type { Style } from '../../kit/style.ts';
-import { painted } from '../service/status-view.ts';
+import { painted } from '../service/painted.ts';
 
 export const yardBriefCommand: YardCommand = {
   about: [

@@ -1,8 +1,9 @@
-import { isWell, type ServiceState, type ServiceStatus, type YardStatus } from '../../../switchyard/index.ts';
+import type { ServiceStatus, YardStatus } from '../../../switchyard/index.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { shellWord } from '../../../shared/shell-word.ts';
 import type { Style } from '../../kit/style.ts';
 import { ruledTable } from '../../kit/table.ts';
+import { painted } from './painted.ts';
 
 /** The services as a table, then the checked-out ports, then the proxy. */
 export function statusLines(found: YardStatus, style: Style): readonly string[] {
@@ -34,14 +35,6 @@ export function serviceLines(services: readonly ServiceStatus[], style: Style): 
   const titles = ['status', 'branch', 'service', 'port', 'url', 'pid', ...(noted ? ['note'] : [])];
   return ruledTable(titles, rows, style.columns);
 }
-
-/** The state of a service, colored. */
-export function painted(state: ServiceState, style: Style): string {
-  if (isWell(state)) return style.good(state);
-  return BAD.has(state) ? style.bad(state) : style.caution(state);
-}
-
-const BAD: ReadonlySet<ServiceState> = new Set(['exited', 'unhealthy', 'wrong-port']);
 
 function checkoutLine(checkout: YardStatus['checkouts'][number], style: Style): string {
   const { service, branch, status, service_state: state, listen_host, listen_port } = checkout;

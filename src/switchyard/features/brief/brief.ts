@@ -9,8 +9,8 @@ import type { ServiceLiveness } from '../../runtime/processes/observe.ts';
 import { inspectServices, type Inspected } from '../../runtime/services/inspect.ts';
 import type { ServiceState } from '../../runtime/services/service-state.ts';
 import { observeCheckouts, type ObservedCheckout } from '../checkout/observe.ts';
-import { isProxyAlive } from '../proxy/observe.ts';
-import { envWarnings } from '../worktrees/env.ts';
+import { isProxyAlive } from '../proxy/is-alive.ts';
+import { envWarnings } from '../worktrees/env-warnings.ts';
 
 /** An overview of the runtime of a project for newcomers, no longer than necessary. */
 export interface Brief {

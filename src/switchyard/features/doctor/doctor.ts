@@ -3,7 +3,7 @@ import { VERSION } from '../../../shared/version.ts';
 import { urlOf } from '../../records/names.ts';
 import { openContext, type YardContext } from '../../records/project/context.ts';
 import { homeOf } from '../../records/state/home.ts';
-import { envWarnings } from '../worktrees/env.ts';
+import { envWarnings } from '../worktrees/env-warnings.ts';
 import type { Finding } from './finding.ts';
 import { examineListening } from './listening.ts';
 import { examineMachine, examineNeeds } from './machine.ts';

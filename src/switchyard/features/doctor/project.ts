@@ -11,7 +11,7 @@ import { withInterpreter } from '../../runtime/start/interpreter.ts';
 import { serviceDirectory } from '../../runtime/start/prepare.ts';
 import { renderCommand } from '../../runtime/start/template.ts';
 import { answersInstead } from '../proxy/routes.ts';
-import { envWarnings } from '../worktrees/env.ts';
+import { envWarnings } from '../worktrees/env-warnings.ts';
 import type { Finding } from './finding.ts';
 
 /** Checks `switchyard.toml` for missing requirements and settings without effect. */

@@ -1,8 +1,7 @@
-import { portHolders } from '../../../process/index.ts';
 import { connectHost } from '../../records/config/loopback.ts';
-import { projectRecord, type YardContext } from '../../records/project/context.ts';
-import { isDaemonAlive, isDaemonOf } from '../../runtime/daemon/daemon.ts';
+import type { YardContext } from '../../records/project/context.ts';
 import { proxyPortTaken } from '../../runtime/ports/port-taken.ts';
+import { isProxyAlive } from './is-alive.ts';
 
 export interface ProxyStatus {
   /** `taken`: another process listens on its port. Named addresses work only while it is `running`. */
@@ -42,17 +41,6 @@ export async function observeProxy(context: YardContext): Promise<ProxyStatus> {
         note: 'The proxy runs but does not respond. `switchyard up` replaces it.',
       };
   }
-}
-
-/** The same without a request: whether a process of this home listens. */
-export function isProxyAlive(context: YardContext): boolean {
-  const { home, registry, config } = context;
-  const { port } = config.proxy;
-  const record = registry.read().proxies[String(port)];
-  if (record !== undefined && isDaemonAlive(record)) return true;
-  if (record === undefined && projectRecord(context) === undefined) return false;
-  // The record may have been lost while it runs.
-  return portHolders([port]).some(({ pid }) => pid !== undefined && isDaemonOf(home, pid, record));
 }
 
 function taken(port: number, by: 'another home' | 'stranger'): string {

@@ -17,7 +17,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { checkEnvSources, envWarnings, syncEnv } from './env.ts';
+import { checkEnvSources, syncEnv } from './env.ts';
+import { envWarnings } from './env-warnings.ts';
 
 let folder: string;
 let root: string;

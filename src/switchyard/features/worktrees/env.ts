@@ -5,6 +5,7 @@ import { isThere } from '../../../shared/is-there.ts';
 import type { ProjectConfig } from '../../records/config/definition.ts';
 import { isInside, realPath } from '../../records/paths.ts';
 import { copyWhole } from './copy.ts';
+import { missingSource, type EnvKind } from './env-warnings.ts';
 
 export interface EnvSync {
   readonly root: string;
@@ -26,7 +27,7 @@ export async function syncEnv({ root, worktree, env, force = false }: EnvSync): 
   ];
   const actions: string[] = [];
   for (const { kind, item, source, target } of plans) {
-    if (source === undefined) actions.push(missing(kind, item));
+    if (source === undefined) actions.push(missingSource(kind, item));
     else if (source === target || (isThere(target) && !force)) actions.push(`kept existing ${item}`);
     else {
       mkdirSync(dirname(target), { recursive: true });
@@ -44,15 +45,6 @@ export function checkEnvSources({ root, env }: Pick<ProjectConfig, 'root' | 'env
   for (const item of [...env.link, ...env.copy]) sourceOf(root, item);
 }
 
-/** Configured files that are missing, links first. */
-export function envWarnings({ root, env }: Pick<ProjectConfig, 'root' | 'env'>): string[] {
-  const absent = (item: string): boolean => !existsSync(join(root, item));
-  return [
-    ...env.link.filter(absent).map((item) => missing('link', item)),
-    ...env.copy.filter(absent).map((item) => missing('copy', item)),
-  ];
-}
-
 /** Files that the project has and a worktree does not. */
 export function lackingEnv({ root, worktree, env }: Pick<EnvSync, 'root' | 'worktree' | 'env'>): string[] {
   return [...env.link, ...env.copy].filter(
@@ -60,17 +52,15 @@ export function lackingEnv({ root, worktree, env }: Pick<EnvSync, 'root' | 'work
   );
 }
 
-type Kind = 'link' | 'copy';
-
 interface Plan {
-  readonly kind: Kind;
+  readonly kind: EnvKind;
   readonly item: string;
   /** Undefined if it does not exist. */
   readonly source: string | undefined;
   readonly target: string;
 }
 
-function plan(kind: Kind, item: string, root: string, worktree: string): Plan {
+function plan(kind: EnvKind, item: string, root: string, worktree: string): Plan {
   const source = sourceOf(root, item);
   // The target itself is kept or replaced, never followed, so only its directory must be inside.
   const wanted = join(worktree, item);
@@ -94,10 +84,6 @@ function sourceOf(root: string, item: string): string | undefined {
     );
   }
   return existsSync(source) ? source : undefined;
-}
-
-function missing(kind: Kind, item: string): string {
-  return `missing ${kind} source ${item}`;
 }
 
 function escapes(message: string, hint: string): SwitchboardError {

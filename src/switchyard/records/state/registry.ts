@@ -1,7 +1,5 @@
 import { readdirSync } from 'node:fs';
 import { SwitchboardError } from '../../../shared/errors.ts';
-import { withLock } from '../../../shared/lock.ts';
-import { writeFileAtomic } from '../../../shared/write-file.ts';
 import { makeHome, type Home } from './home.ts';
 import { loadState, type LoadedState } from './load.ts';
 import type { State } from './records.ts';
@@ -41,10 +39,13 @@ export function openRegistry(home: Home): Registry {
   }
 
   async function change<T>(work: (state: State) => T): Promise<T> {
+    // Most commands only read.
+    const { withLock } = await import('../../../shared/lock.ts');
     return withLock(home.lockName('state'), () => changeAlone(work), { what: 'writing the state' });
   }
 
   async function changeAlone<T>(work: (state: State) => T): Promise<T> {
+    const { writeFileAtomic } = await import('../../../shared/write-file.ts');
     makeHome(home);
     const { state, text, damaged, warnings: found } = loadState(home.stateFile);
     warnings = found;

@@ -1,8 +1,8 @@
 import {
   createTreeFinder,
   DAEMON_COOKIE,
-  environmentOf,
   showsEnvironments,
+  variableOfProcess,
   type TreeIdentity,
 } from '../../../process/index.ts';
 import type { Home } from '../../records/state/home.ts';
@@ -14,14 +14,14 @@ export function isDaemonAlive(record: DaemonRecord): boolean {
   // Reads one process instead of all of them.
   if (record.cookie === undefined) return false;
   if (record.pid !== null && showsEnvironments())
-    return environmentOf(record.pid)?.[DAEMON_COOKIE] === record.cookie;
+    return variableOfProcess(record.pid, DAEMON_COOKIE) === record.cookie;
   const tree = treeOf(record);
   return createTreeFinder(DAEMON_COOKIE).look([tree]).membersOf(tree).length > 0;
 }
 
 /** Whether this process is a daemon of this home, even if the records were lost. */
 export function isDaemonOf(home: Home, pid: number, record: DaemonRecord | undefined): boolean {
-  if (showsEnvironments()) return environmentOf(pid)?.[DAEMON_COOKIE]?.startsWith(`${home.hash}.`) === true;
+  if (showsEnvironments()) return variableOfProcess(pid, DAEMON_COOKIE)?.startsWith(`${home.hash}.`) === true;
   return record?.pid === pid && isDaemonAlive(record);
 }
 
@@ -33,7 +33,7 @@ export function recordOfDaemon(
   pid: number,
   endpoint: { readonly host: string; readonly port: number; readonly log_file: string },
 ): DaemonRecord | undefined {
-  const cookie = environmentOf(pid)?.[DAEMON_COOKIE];
+  const cookie = variableOfProcess(pid, DAEMON_COOKIE);
   if (cookie?.startsWith(`${home.hash}.`) !== true) return undefined;
   const unknown = { version: null, build: null };
   return { ...endpoint, pid, cookie, ...placeFields(), started_at: timestamp(), ...unknown };

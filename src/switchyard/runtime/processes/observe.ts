@@ -1,10 +1,10 @@
 import {
   createTreeFinder,
   describeProcess,
-  environmentOf,
   isProcessAlive,
   SERVICE_COOKIE,
   showsEnvironments,
+  variableOfProcess,
   withDescendants,
   type ProcessIdentity,
   type RunningProcess,
@@ -81,7 +81,7 @@ export function observeRecordedTrees(records: readonly ServiceRecord[]): readonl
     const root = recordedRoot(record);
     const { cookie } = record;
     if (root === undefined || cookie === undefined) return [];
-    if (environmentOf(root.pid)?.[SERVICE_COOKIE] !== cookie) return [];
+    if (variableOfProcess(root.pid, SERVICE_COOKIE) !== cookie) return [];
     const pids = [...withDescendants(root.pid)];
     return [{ record, status: 'running', tree: { root, cookie }, root, pids }];
   });
