@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { stateDirectory } from '../../shared/paths.ts';
 
 /**
-/**
  * Loads the code a program starts with. Node 22.8 and later cache it, compiled, for the next start. They do so before any
  * function has run, when V8 has compiled none of them, so V8 is told to compile all of them.
  */
