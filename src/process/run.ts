@@ -94,7 +94,8 @@ async function start(
   { cwd, env, hasInput }: Start,
 ): Promise<ChildProcess> {
   const attempt = { name: command, command, cwd, env: env as Record<string, string> };
-  await loadWindows();
+  // Elsewhere, the command starts before this function returns, and runs while the caller does other work.
+  if (process.platform === 'win32') await loadWindows();
   return new Promise<ChildProcess>((resolve, reject) => {
     dropInheritance();
     const { file, args: given, env: more, windowsVerbatimArguments } = spawnable({ ...attempt, args });

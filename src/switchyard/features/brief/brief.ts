@@ -1,9 +1,11 @@
+import { inLaterTurn } from '../../../shared/turns.ts';
 import { changedFiles } from '../../records/git/git.ts';
 import { slug } from '../../records/names.ts';
 import { resolveBranch, scopeBranch } from '../../records/project/branch.ts';
 import { recordedServices, type YardContext } from '../../records/project/context.ts';
 import { envSecretMask } from '../../records/project/env-secrets.ts';
 import { allInsideLogs } from '../../records/state/home.ts';
+import type { ServiceRecord } from '../../records/state/records.ts';
 import { recentErrors } from '../../runtime/logs/recent-errors.ts';
 import type { ServiceLiveness } from '../../runtime/processes/observe.ts';
 import { inspectServices, type Inspected } from '../../runtime/services/inspect.ts';
@@ -74,18 +76,19 @@ export async function brief(context: YardContext, { branch }: BriefOptions = {})
   const scope = scopeBranch(context, branch);
   const location =
     scope === undefined ? { branch: null, worktree: context.config.root } : await placeOf(context, branch);
-  // Started first, because git takes longer than everything else together.
+  // Git needs two commands, one after the other, and the rest is done while they run. First the logs, while git reads its
+  // settings; then the services, which take longer, while it compares the files.
   const changes =
     location.worktree === undefined ? [] : changedFiles(location.worktree, context.env).catch(() => []);
-
   const inScope = ({ branch_slug }: { readonly branch_slug: string }): boolean =>
     scope === undefined || branch_slug === scope;
-  const records = recordedServices(context).filter(inScope);
-  const services = await inspectServices(
-    context,
-    records.sort((a, b) => compare(placeName(a), placeName(b))),
-  );
+  const records = recordedServices(context)
+    .filter(inScope)
+    .sort((a, b) => compare(placeName(a), placeName(b)));
   const checkouts = observeCheckouts(context).filter(inScope);
+  const errors = errorsOf(context, records, checkouts);
+  await new Promise<void>(inLaterTurn);
+  const services = await inspectServices(context, records);
   const { config } = context;
   const whole: Brief = {
     project: config.name,
@@ -103,7 +106,7 @@ export async function brief(context: YardContext, { branch }: BriefOptions = {})
   return fill(whole, {
     notes: services.map(({ note }) => note),
     warnings: envWarnings(config),
-    errors: errorsOf(context, services, checkouts),
+    errors,
     files: await changes,
   });
 }
@@ -136,12 +139,10 @@ function briefCheckout(checkout: ObservedCheckout): BriefCheckout {
 /** Services first, then checkouts; the last error of each before earlier errors of any. */
 function errorsOf(
   context: YardContext,
-  services: readonly Inspected[],
+  records: readonly ServiceRecord[],
   checkouts: readonly ObservedCheckout[],
 ): readonly BriefError[] {
-  const sources = new Map<string, string | null>(
-    services.map(({ record: { log_file, service } }) => [log_file, service]),
-  );
+  const sources = new Map<string, string | null>(records.map(({ log_file, service }) => [log_file, service]));
   for (const { log_file } of checkouts) sources.set(log_file, null);
   const mask = envSecretMask(context);
   const lists = allInsideLogs(context.home, [...sources.keys()]).map((file) => {
