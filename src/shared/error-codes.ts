@@ -494,7 +494,7 @@ export const ERROR_CODES = {
    */
   NO_GATEWAY: FAILED,
   /**
-   * No gateway with this id or process ID is running.
+   * No gateway with this ID or process ID is running.
    * @fix `switchboard status` shows those that are.
    */
   GATEWAY_UNKNOWN: FAILED,

@@ -19,7 +19,7 @@ export const callsCommand: CliCommand = {
   ],
   flags: [
     { name: 'follow', short: 'f', summary: 'show calls as they happen' },
-    { name: 'server', value: 'SERVER', summary: 'only calls of this server' },
+    { name: 'server', value: 'SERVER', summary: 'only calls to this server' },
   ],
   examples: [
     ['$0 calls --follow', 'calls as they finish'],

@@ -19,7 +19,7 @@ export const historyCommand: CliCommand = {
   ],
   flags: [
     { name: 'server', value: 'SERVER', summary: 'only calls to this server' },
-    { name: 'tool', value: 'TOOL', summary: 'only calls of this tool' },
+    { name: 'tool', value: 'TOOL', summary: 'only calls to this tool' },
     {
       name: 'client',
       value: 'NAME',
