@@ -29,7 +29,7 @@ export interface ConvertedEntry extends ConvertedSettings {
   readonly cwd?: string;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly oauth?: Readonly<Record<string, string | number>>;
+  readonly oauth?: Readonly<Record<string, unknown>>;
 }
 
 type Table = Readonly<Record<string, unknown>>;

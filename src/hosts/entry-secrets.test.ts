@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { documentSecrets } from './entry-secrets.ts';
+import { documentSecrets, literalSecrets } from './entry-secrets.ts';
 import { cheapestMs } from '../../test/helpers/cheapest.ts';
 
 const KEY = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4';
@@ -26,4 +26,16 @@ test('a secret with a reference in it is one, unlike a reference alone', () => {
     env: { X: 'g${H}', Y: '${I}', Z: 'Bearer ${J}' },
   };
   expect(documentSecrets({ mcpServers: { server } })).toEqual(['a${B}c', 'd${E}', 'g${H}']);
+});
+
+test('a secret for the identity provider of a login is one, with a variable of its own', () => {
+  const identityProvider = {
+    tokenEndpoint: 'https://id.example.com/token',
+    clientSecret: 'hunter2-of-the-provider',
+  };
+  const oauth = { clientSecret: 'hunter2-of-the-issuer', identityProvider };
+  expect(literalSecrets({ url: 'https://mcp.example.com', oauth }, 'shop')).toEqual([
+    { where: 'oauth.clientSecret', variable: 'SHOP_CLIENT_SECRET' },
+    { where: 'oauth.identityProvider.clientSecret', variable: 'SHOP_IDENTITY_PROVIDER_CLIENT_SECRET' },
+  ]);
 });

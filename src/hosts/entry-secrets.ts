@@ -69,16 +69,17 @@ function inHeaders(
   });
 }
 
-function inLogin(
-  oauth: Readonly<Record<string, string | number>>,
-  server: string,
-  replace: Replace,
-): Record<string, string | number> {
+function inLogin(oauth: Login, server: string, replace: Replace, path: readonly string[] = []): Login {
   return mapped(oauth, (name, value) => {
+    const at = [...path, name];
+    if (isObject(value)) return inLogin(value, server, replace, at);
     if (!LOGIN_SECRETS.has(name) || typeof value !== 'string' || !isLiteral(value)) return value;
-    return replace({ value, where: `oauth.${name}`, variable: variableName(server, name) });
+    return replace({ value, where: `oauth.${at.join('.')}`, variable: variableName(server, ...at) });
   });
 }
+
+/** `oauth` of an entry. Its members may be groups, such as `identityProvider`. */
+type Login = NonNullable<ConvertedEntry['oauth']>;
 
 const LOGIN_SECRETS = new Set(['clientSecret', 'privateKey', 'assertion']);
 

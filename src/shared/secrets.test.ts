@@ -36,6 +36,12 @@ test('a secret is masked in every encoding that addresses, forms, headers and lo
   ]);
 });
 
+test('a value that is a path does not mask the words in it', () => {
+  const mask = secretMask(['/workspace', './config', '../shared', '/srv/../console']);
+  expect(mask('workspace configuration, shared console')).toBe('workspace configuration, shared console');
+  expect(mask('cannot open /workspace')).toBe('cannot open ***');
+});
+
 test('what is short is left alone, and nothing to hide changes nothing', () => {
   expect(secretMask(['1', 'yes', ''])('yes, 1')).toBe('yes, 1');
   expect(secretMask([])('text')).toBe('text');

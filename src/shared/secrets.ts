@@ -31,10 +31,14 @@ function formsOf(text: string): string[] {
     // Half a surrogate pair cannot be encoded.
     const value = Buffer.from(text).toString();
     const url = new URL('http://host');
-    url.password = url.pathname = url.search = value;
+    url.password = value;
+    url.pathname = `/${value}`;
+    url.search = `?${value}`;
     const query = new URLSearchParams({ '': value }).toString().slice(1);
+    const inUrl = [url.password, url.pathname.slice(1), url.search.slice(1)];
     forms.push(encodeURIComponent(value), encodeURI(value), query);
-    forms.push(url.password, url.pathname.slice(1), url.search.slice(1));
+    // A path loses its dots, and what is left of "./config" is an ordinary word.
+    forms.push(...inUrl.filter((form) => form.length >= value.length));
   }
   return [...forms, ...inBase64(text)];
 }
