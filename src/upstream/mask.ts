@@ -3,6 +3,7 @@ import type { UpstreamServer } from './server.ts';
 
 /** Hides the secrets of a server, and what looks like a token, in a text. */
 export function maskOf({ secrets }: UpstreamServer): (text: string) => string {
-  const mask = secretMask(secrets?.() ?? []);
-  return (text) => maskTokens(mask(text));
+  // Most servers never write anything that is shown, and there are many forms of a secret.
+  let mask: ((text: string) => string) | undefined;
+  return (text) => maskTokens((mask ??= secretMask(secrets?.() ?? []))(text));
 }

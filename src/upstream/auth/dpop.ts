@@ -132,7 +132,7 @@ export function usesDpop(
 ): boolean {
   if (dpop === 'off') return false;
   const possible = knowsAlgorithm(metadata);
-  if (dpop !== 'required') return possible && (isAskedFor(challenge) || isTaken(about));
+  if (dpop !== 'required') return possible && (isAskedFor(challenge) || acceptsDpop(about));
   if (possible) return true;
   throw new SwitchboardError(
     'AUTH_FAILED',
@@ -150,7 +150,7 @@ function isAskedFor(challenge: string | null | undefined): boolean {
   return /(?:^|,)\s*dpop(?:\s|,|$)/i.test(challenge ?? '');
 }
 
-function isTaken(about: object | undefined): boolean {
+function acceptsDpop(about: object | undefined): boolean {
   const { dpop_bound_access_tokens_required: required } = (about ?? {}) as Record<string, unknown>;
   return required === true || knowsAlgorithm(about);
 }

@@ -60,8 +60,8 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
 
   let key: ProofKey | undefined;
   /** The key of the login; undefined where its tokens are not bound to one. */
-  const currentKey = async (): Promise<ProofKey | undefined> => {
-    const secret = (await current())?.tokens?.proofKey;
+  const currentKey = async (): Promise<ProofKey | undefined> => keyOf((await current())?.tokens);
+  const keyOf = async ({ proofKey: secret }: Partial<Tokens> = {}): Promise<ProofKey | undefined> => {
     if (secret === undefined) return undefined;
     const { ProofKey } = await import('./dpop.ts');
     if (key?.secret !== secret) key = new ProofKey(secret);
@@ -92,7 +92,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
     const credentials = await current();
     if (credentials?.tokens?.refresh === undefined) return PERSON;
     const { renew: askIssuer } = await import('./renew.ts');
-    const renewal = await askIssuer(options, credentials, await currentKey(), challenge);
+    const renewal = await askIssuer(options, credentials, await keyOf(credentials.tokens), challenge);
     if (renewal.kind === 'renewed') {
       await store.write({ ...credentials, tokens: renewal.tokens });
       failed = undefined;

@@ -74,6 +74,8 @@ export class HttpRequest {
   /** The last nonce that the server sent, and whether the request was sent again for one. */
   #nonce: string | undefined;
   #sentForNonce = false;
+  /** Whether the last attempt had a proof. There is none for a login that has ended meanwhile. */
+  #sentProof = false;
   #attempts = 0;
   #redirects = 0;
   /** All redirects so far were permanent. */
@@ -170,6 +172,7 @@ export class HttpRequest {
       return Promise.resolve({ kind: 'refused', error: unsendable(endpoint, cause) });
     }
     this.#request = request;
+    this.#sentProof = proof !== undefined;
     let reached = false;
     let connecting: NodeJS.Timeout | undefined;
     const connected = (socket: Socket): void => {
@@ -215,7 +218,7 @@ export class HttpRequest {
     if (status >= 300 && status < 400 && status !== 304) return this.#redirected(response, status);
     if (!requiresLogin(response, status)) return outcome;
     const challenge = response.headers['www-authenticate'] ?? '';
-    const isProofRejected = isBound(this.#authorization) && PROOF_REJECTED.test(challenge);
+    const isProofRejected = this.#sentProof && PROOF_REJECTED.test(challenge);
     return isProofRejected ? this.#tryNonce(response, challenge) : this.#renewLogin(response, status);
   }
 
