@@ -1,4 +1,4 @@
-/** The resources of a running process, and whether they grow. Linux only. */
+/** The resources of a running process. Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Memory in MB, and open file descriptors, of a process. */

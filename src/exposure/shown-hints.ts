@@ -32,7 +32,7 @@ export class ShownHints {
   }
 
   /** Whether the annotations promise anything that a tool could break. */
-  get promise(): boolean {
+  get promisesAnything(): boolean {
     return this.#shown !== undefined && (this.#shown.readOnly || !this.#shown.destructive);
   }
 

@@ -150,7 +150,7 @@ export class SuiteRunner {
   #bars(subtool: string, tool: OfferedTool | undefined): SwitchboardError | undefined {
     const { name, includes, other, shownHints } = this.#part;
     // Most suites have all tools of their server and promise nothing; looking up the hints for every call costs time.
-    if (other === undefined && !shownHints.promise) return undefined;
+    if (other === undefined && !shownHints.promisesAnything) return undefined;
     const hints = hintsOf(tool);
     if (tool !== undefined && !includes(hints)) return this.#isElsewhere(subtool);
     if (!shownHints.mislead(hints)) return undefined;
