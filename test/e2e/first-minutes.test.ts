@@ -139,6 +139,17 @@ test('a change to the own file from within a project says that it applies everyw
   expect((await at.run(['remove', 'echo', '--user'])).stdout).not.toContain(everywhere);
 });
 
+test('a server of a shared file of the project is disabled in a project file, where it counts', async () => {
+  const at = createHostHome({
+    'work/.git/HEAD': '',
+    'work/.mcp.json': { mcpServers: { echo: nodeServer('echo') } },
+  });
+  expect((await at.run(['disable', 'echo'])).stdout).toContain(at.home.path('work/switchboard.config.json'));
+  expect((await at.run(['list', '--json'])).json).toMatchObject({ servers: [], disabled: ['echo'] });
+  expect((await at.run(['enable', 'echo'])).code).toBe(0);
+  expect((await at.run(['list', '--json'])).json.servers).toMatchObject([{ name: 'echo' }]);
+});
+
 test('add warns of a command or a script that is not there, and adds it all the same', async () => {
   const project = createProject();
   const missing = await runProgram(project, ['add', 'a', 'no-such-command-here']);

@@ -29,11 +29,12 @@ export const TARGET_FLAGS: readonly Flag[] = [
   },
 ];
 
-/** The file that the flags ask for; without one, the project's where there is one, else the user's. */
+/** The file that the flags ask for; without one, that of the usual scope: the project's if there is one, else the user's. */
 export function configTarget(
   { flags }: ParsedArguments,
   config: LoadedConfig,
   { cwd, env, variant }: Pick<Context, 'cwd' | 'env' | 'variant'>,
+  usual: 'user' | 'project' = config.files.some((file) => file.scope === 'project') ? 'project' : 'user',
 ): ConfigTarget {
   const [asked, other] = (['user', 'project'] as const).filter((scope) => flags.has(scope));
   if (other !== undefined) throw usage('--user and --project cannot be combined.', 'Remove one of them.');
@@ -43,7 +44,7 @@ export function configTarget(
       ? usage(`--config already names the file, so --${asked} has no effect.`, 'Remove one of them.')
       : usage(`${variant.program} has only one configuration, so --${asked} does not apply.`, 'Remove it.');
   }
-  const scope = asked ?? (config.files.some((file) => file.scope === 'project') ? 'project' : 'user');
+  const scope = asked ?? usual;
   const { file, directory } = locateConfig(scope, { cwd, userDirectory: userConfigDirectory(env) });
   if (asked === undefined && file !== undefined && config.notAllowed?.files.some(({ path }) => path === file))
     throw new SwitchboardError('PROJECT_NOT_ALLOWED', `${file} is not allowed yet, so it was not changed.`, {

@@ -85,11 +85,12 @@ function namesFile({ flags }: ParsedArguments): boolean {
   return flags.has('user') || flags.has('project');
 }
 
-/** The file that defines a server; where that is none of ours, the one that `add` would write to. */
+/** The file that defines a server; if that is none of ours, one that has the same scope and therefore counts. */
 function placeOf(name: string, given: ParsedArguments, config: LoadedConfig, context: Context): ConfigTarget {
-  const own = config.files.find(({ path }) => path === originOf(name, config)?.file);
+  const origin = originOf(name, config);
+  const own = config.files.find(({ path }) => path === origin?.file);
   return own === undefined
-    ? configTarget(given, config, context)
+    ? configTarget(given, config, context, origin?.scope === 'explicit' ? undefined : origin?.scope)
     : { scope: own.scope, file: own.path, directory: config.directory };
 }
 
