@@ -70,8 +70,8 @@ export function connectClient(
 }
 
 /**
- * A client on one connection, of either era: its first request decides. After `initialize` the era is fixed; a client
- * that began as modern may still switch to the handshake.
+ * A client of either era on one connection. Its first request decides the era. After `initialize` the era is fixed; a
+ * client that started as modern may still switch to the handshake.
  */
 export class EraDetectingClient implements ClientConnection {
   readonly #peer: Peer;

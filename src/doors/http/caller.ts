@@ -2,9 +2,9 @@
 export interface Caller {
   /** Identifies the caller: what belongs to one principal is invisible to all others. */
   readonly principal: string;
-  /** The name of its access token; undefined for a caller that an identity provider knows. */
+  /** The name of its access token; undefined for a caller known through an identity provider. */
   readonly token?: string | undefined;
-  /** What the identity provider says of it. */
+  /** The identity provider's claims about the caller. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
   /** When its access ends, in milliseconds since 1970. Default: when its token is revoked. */
   readonly expiresAt?: number | undefined;
