@@ -28,7 +28,7 @@ export function serverIdentity(
       return combineInstructions(
         own.filter((text) => text !== '').join(' '),
         gateway.catalog.entries.flatMap(({ source, offers, exposure }) => {
-          // A hidden server's instructions are hidden too, and a suite gives them when it is introspected.
+          // A hidden server's instructions are hidden too, and a suite returns them when it is introspected.
           if (offers.size === 0 || !exposure.needsTools) return [];
           const instructions = source.about()?.instructions;
           return instructions === undefined ? [] : [{ server: source.name, instructions }];

@@ -234,8 +234,7 @@ export class Gateway {
   }
 
   /**
-   * A server of this name has listed its tools. The description of a tool of ours that represents them may have
-   * changed.
+   * A server of this name has listed its tools. If one of our tools represents them, its description may have changed.
    */
   toolsListed(name: string): void {
     const isShown = ({ source, entry }: SourceCache): boolean =>

@@ -11,7 +11,7 @@ export function passLogLevel(cache: SourceCache, sessions: ReadonlySet<Session>)
   cache.askQuietly('logging/setLevel', { level: LOG_MESSAGE_LEVELS[Math.min(...asked)] });
 }
 
-/** Makes a log message of our own for a client. */
+/** Creates a log message of our own for a client. */
 export function logMessage(level: (typeof LOG_MESSAGE_LEVELS)[number], text: string): Message {
   const params = { level, logger: 'switchboard', data: printable(text) };
   return Message.from({ jsonrpc: '2.0', method: 'notifications/message', params }, SERVER_SHAPE);

@@ -3,7 +3,7 @@ import type { Call } from './call.ts';
 import type { Source, SourceListener } from './source.ts';
 
 export interface PerCallSourceOptions {
-  /** Makes another source of the same server. */
+  /** Creates another source of the same server. */
   readonly make: () => Source;
   /** A source could not be stopped. */
   readonly failedToStop: (error: unknown) => void;

@@ -19,7 +19,7 @@ export interface ResultLimits {
  */
 export type ResultReader = 'resource' | 'action' | 'tool';
 
-/** Makes results fit their limits. What is cut out is kept for the client that the result was for, and for no other. */
+/** Makes results fit their limits. What is cut out is kept for the client that the result was for, and only for it. */
 export interface Results {
   /** The edits that make a response fit; empty if it fits. Never rejects: what cannot be kept is not cut. */
   fit(answer: Message, call: Call, limits: ResultLimits, reader: ResultReader): Promise<readonly Edit[]>;

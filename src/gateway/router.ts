@@ -20,7 +20,7 @@ import type { ExposedTool } from './tool-names.ts';
 import type { Snapshot } from './snapshot.ts';
 import { namespaceOf } from './valid-tool-name.ts';
 
-/** The gateway's state from which requests are answered. */
+/** The gateway state that requests are answered from. */
 export interface RouterContext {
   /** Everything that is exposed at the moment. */
   readonly snapshot: Snapshot;
@@ -285,7 +285,7 @@ export class Router {
       void settled.then(() => {
         session.awaiting.delete(kind);
         answer();
-        // Announcements were held back meanwhile, and a cancelled client has not seen the list.
+        // Announcements were held back meanwhile, and a client that cancelled has not seen the list.
         this.#context.announce();
       });
     }
@@ -335,7 +335,7 @@ export class Router {
       results.readResource(call, uri);
       return;
     }
-    // The server that linked to the resource comes before one whose template matches.
+    // The server that linked to the resource has priority over one whose template matches.
     const find = (): ResourceOwner | undefined =>
       this.#context.snapshot.resources.get(uri) ??
       this.#findLink(call.session, uri) ??

@@ -15,7 +15,7 @@ export interface SharedSourceRole {
 }
 
 export interface SharedSourceOptions {
-  /** Makes the source that serves the clients of one era; it does not start before `after`. */
+  /** Creates the source that serves the clients of one era; it does not start before `after`. */
   readonly make: (role: SharedSourceRole, after: Promise<unknown> | undefined) => Source;
   /** The eras that the server supports. */
   readonly support: () => EraSupport;
@@ -200,7 +200,7 @@ export class SharedSource {
       side.source.ask('logging/setLevel', { level }).catch(() => undefined);
   }
 
-  /** Serves a request of our own for a member, through the other source if its own turns out to be unable to. */
+  /** Serves our own request for a member; uses the other source if the member's own cannot serve it. */
   async #serve<T>(member: SharedMember, work: (source: Source) => Promise<T>): Promise<T> {
     const { side } = member;
     try {

@@ -42,7 +42,7 @@ export interface ToolGroup {
   /** Undefined for tools that belong to several sources. */
   readonly source: Source | undefined;
   readonly tools: readonly PresentedTool[];
-  /** Whether its tools were named by the user or by us: no server may take such a name for a tool of its own. */
+  /** Whether its tools were named by the user or by us: no server may use such a name for one of its tools. */
   readonly hasPriority: boolean;
   /** Whether its tools, which have names without a prefix, are not known yet. Default false. */
   readonly unlisted?: boolean;

@@ -178,7 +178,7 @@ export class Deframer {
         } else this.#headerSeen = text;
         return end;
       case 'line': {
-        // The part seen earlier is the start of this line: a line break in it would have been decisive before.
+        // The part seen earlier is the start of this line: a line break in it would have settled this earlier.
         this.framing ??= 'newline';
         this.#mode = 'line';
         const before = Buffer.from(seen, 'latin1');

@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import { inLaterTurn, TURN_MS } from '../shared/turns.ts';
 
 /**
- * Reads a chunk from an offset on and returns how far it got. Stops after some number of messages, because what is in
- * the bytes takes longer than the bytes themselves.
+ * Reads a chunk from an offset on and returns how far it got. Stops after some number of messages, because their
+ * contents take longer to handle than their bytes.
  */
 export type ReadSome = (chunk: Buffer, from: number) => number;
 

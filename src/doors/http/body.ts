@@ -166,7 +166,7 @@ function readPosted(pieces: readonly Buffer[], whole: boolean): PostedMessage | 
 
 const OPEN_BRACKET = 0x5b;
 
-/** Also makes the checks that the core would make, while the response is at hand. */
+/** Also does the checks that the core would do, because errors can still be sent as an HTTP response here. */
 function readOne(pieces: readonly Buffer[], whole: boolean): Message | BodyFault {
   const message = readMessage(fromChunks(pieces), CLIENT_SHAPE, 'content-length', whole);
   if (!(message instanceof Message)) return message.why;

@@ -222,7 +222,7 @@ export abstract class HttpSession implements MessageTransport {
   }
 }
 
-/** Whether a notification may belong to any running request. A cancellation goes where the request it cancels went. */
+/** Whether a notification may belong to any running request. A cancellation is sent where its request was sent. */
 function isRelated(method: string | undefined): boolean {
   return method === 'notifications/message' || method === 'notifications/cancelled';
 }

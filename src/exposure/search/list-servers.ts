@@ -2,7 +2,7 @@ import type { CatalogEntry, Source } from '../../gateway/index.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { knownTools } from './searched.ts';
 
-/** How long a failed server is not asked again, in milliseconds. */
+/** How long to wait before asking a failed server again, in milliseconds. */
 const ASK_AGAIN_MS = 60_000;
 /** How long a search waits for unknown servers if other servers are known, in milliseconds. */
 const WAIT_MS = 3000;

@@ -13,9 +13,9 @@ export interface DescriptionSettings {
 }
 
 /**
- * What the model reads about a suite in every conversation. Uses the first of these that is available: the configured
- * text, the `description` of its server, the server's own description from its last run, what is known about its
- * package, its name.
+ * The text about a suite that the model reads in every conversation. Uses the first of these that is available: the
+ * configured text, the `description` of its server, the server's own description from its last run, what is known about
+ * its package, its name.
  */
 export function suiteDescription(settings: DescriptionSettings, entry: CatalogEntry): string {
   const { description, invitation } = settings;

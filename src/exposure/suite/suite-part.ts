@@ -16,7 +16,8 @@ export interface SuitePart {
 }
 
 /**
- * The tools that make up a suite of this name. If it is split by effect, tools that only read have a tool of their own.
+ * The tools that make up a suite of this name. If it is split by effect, there is a separate tool for those that only
+ * read.
  */
 export function suiteParts(name: string, split: 'effect' | undefined): readonly SuitePart[] {
   if (split === undefined) return [{ name, remark: '', includes: () => true }];

@@ -79,7 +79,7 @@ export function createWindowsTrees(): WindowsTrees {
     const { root, startTime, running, goneAfter } = tree;
     const members = isFresh(tree) ? tree.members : [];
     const isOpen = answered < goneAfter || members.length < tree.members.length;
-    // Until it is known what is left of the tree, the root represents it.
+    // Until it is known whether anything is left of the tree, the root represents it.
     const first = running || (watcher !== undefined && isOpen) ? [root] : [];
     const entries = [...first, ...members].map((pid) => ({
       pid,
