@@ -37,70 +37,77 @@ import { Workspaces } from './workspaces.ts';
 export interface AppOptions {
   readonly config: LoadedConfig;
   readonly log: Logger;
-  /** Takes each line a server writes to stderr. */
+  /** Called with each line that a server writes to stderr. */
   readonly stderr: (line: string) => void;
-  /** What the program calls itself towards clients. Default switchboard. */
+  /** The name under which the program introduces itself to clients. Default switchboard. */
   readonly program?: string;
   /**
-   * Whether servers are there only while they run: what they offer goes when they crash, and only a reload brings them
-   * back. Default false.
+   * Whether servers exist only while they run: their components disappear when they crash, and only a reload brings
+   * them back. Default false.
    */
   readonly volatile?: boolean;
-  /** The configuration as the user named it, where that is not where it would be found. */
+  /** The configuration file as the user named it; undefined if it is the one found by default. */
   readonly configPath?: string | undefined;
-  /** What to do about a server that does not start, as a sentence. Default: what fits the program. */
+  /** What to do about a server that does not start, as a sentence. Default: advice that fits the program. */
   readonly startHint?: string | undefined;
-  /** Where servers were searched for, one line each. Default: not reported. */
+  /** The places where servers were searched for, one line each. Default: not reported. */
   readonly whereLooked?: (config: LoadedConfig) => string[];
-  /** Remembers that a project is allowed, and reads the configuration again. Default: clients are not asked. */
+  /** Remembers that a project is allowed, and reloads the configuration. Default: clients are not asked. */
   readonly allowProject?: (project: NotAllowed) => Promise<void>;
   /** Called when the state of a server has changed. */
   readonly onStateChange?: () => void;
-  /** Where somebody who watches listens to the log. Default: the log is not watched. */
+  /** Lets a console listen to the log. Default: the log cannot be watched. */
   readonly logTap?: LogTap;
-  /** What servers inherit from. Default the program's own environment. */
+  /** The environment that servers inherit from. Default: the program's own. */
   readonly env?: NodeJS.ProcessEnv;
-  /** How long a caller waits for a server to start before it gets an error, in milliseconds. Default: without limit. */
+  /** How long a caller waits for a server to start before it gets an error, in milliseconds. Default: no limit. */
   readonly callerMs?: number;
   /** Variables that are meant for this program and would mislead a server. Default none. */
   readonly ownVariables?: readonly string[];
-  /** What this gateway shares with others that act as one with it. Default: it is the only one. */
+  /** The store that this gateway shares with other replicas. Default: it is the only one. */
   readonly store?: Store | undefined;
 }
 
-/** The gateway with everything it needs, wired together. The only place that knows every part. */
+/** The gateway with all its parts wired together. No other code knows every part. */
 export interface App extends DirectAccess {
-  /** What the one client over stdin and stdout gets, and the commands. */
+  /** Serves the one client over stdin and stdout, and the commands. */
   readonly gateway: Gateway;
-  /** The instructions that a client gets on initialize, including those of servers that ran before. */
+  /** The instructions that a client gets on initialize, including those of servers that ran earlier. */
   instructions(): string;
-  /** How each server is doing now, in the order of the configuration; of several of one name, the liveliest. */
+  /**
+   * The current state of each server, in the order of the configuration; if several have the same name, the most active
+   * one.
+   */
   states(): readonly ServerState[];
-  /** Runs work, such as reading the configuration again, while no client changes the configuration. */
+  /** Runs work, such as reloading the configuration, while no client changes the configuration. */
   alone<T>(work: () => Promise<T>): Promise<T>;
-  /** Makes the servers those of a configuration that was read again; what did not change goes on running. */
+  /** Applies a reloaded configuration; servers that did not change keep running. */
   reconfigure(config: LoadedConfig): Promise<AppliedChanges>;
-  /** What is remembered of tools, and what users decided about them. */
+  /** The remembered tools, and what users decided about them. */
   readonly trust: TrustReview;
-  /** Tells a console what happens from now on, and does what it asks for. `reload` reads the configuration again. */
+  /** Reports to a console what happens from now on, and carries out its actions. `reload` reloads the configuration. */
   watch(link: WatchLink, reload: () => Promise<void>): Promise<void>;
-  /** The tools of all servers that fit some words, whatever their exposure; undefined where no server has the wanted name. */
+  /**
+   * The tools of all servers that match a search, whatever their exposure; undefined if no server has the wanted name.
+   */
   findTools(wanted: WantedTools): Promise<FoundTools | undefined>;
-  /** What a client would get if these servers were all exposed in one way, as far as they are listed by now. */
+  /** What a client would get if all these servers were exposed in one way, as far as their tools are known. */
   exposedAs(
     exposure: 'flat' | 'suite' | 'search' | 'code',
     servers: readonly ServerDefinition[],
   ): ExposedServers;
   /** Logins to remote servers. */
   auth(): ReturnType<typeof loadAuth>;
-  /** Begins to serve metrics and to trace calls, where the configuration says so. To be called before a door is opened. */
+  /** Starts the metrics and traces that the configuration asks for. Must be called before a door is opened. */
   observe(): Promise<void>;
   openStdio(input: Readable, output: Writable): StdioDoor;
-  /** Lets clients connect: each session has servers of its own, and so has each token of clients without sessions. */
+  /** Lets clients connect: each session, and each token of clients without sessions, has its own servers. */
   openHttp(options: HttpOptions): Promise<HttpDoor>;
-  /** Ends every server; `already` is how many milliseconds the exit has taken so far, which the servers get less. */
+  /**
+   * Ends every server. `already` is how much of the exit's time is used up, in milliseconds; servers get only the rest.
+   */
   close(already?: number): Promise<void>;
-  /** Kills every process synchronously, for exits that cannot wait. */
+  /** Kills all processes synchronously, for exits that cannot wait. */
   killNow(): void;
 }
 
@@ -117,7 +124,7 @@ export function createApp(options: AppOptions): App {
   const finder = new LazyToolSearch({ stateDirectory: stateDirectory(env), log });
   const scripts = new Scripts();
   const current = { config: options.config };
-  // As they are now: a description that changed would cost its clients their prompt caches.
+  // Taken once: a description that changed would cost its clients their prompt caches.
   const named = inConfigOrder(options.config).flatMap(({ name, exposure }) =>
     exposure === 'search' || exposure === 'code' ? [name] : [],
   );
@@ -248,7 +255,7 @@ export function createApp(options: AppOptions): App {
       finder.save();
       http.close();
       pins.close();
-      // What was seen of tools is noted, unless that takes long: another program may hold the file.
+      // Saves what was learnt about tools, unless that takes too long: another program may hold the file.
       const noted = withTimeout(pins.settle(), NOTE_MS, () => undefined);
       return Promise.all([closeAll(workspaces, children, already), noted])
         .then(() => auditor.close())
@@ -263,13 +270,15 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-/** How long after the start what servers need is loaded, in milliseconds. A host gets its first answers meanwhile. */
+/**
+ * How long after the start the code for servers is loaded, in milliseconds. A host gets its first answers before that.
+ */
 const PRELOAD_MS = 100;
 
-/** How long an exit waits until it is noted what servers said of their tools, in milliseconds. */
+/** How long an exit waits for what servers said about their tools to be saved, in milliseconds. */
 const NOTE_MS = 1000;
 
-/** Loads what servers need: an update of the program may take the files away before the first server is used. */
+/** Loads the code that servers need: an update of the program may remove the files before the first server is used. */
 function preload(
   children: LazyChildProcesses,
   parts: readonly ({ load(): Promise<unknown> } | undefined)[],
@@ -280,7 +289,7 @@ function preload(
   );
 }
 
-/** Whether some result may be too long. */
+/** Whether some results may be too long. */
 function limitsResults({ catalog }: Gateway): boolean {
   return catalog.entries.some(({ rules }) => rules.resultLimits !== undefined);
 }

@@ -10,23 +10,23 @@ export interface AskForProjectOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Remembers that a project is allowed, and applies its configuration. */
   readonly allow: (project: NotAllowed) => Promise<void>;
-  /** Whether a tool is exposed now. */
+  /** Whether a tool is exposed at the moment. */
   readonly isExposed: (tool: string) => boolean;
-  /** Takes a call to where it belongs now. */
+  /** Routes a call again, now that its project is allowed. */
   readonly handle: (call: Call) => void;
 }
 
-/** Asks the person of a client, once, whether a project that is not allowed yet may be used. */
+/** Asks the user of a client, once, whether a project that is not allowed yet may be used. */
 export class AskForProject {
   readonly #options: AskForProjectOptions;
-  /** What was asked, and the answer. */
+  /** The question that was asked, and its answer. */
   #asked: { readonly about: NotAllowed; readonly answer: Promise<UserAnswer> } | undefined;
 
   constructor(options: AskForProjectOptions) {
     this.#options = options;
   }
 
-  /** The same tools, which ask before they do anything. */
+  /** The same tools, but they ask before they do anything. */
   before(exposure: Exposure): Exposure {
     return {
       needsTools: false,
@@ -47,11 +47,11 @@ export class AskForProject {
     try {
       const config = this.#options.config();
       const about = config.notAllowed && (await everythingToAllow(config, this.#options.env));
-      // A yes is about the very content that the person was shown.
+      // A yes applies only to the exact content that the user was shown.
       if (
         about === undefined ||
         !canAskUser(call) ||
-        // A yes to what was not shown is none.
+        // Not everything would be shown, so a yes would not cover it.
         about.runs.length > MOST_LINES ||
         (this.#asked !== undefined && !isSame(this.#asked.about, about))
       ) {
@@ -90,7 +90,7 @@ function declined(problem: SwitchboardError): SwitchboardError {
   });
 }
 
-/** The tool stood for a server whose tools are found or listed now. */
+/** The tool represented a server whose own tools can be found or listed now. */
 function replaced({ settings, servers }: LoadedConfig): SwitchboardError {
   const isSearched = [settings, ...servers].some(
     ({ exposure }) => exposure === 'search' || exposure === 'code',
@@ -104,7 +104,7 @@ function replaced({ settings, servers }: LoadedConfig): SwitchboardError {
   );
 }
 
-/** On one line each, made printable: what is shown must be what will run. */
+/** Each command is printable and on one line: what is shown must be what will run. */
 function question({ directory, files, runs }: NotAllowed): string {
   const listed = (lines: readonly string[]): string[] => lines.map((line) => `- ${printableLine(line)}`);
   return [

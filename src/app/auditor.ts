@@ -8,19 +8,19 @@ import type { Sequence } from '../store/index.ts';
 export interface AuditorOptions {
   readonly settings: () => Settings['audit'];
   readonly stateDirectory: string;
-  /** The arguments of a server's tools that the configuration hides; of all servers where none is given. */
+  /** The arguments that the configuration hides for a server's tools; for all servers if none is given. */
   readonly hiddenArguments: (server: string | undefined) => readonly string[];
   readonly log: Logger;
-  /** Numbers for the lines of several gateways that act as one. Default: lines have none. */
+  /** Numbers the lines of gateways that share a store. Default: lines have no numbers. */
   readonly sequence?: Pick<Sequence, 'next'> | undefined;
 }
 
-/** Records calls where the configuration wants it. What writes them is loaded with the first. */
+/** Records calls if the configuration asks for it. The code that writes them is loaded with the first call. */
 export class Auditor {
   readonly #options: AuditorOptions;
-  /** A call passes several places that tell of it. */
+  /** The calls recorded so far, because a call is reported in several places. */
   readonly #known = new WeakSet<Call>();
-  /** Lines that wait for their number, their hash or for the file to be opened. */
+  /** Lines that wait for their number or hash, or for the file to be opened. */
   readonly #writing = new Set<Promise<void>>();
   #log: { readonly settings: Settings['audit']; readonly opened: Promise<OpenLog> } | undefined;
 
@@ -33,7 +33,7 @@ export class Auditor {
     return this.#options.settings() !== false;
   }
 
-  /** A call of a tool, by the name that is used there; `server` where that is known already. */
+  /** Records a call of a tool, under the name used there; `server` is given if it is already known. */
   called(call: Call, tool: string | (() => string), server?: string): void {
     const settings = this.#options.settings();
     if (settings === false || this.#known.has(call)) return;
@@ -59,7 +59,7 @@ export class Auditor {
         ms: Math.round((performance.now() - since) * 10) / 10,
         bytes,
       } satisfies AuditRecord;
-      // They may hold the environment of a program.
+      // The arguments of management tools may contain the environment of a program.
       const isManagement = owner === undefined && MANAGEMENT_TOOLS.some((each) => each === name);
       const shows = settings.arguments && written.length > 0 && !isManagement;
       const hidden = shows ? [...settings.redact, ...this.#options.hiddenArguments(owner)] : [];
@@ -78,7 +78,7 @@ export class Auditor {
     await (await this.#log?.opened)?.log.close();
   }
 
-  /** After a reload with other settings, another one. */
+  /** Opens the log again if a reload has changed its settings. */
   #open(settings: Exclude<Settings['audit'], false>): Promise<OpenLog> {
     if (this.#log?.settings !== settings) this.#log = { settings, opened: openLog(settings, this.#options) };
     return this.#log.opened;
@@ -87,7 +87,7 @@ export class Auditor {
 
 interface OpenLog {
   readonly log: AuditLog;
-  /** Arguments as they may be recorded, from the bytes of their JSON. */
+  /** Parses the JSON bytes of arguments and removes what must not be recorded. */
   readonly redact: (written: readonly Buffer[], hidden: ReadonlySet<string>) => unknown;
 }
 
@@ -102,7 +102,7 @@ async function openLog(
   };
 }
 
-/** An access token by the beginning of its hash; a user by issuer and name, without what roles look at. */
+/** Shows an access token as the beginning of its hash, and a user as issuer and name, without the claims for roles. */
 function shownPrincipal(principal: string): string {
   const [issuer = '', user] = principal.split(' ');
   return user === undefined
@@ -110,9 +110,9 @@ function shownPrincipal(principal: string): string {
     : `${issuer} ${user}`.slice(0, LONGEST_NAME);
 }
 
-/** Enough to tell tokens apart, and useless to those who want one. */
+/** Enough to distinguish tokens, and useless for recovering one. */
 const PRINCIPAL_CHARS = 12;
-/** A client may call itself anything. */
+/** The limit for names, because a client may call itself anything. */
 const LONGEST_NAME = 200;
 
 function short(name: string | undefined): string | undefined {

@@ -9,15 +9,18 @@ import type { LanguageSource } from '../language/index.ts';
 import type { JsonObject } from '../protocol/index.ts';
 import { unknownServer } from '../shared/unknown-server.ts';
 
-/** Servers as commands use them: by name, past what the configuration shows of them. */
+/** Access to servers for commands: by name, regardless of what the configuration exposes. */
 export interface DirectAccess {
-  /** The source of a configured server; throws SERVER_UNKNOWN, with the nearest names. */
+  /** The source of a configured server; throws SERVER_UNKNOWN with the most similar names. */
   source(server: string): Source;
-  /** The server behind a language model; undefined where there is no model. */
+  /** The server behind a language model; undefined if there is no model. */
   behind(server: string): Source | undefined;
-  /** Everything a server offers, whatever the configuration shows of it, once the gateway knows it too. Starts it. */
+  /**
+   * Lists all tools of a server, whatever the configuration exposes, and waits until the gateway knows them too. Starts
+   * it.
+   */
   listTools(server: string): Promise<Listing>;
-  /** Runs a tool of a server and resolves with its result; rejects with a ServerError where the server refuses. */
+  /** Runs a tool of a server and resolves with its result; rejects with a ServerError if the server refuses. */
   callTool(server: string, tool: string, args: JsonObject, options?: LocalCallOptions): Promise<JsonObject>;
 }
 
@@ -29,7 +32,7 @@ export function directAccess(gateway: Gateway): DirectAccess {
     behind: (server) => (source(server) as Partial<LanguageSource>).inner,
     async listTools(server) {
       const listing = await source(server).list('tools');
-      // The gateway hears of the same list, and has it by the next turn.
+      // The gateway is notified of the same list and has it by the next turn.
       await new Promise((resume) => setImmediate(resume));
       return listing;
     },

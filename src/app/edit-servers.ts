@@ -12,14 +12,14 @@ import { SwitchboardError } from '../shared/errors.ts';
 
 type ConfigFile = Pick<LoadedConfig, 'file' | 'directory'>;
 
-/** Rejects if the configuration has a server of that name. One that is turned off or cannot be used counts too. */
+/** Rejects if the configuration already has a server of that name, even one that is disabled or unusable. */
 export async function refuseTaken(config: ConfigFile, name: string): Promise<void> {
   await edit(config, (text) => withoutTaken(text, name), { dryRun: true });
 }
 
 export async function addToConfig(config: ConfigFile, name: string, entry: RuntimeEntry): Promise<void> {
   const written = entryForConfig(inItsDirectory(entry, config));
-  // A variable that a client sets may be a secret.
+  // A variable set by a client may be a secret.
   const secret = Object.keys(entry.env ?? {}).length > 0;
   await edit(config, (text) => withServer(withoutTaken(text, name), name, written), { secret });
 }
@@ -44,14 +44,14 @@ async function edit(
   await editConfig({ file, directory, change, ...how });
 }
 
-/** A relative directory was meant from the project; the user file counts from another place. */
+/** A relative directory was meant relative to the project, but the user file resolves it from a different place. */
 function inItsDirectory(entry: RuntimeEntry, { file, directory }: ConfigFile): RuntimeEntry {
   const { cwd = '' } = entry;
   if (cwd.trim() === '' || file === undefined || dirname(file) === directory) return entry;
   return { ...entry, cwd: resolve(directory, cwd) };
 }
 
-/** The text, if it has no server of that name. */
+/** Returns the text if it has no server of that name. */
 function withoutTaken(text: string, name: string): string {
   if (withoutServer(text, name) === text) return text;
   throw new SwitchboardError(

@@ -31,30 +31,30 @@ import {
 export interface ServerContext {
   readonly limits: Settings['limits'];
   readonly env: NodeJS.ProcessEnv;
-  /** The directory for state that outlives a run. */
+  /** The directory for state that is kept between runs. */
   readonly stateDirectory: string;
   readonly keychain: LoginKeychain;
   readonly log: Logger;
-  /** The command by which a user logs in to a server, by its name. */
+  /** The command with which a user logs in to the named server. */
   readonly loginCommand: (server: string) => string;
-  /** The gateways between its client and the server, this one last. */
+  /** The gateways between the client and the server; this one is the last. */
   readonly gatewayPath: () => readonly string[];
-  /** Whether several clients use it at one time. */
+  /** Whether several clients use it at the same time. */
   readonly shared: boolean;
-  /** Whether the server is there only while it runs. */
+  /** Whether the server exists only while it runs. */
   readonly volatile: boolean;
-  /** The source does not start before this. */
+  /** The source does not start before this has settled. */
   readonly after: Promise<unknown> | undefined;
 }
 
 export interface PresentationContext {
-  /** Whether the server is there only while it runs. */
+  /** Whether the server exists only while it runs. */
   readonly volatile: boolean;
-  /** Keeps the results that are too long. */
+  /** Keeps results that are too long. */
   readonly results: Results;
 }
 
-/** How a configured server is exposed: everything of a catalog entry but the source. */
+/** How a configured server is exposed: a catalog entry without its source. */
 export function presentationOf(
   server: ConfiguredServer,
   { volatile, results }: PresentationContext,
@@ -63,10 +63,10 @@ export function presentationOf(
   if (presentation === undefined) {
     const limits = resultLimits(server, results);
     presentation = {
-      // With a model in front, the rules apply to the tools that the model sees.
+      // With a language model in front, the rules apply to the tools that the model sees.
       rules: withResultLimits(server.language === undefined ? toolRules(server.tools) : ALLOW_ALL, limits),
       exposure: exposureOf(server, limits === undefined ? undefined : results),
-      // What is hidden is there for compound tools only.
+      // A hidden server is available to compound tools only.
       offers: server.exposure === 'hidden' ? NO_KINDS : kindsOf(server.offer),
       naming: server.naming,
       volatile: volatile && !isAlwaysThere(server),
@@ -76,12 +76,12 @@ export function presentationOf(
   return presentation;
 }
 
-/** How long the results of each tool of a server may be; undefined where any length is right for all of them. */
+/** The limits for the results of each tool of a server; undefined if no tool has limits. */
 function resultLimits(server: ConfiguredServer, results: Results): ToolRules['resultLimits'] {
   const limited = (settings: ResultSettings | undefined): ResultLimits | undefined => {
     if (settings === undefined) return undefined;
     const { maxTokens, minify = false } = settings;
-    // No token is less than a byte.
+    // A token has at least one byte.
     return { results, maxTokens, minify, passBytes: minify ? 0 : (maxTokens ?? 0) };
   };
   const general = limited(server.results);
@@ -98,15 +98,15 @@ function withResultLimits(rules: ToolRules, limits: ToolRules['resultLimits']): 
 
 const ALLOW_ALL: ToolRules = { allows: () => true, overrides: new Map() };
 
-/** A built-in server runs as long as this program, and a model starts its server when needed. */
+/** A built-in server runs as long as this program, and a language model starts its server when needed. */
 function isAlwaysThere({ kind, language }: ConfiguredServer): boolean {
   return kind === 'builtin' || language !== undefined;
 }
 
-/** Made once for each definition: every client of an HTTP door has a catalog of its own. */
+/** Created once per definition: every client of an HTTP door has its own catalog. */
 const PRESENTATIONS = new WeakMap<ConfiguredServer, Omit<CatalogEntry, 'source'>>();
 
-/** A configured server as the upstream side takes it. */
+/** A configured server in the form that the upstream side uses. */
 export function upstreamServer(
   server: Exclude<ServerDefinition, BuiltinDefinition>,
   context: ServerContext,
@@ -128,7 +128,7 @@ export function upstreamServer(
   };
 }
 
-/** A part of this program as a source. */
+/** Wraps a part of this program as a source. */
 export function builtinSource(
   { name, directory, project, named }: BuiltinDefinition,
   { env, log, approval }: Pick<ServerContext, 'env' | 'log'> & { readonly approval: FileApproval },
@@ -141,7 +141,7 @@ export function builtinSource(
   });
 }
 
-/** A server as clients get it: with the model before it, where it has one. */
+/** A server as clients get it: behind its language model, if it has one. */
 export function withLanguageModel(
   inner: Source,
   server: Exclude<ServerDefinition, BuiltinDefinition>,
@@ -149,7 +149,7 @@ export function withLanguageModel(
 ): Source {
   const { language, approval } = server;
   if (language === undefined) return inner;
-  // Where every call is asked about on its way to the server, the model does not ask as well.
+  // If every such call is approved on its way to the server, the model does not have to ask too.
   const isAsked = [approval?.which, approval?.atLeast?.which].some(
     (which) => which === 'destructive' || which === 'all',
   );
@@ -186,14 +186,14 @@ function processTarget(server: StdioDefinition, env: NodeJS.ProcessEnv): Process
   return {
     ...target,
     command: sandbox.bwrap,
-    /** Read when it starts: until then, what it hides may not exist. */
+    /** Computed when it starts: until then, the hidden paths may not exist. */
     get args() {
       return sandboxArguments({ command, args, cwd }, withOwnHidden(sandbox, env));
     },
   };
 }
 
-/** No server in a sandbox reads the tokens, logins and secrets of its gateway. */
+/** Hides the gateway's tokens, logins and secrets from every server in a sandbox. */
 function withOwnHidden(sandbox: ProgramSandbox, env: NodeJS.ProcessEnv): ProgramSandbox {
   const own = [stateDirectory(env), secretsFile(env)];
   return { ...sandbox, hide: [...sandbox.hide, ...own] };
@@ -209,7 +209,7 @@ function remoteTarget(server: RemoteDefinition, context: ServerContext): RemoteT
     url,
     shown: written,
     loginHint: `Run: ${context.loginCommand(name)}`,
-    // One of the servers may be a gateway, and in the end this one.
+    // One of the servers may be a gateway, possibly this very one.
     headers: { ...headers, [PATH_HEADER]: gatewayPath().join(', ') },
     ...(oauth === false || authorized
       ? {}
@@ -221,7 +221,7 @@ const NO_KINDS: ReadonlySet<CatalogKind> = new Set();
 
 type Offer = ServerDefinition['offer'];
 
-/** One set for all servers that offer what the configuration says for all. */
+/** Shares one set among all servers with the default offer. */
 function kindsOf(offer: Offer): ReadonlySet<CatalogKind> {
   let kinds = KINDS_OF.get(offer);
   if (kinds === undefined) {
@@ -260,24 +260,26 @@ function exposureOf(server: ConfiguredServer, results: Results | undefined): Exp
         instructionsMaxChars: server.suite.instructionsMaxChars,
         introspection: server.suite.mode,
         results,
-        // A model in front has one tool, which may do anything.
+        // A language model in front has a single tool, which may do anything.
         split: hasLanguageModel(server) ? undefined : server.suite.split,
       });
   }
 }
 
-/** Whether a language model answers for the server, by its definition or because its folder is wrapped. */
+/** Whether a language model is in front of the server, by its definition or because its command is a wrapper. */
 function hasLanguageModel(server: ConfiguredServer): boolean {
   return server.language !== undefined || (server.kind === 'stdio' && isWrapper(server.args));
 }
 
-/** How a model speaks to the one before a server, at once and in few tokens. */
+/** Tells models, in few tokens, how to use a server that has a language model in front. */
 const INVITATION = {
   text: `Takes requests in natural language: action 'call', subtool '${NATURAL_LANGUAGE}', args {query}.`,
   unless: NATURAL_LANGUAGE,
 };
 
-/** What a server must not be heard saying: what its definition gives it, and what else it inherits that looks like a secret. */
+/**
+ * Texts to remove from a server's output: the values of its definition, and inherited values that look like secrets.
+ */
 function secretsOf(server: StdioDefinition, env: NodeJS.ProcessEnv): string[] {
   const inherited = Object.entries(env).flatMap(([name, value]) =>
     value !== undefined && isSecretName(name) ? [value] : [],
@@ -288,10 +290,10 @@ function secretsOf(server: StdioDefinition, env: NodeJS.ProcessEnv): string[] {
 /** The environment variable that tells a nested gateway how many gateways it runs behind. */
 export const DEPTH_VARIABLE = 'SWITCHBOARD_DEPTH';
 
-/** The HTTP header that lists the gateways a request has come through. */
+/** The HTTP header that lists the gateways a request came through. */
 export const PATH_HEADER = 'switchboard-path';
 
-/** How many gateways this one runs behind; 0 where a host started it. */
+/** How many gateways this one runs behind; 0 if a host started it. */
 export function nestingDepth(env: NodeJS.ProcessEnv): number {
   const depth = Number(env[DEPTH_VARIABLE]);
   return Number.isInteger(depth) && depth > 0 ? depth : 0;

@@ -10,7 +10,9 @@ import {
 import { filterTools, type CatalogEntry, type Gateway, type Results } from '../gateway/index.ts';
 import { presentationOf } from './entry.ts';
 
-/** What a client gets of some servers at the beginning: definitions of tools as JSON texts, and our instructions. */
+/**
+ * What a client of some servers gets at the start: the definitions of the tools, as JSON texts, and our instructions.
+ */
 export interface ExposedServers {
   readonly definitions: readonly string[];
   readonly instructions: string;
@@ -22,7 +24,7 @@ export interface ComparedServers {
   readonly results: Results;
 }
 
-/** What a client would get if all servers were exposed in one way; their tools are those that are known by now. */
+/** What a client would get if all servers were exposed in one way, with the tools that are known so far. */
 export function exposedAs(
   exposure: 'flat' | 'suite' | 'search' | 'code',
   { gateway, servers, results }: ComparedServers,

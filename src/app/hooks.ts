@@ -6,7 +6,7 @@ import type { Logger } from '../shared/log.ts';
 
 export interface HooksOptions {
   readonly config: () => Pick<LoadedConfig, 'hooks' | 'settings'>;
-  /** Takes each line that a hook prints. */
+  /** Called with each line that a hook prints. */
   readonly print: (line: string) => void;
   readonly log: Logger;
 }
@@ -17,7 +17,7 @@ interface OpenHooks {
   readonly handle: CallHooks['handle'];
 }
 
-/** The hooks of the configuration as it is now. What runs them is loaded with the first call that they see. */
+/** The hooks of the current configuration. The code that runs them is loaded with the first call they handle. */
 export class Hooks {
   readonly #options: HooksOptions;
   #open: OpenHooks | undefined;
@@ -26,7 +26,7 @@ export class Hooks {
     this.#options = options;
   }
 
-  /** What handles calls; undefined where there are no hooks. */
+  /** The function that handles calls; undefined if there are no hooks. */
   current(): CallHooks['handle'] | undefined {
     const { hooks } = this.#options.config();
     if (hooks === undefined && this.#open === undefined) return undefined;

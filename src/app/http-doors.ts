@@ -12,15 +12,15 @@ export interface HttpDoorsOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly sources: Sources;
   readonly workspaces: Workspaces;
-  /** What the gateways that act as one with this share. Default: there are none. */
+  /** The store that this gateway shares with other replicas. Default: there are none. */
   readonly store: Store | undefined;
 }
 
-/** Lets clients connect over HTTP. Their code is loaded with the first door. */
+/** Lets clients connect over HTTP. The code is loaded with the first door. */
 export class HttpDoors {
-  /** Processes that may run at one time; one client alone is not bounded. */
+  /** How many processes may run at the same time. No limit until an HTTP door is opened. */
   mostProcesses = Infinity;
-  /** Where clients connect; undefined before that is possible. */
+  /** Where clients connect; undefined until they can. */
   url: string | undefined;
   readonly #options: HttpDoorsOptions;
   readonly #principals = new Set<Principals>();
@@ -59,7 +59,7 @@ export class HttpDoors {
     return replicas === undefined ? door : this.#joined(door, replicas, options);
   }
 
-  /** The gateways that act as one with this, found through the store. */
+  /** The other replicas, found through the store. */
   async #replicas({ sharedToken }: HttpOptions): Promise<Replicas | undefined> {
     const { store, log } = this.#options;
     if (store === undefined) return undefined;
@@ -67,7 +67,7 @@ export class HttpDoors {
     return new Found({ store, token: sharedToken, log });
   }
 
-  /** A door that the others pass requests on to while it is open. */
+  /** A door that other replicas pass requests on to while it is open. */
   async #joined(door: HttpDoor, replicas: Replicas, { host }: HttpOptions): Promise<HttpDoor> {
     const { log, workspaces } = this.#options;
     const { replicaAddress } = await import('../replicas/index.ts');
@@ -88,7 +88,7 @@ export class HttpDoors {
     };
   }
 
-  /** Ends what waits for a client to come back. */
+  /** Ends everything that waits for a client to return. */
   close(): void {
     for (const principals of this.#principals) principals.close();
   }
@@ -98,7 +98,7 @@ export class HttpDoors {
     return new Shared({
       make: (server, role, after) =>
         sources.make(server, { clients: { ...workspaces.everyone, ...role }, shared: true, after }),
-      // A part of this program takes calls of either era.
+      // Parts of this program accept calls of either era.
       support: (server) => (server.kind === 'builtin' ? { modern: false } : sources.cacheOf(server).support),
       log,
     });

@@ -26,20 +26,23 @@ export { SharedServers } from './shared-servers.ts';
 
 export interface HttpOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** The port; 0: any free one. */
   readonly port: number;
   readonly tokens: AccessTokens;
-  /** The token that all replicas have, for what they prove to each other. Default: each has one of its own. */
+  /** The token with which replicas prove requests to each other; the same on all of them. Default: each has its own. */
   readonly sharedToken?: string | undefined;
-  /** Takes requests of browsers. Default: there is no page. */
+  /** Handles requests of browsers. Default: there is no page. */
   readonly page?: PageHandler;
-  /** Why new clients should go elsewhere, in one word for /readyz, such as a store that is away. Default: they need not. */
+  /**
+   * Why new clients should connect elsewhere, in one word for /readyz, such as an unreachable store. Default: they need
+   * not.
+   */
   readonly notReady?: () => string | undefined;
   /** Called when the last client has left. */
   readonly emptied?: () => void;
 }
 
-/** A client that has a session. */
+/** A client with a session. */
 interface SessionClient {
   /** The gateways between it and this one. */
   readonly gatewayPath: readonly string[];
@@ -51,15 +54,15 @@ interface HttpContext {
   readonly log: Logger;
   readonly config: () => LoadedConfig;
   readonly env: NodeJS.ProcessEnv;
-  /** The name of this run in the gateway path. */
+  /** Identifies this run in the gateway path. */
   readonly self: string;
-  /** Takes the requests of clients without sessions. */
+  /** Handles the requests of clients without sessions. */
   readonly principals: Principals;
-  /** The gateways that act as one with this; undefined: there are none. */
+  /** The other replicas; undefined: there are none. */
   readonly replicas: HttpReplicas | undefined;
-  /** What they share. */
+  /** The store that the replicas share. */
   readonly store: Store | undefined;
-  /** A workspace for one client with a session, and how it ends. */
+  /** Opens a workspace for one client with a session, and returns how it ends. */
   readonly openLegacy: (client: SessionClient) => {
     readonly workspace: Workspace;
     readonly close: () => Promise<void>;
@@ -82,7 +85,7 @@ export async function openHttpFor(
   return openHttp({
     host,
     port,
-    // The address that was typed is one that clients may use.
+    // Clients may also use the address as the user typed it.
     guard: {
       tokens,
       allowedHosts: [...http.allowedHosts, ...hostNames(host)],
@@ -110,7 +113,7 @@ export async function openHttpFor(
 /** The largest body of an HTTP request, in bytes. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** Connects one client with a session to a workspace of its own. */
+/** Connects one client with a session to its own workspace. */
 function openForClient(
   transport: MessageTransport,
   session: SessionClient,
@@ -128,7 +131,7 @@ function openForClient(
   };
 }
 
-/** The host names clients use for a listening address. A wildcard address has none. */
+/** The host names that clients use for a listening address. A wildcard address has none. */
 function hostNames(host: string): string[] {
   if (host === '0.0.0.0' || host === '::') return [];
   return [host.includes(':') ? `[${host}]` : host];
@@ -136,7 +139,7 @@ function hostNames(host: string): string[] {
 
 type ParamHeaders = Exclude<ReturnType<typeof headersIn>, string>;
 
-/** The arguments of a tool that its server wants to see in headers as well. */
+/** The arguments of a tool that its server also wants in headers. */
 function paramHeadersOf(gateway: Gateway, name: string): ParamHeaders {
   const tool = gateway.tool(name);
   if (tool === undefined) return [];
@@ -149,5 +152,5 @@ function paramHeadersOf(gateway: Gateway, name: string): ParamHeaders {
   return headers;
 }
 
-/** A changed tool is another object. Its definition is too expensive to be written for every call. */
+/** A changed tool is a new object. Cached because serializing a definition is too expensive to do for every call. */
 const knownHeaders = new WeakMap<object, ParamHeaders>();

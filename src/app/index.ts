@@ -1,4 +1,4 @@
-/** The gateway as its programs use it. */
+/** The gateway, for the programs that run it. */
 export { createApp, type App } from './app.ts';
 export type { AccessTokens } from '../doors/index.ts';
 export { nestingDepth } from './entry.ts';

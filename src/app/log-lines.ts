@@ -6,7 +6,7 @@ import { Client } from '../protocol/index.ts';
 import type { Logger } from '../shared/log.ts';
 import type { UpstreamContext } from '../upstream/index.ts';
 
-/** Warns once of each setting about tools that a server turns out not to have. */
+/** Warns once about each setting for a tool that its server does not have. */
 export function warnAboutToolSettings(
   find: (server: string) => ConfiguredServer | undefined,
   log: Logger,
@@ -24,7 +24,7 @@ export function warnAboutToolSettings(
   };
 }
 
-/** The arguments of a call without the fields that are named as secret. What starts a program is never shown. */
+/** The arguments of a call without the fields whose names mark them as secret. What starts a program is never shown. */
 export function argumentsForLog(
   call: Call,
   server: string | undefined,
@@ -35,12 +35,12 @@ export function argumentsForLog(
   return redacted(call.request.value(Client.arguments), new Set(redactedFields(manager, server)));
 }
 
-/** The arguments that the configuration hides: of the tools of a server, or of all. */
+/** The arguments that the configuration hides, for the tools of one server or of all. */
 export function redactedFields(manager: ServerManager, server: string | undefined): string[] {
   return (
     manager
       .list()
-      // A tool of several servers may be about any of them.
+      // A tool of several servers may concern any of them.
       .filter(({ definition }) => server === undefined || definition.name === server)
       .flatMap(({ definition }) =>
         [...definition.tools.shapes.values()].flatMap((shape) => shape.redact ?? []),

@@ -1,20 +1,20 @@
-/** Lines that are kept for somebody who listens later, at most, and their characters in all. */
+/** The most lines, and characters in total, that are kept for a listener who comes later. */
 const KEPT = 200;
 const KEPT_CHARS = 256 * 1024;
 
-/** The last lines of the log, and where somebody may listen to further ones. */
+/** The last lines of the log, and a listener for further ones. */
 export class LogTap {
-  /** Default: nobody listens. */
+  /** Default: no listener. */
   listener: ((line: string, at: number) => void) | undefined;
   readonly #kept: KeptLine[] = [];
   #chars = 0;
 
-  /** The last lines, the oldest first. */
+  /** The last lines, oldest first. */
   get lines(): readonly KeptLine[] {
     return this.#kept;
   }
 
-  /** Takes a line as it is logged. */
+  /** Takes a line when it is logged. */
   add(line: string): void {
     const at = Date.now();
     this.#kept.push({ line, at });

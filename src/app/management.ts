@@ -3,7 +3,7 @@ import type { RemovalReason, OverallExposure } from '../gateway/index.ts';
 import { managementTools, type ServerManager } from '../management/index.ts';
 import type { WorkspaceOptions } from './workspace.ts';
 
-/** The tools that manage servers, as the configuration wants them. */
+/** The tools that manage servers, according to the configuration. */
 export function createManagementTools(
   options: Pick<WorkspaceOptions, 'config' | 'volatile' | 'callerMs' | 'persisted' | 'alone'> & {
     readonly manager: ServerManager;
@@ -39,10 +39,10 @@ export function createManagementTools(
   });
 }
 
-/** What writes servers to the configuration, and takes them out of it. Most clients never do that. */
+/** Loads the code that adds servers to the configuration and removes them. Most clients never need it. */
 const loadEdits = () => import('./edit-servers.ts');
 
-/** What a client can do that calls a tool which is no longer there. */
+/** What a client can do after calling a tool that no longer exists. */
 export function adviceOnRemoval(server: string, why: RemovalReason): string {
   const named = `{"name":${JSON.stringify(server)}}`;
   switch (why) {

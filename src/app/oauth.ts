@@ -11,15 +11,15 @@ export interface OAuthContext {
   readonly config: LoadedConfig;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
-  /** What gateways that act as one share. Default: this is the only one. */
+  /** The store that this gateway shares with other replicas. Default: this is the only one. */
   readonly store: Store | undefined;
-  /** What roles look at in the claims of a token, as text; empty: nothing. */
+  /** The claims of a token that matter for roles, as text; empty: none do. */
   readonly roleClaims: (claims: Readonly<Record<string, unknown>>) => string;
 }
 
 /**
- * Makes this gateway a resource that an identity provider guards, once its address is known. Undefined where it is not
- * configured; the code is loaded only where it is.
+ * Makes this gateway a resource protected by an identity provider, once its address is known. Returns undefined, and
+ * loads no code, if that is not configured.
  */
 export async function openProtectedResource({
   config,
@@ -46,7 +46,7 @@ export async function openProtectedResource({
     });
 }
 
-/** While the store is away, each gateway goes by the proofs that it has seen itself. */
+/** While the store is unreachable, each gateway checks only the proofs that it has seen itself. */
 function isNewProof(store: Store, id: string, ms: number): Promise<boolean> {
   return store.replace(`proof:${sha256(id)}`, undefined, '1', Math.max(1, Math.ceil(ms))).catch(() => true);
 }
@@ -61,7 +61,7 @@ function filledIn(text: string, { secrets }: LoadedConfig, env: NodeJS.ProcessEn
   );
 }
 
-/** Asks at the addresses that the operator has typed, and at those that are as public as these. */
+/** A fetch for the addresses that the operator has configured, and for addresses no less public than these. */
 async function fetchFor({
   issuer,
   jwksUri,
@@ -78,11 +78,11 @@ async function fetchFor({
   return async (url, { method = 'GET', headers = {}, body } = {}) => {
     const from = typed.find(({ origin }) => origin === url.origin) ?? typed[0];
     if (from === undefined) throw new Error('The issuer has an address.');
-    // A form has a secret in it.
+    // A form contains a secret.
     if (body !== undefined) await from.guard.checkEndpoint(url);
     return from.fetch(url, { method, headers, ...(body === undefined ? {} : { body }) });
   };
 }
 
-/** How long clients wait for an identity provider, in milliseconds. */
+/** How long clients wait for the identity provider, in milliseconds. */
 const TIMEOUT_MS = 5000;

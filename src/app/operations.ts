@@ -7,15 +7,15 @@ import type { Watchers } from './watchers.ts';
 
 export interface OperationsOptions {
   readonly watchers: Watchers;
-  /** Clients that are connected now. */
+  /** The number of connected clients. */
   readonly sessions: () => number;
-  /** Server processes that run now. */
+  /** The number of running server processes. */
   readonly processes: () => number;
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
 }
 
-/** Metrics and traces, for those who operate a gateway. Their code is loaded only where the configuration wants them. */
+/** Metrics and traces for operators. Their code is loaded only if the configuration asks for them. */
 export class Operations {
   readonly #options: OperationsOptions;
   #metrics: GatewayMetrics | undefined;
@@ -25,7 +25,7 @@ export class Operations {
     this.#options = options;
   }
 
-  /** Begins, before the first client. Throws ADDRESS_UNUSABLE. */
+  /** Starts them, before the first client connects. Throws ADDRESS_UNUSABLE. */
   async open({ metrics, telemetry }: Pick<Settings, 'metrics' | 'telemetry'>): Promise<void> {
     if (telemetry !== false) await this.#openTelemetry(telemetry);
     if (metrics !== false) await this.#openMetrics(metrics);

@@ -3,7 +3,10 @@ import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Workspace } from './workspace.ts';
 
-/** What all clients of one principal use. Their protocol version has no sessions: their token is all we know of them. */
+/**
+ * What all clients of one principal share. Their protocol version has no sessions, so they are known only by their
+ * token.
+ */
 interface Principal {
   readonly caller: Caller;
   readonly workspace: Workspace;
@@ -18,7 +21,7 @@ export interface PrincipalsOptions {
   readonly openEndpoint: (workspace: Workspace, principal: string) => ModernEndpoint;
 }
 
-/** The clients of an HTTP door that have no sessions, by principal. Each has a workspace of its own. */
+/** The clients of an HTTP door that have no sessions, grouped by principal. Each principal has its own workspace. */
 export class Principals implements ModernPrincipals {
   readonly #options: PrincipalsOptions;
   readonly #open = new Map<string, Principal>();
@@ -55,7 +58,7 @@ export class Principals implements ModernPrincipals {
     for (const { endpoint } of this.#open.values()) endpoint.failAll();
   }
 
-  /** Ends what waits for a client to come back. The workspaces end with all others. */
+  /** Ends everything that waits for a client to return. The workspaces end with all the others. */
   close(): void {
     for (const { endpoint } of this.#open.values()) endpoint.close();
   }

@@ -4,7 +4,7 @@ import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Workspaces } from './workspaces.ts';
 
-/** Makes the servers of all workspaces those of a configuration that was read again. */
+/** Applies a reloaded configuration to the servers of all workspaces. */
 export async function reconfigure(
   workspaces: Workspaces,
   next: LoadedConfig,
@@ -17,7 +17,7 @@ export async function reconfigure(
     current.config = before;
     throw error;
   });
-  // A client that is just leaving must not keep the others from what is new.
+  // A client that is just leaving must not keep the others from the new configuration.
   const others = [...workspaces.all].filter((each) => each !== main);
   const failed = [applied.failed];
   for (const result of await Promise.allSettled(others.map((each) => each.apply()))) {

@@ -5,7 +5,7 @@ import { searchInstructions } from '../exposure/index.ts';
 import { printableLine } from '../shared/printable.ts';
 import { VERSION } from '../shared/version.ts';
 
-/** What we say of ourselves to a client. */
+/** How we introduce ourselves to a client. */
 export function serverIdentity(
   program: string,
   gateway: { readonly catalog: Catalog },
@@ -28,7 +28,7 @@ export function serverIdentity(
       return combineInstructions(
         own.filter((text) => text !== '').join(' '),
         gateway.catalog.entries.flatMap(({ source, offers, exposure }) => {
-          // What is hidden does not speak either, and a suite says it when it is looked into.
+          // A hidden server's instructions are hidden too, and a suite returns them when it is introspected.
           if (offers.size === 0 || !exposure.needsTools) return [];
           const instructions = source.about()?.instructions;
           return instructions === undefined ? [] : [{ server: source.name, instructions }];
@@ -39,7 +39,7 @@ export function serverIdentity(
   };
 }
 
-/** Servers whose tools are missing from the list, and why: there is no suite of theirs to say it. */
+/** Servers whose tools are missing from the list, and why. They have no suite whose description could say so. */
 function unavailable(gateway: { readonly catalog: Catalog }): string {
   const missing = gateway.catalog.entries.flatMap(({ source, exposure, offers }) =>
     source.problem !== undefined && exposure.needsTools && offers.has('tools') ? [source.problem] : [],
@@ -48,7 +48,7 @@ function unavailable(gateway: { readonly catalog: Catalog }): string {
   return [...missing.slice(0, MAX_NAMED).map(({ explained }) => printableLine(explained)), ...more].join(' ');
 }
 
-/** So many servers that are not available are named; all of them are in the log. */
+/** The most unavailable servers that are named; the log has all of them. */
 const MAX_NAMED = 5;
 
 const SUITE_INSTRUCTIONS =

@@ -1,11 +1,11 @@
 import type { Source } from '../gateway/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 
-/** The processes of each server, of all clients together. */
+/** Counts the processes of each server across all clients. */
 export class ServerProcesses {
   readonly #sources = new Map<string, Set<Source>>();
 
-  /** Counts the process of a source, until the source is closed. */
+  /** Counts the process of a source until the source is closed. */
   add(source: Source): Source {
     const { name } = source;
     const all = this.#sources.get(name) ?? new Set();
@@ -19,7 +19,7 @@ export class ServerProcesses {
     return source;
   }
 
-  /** Why no further process of a server may start; undefined where it may. */
+  /** Why no further process of a server may start; undefined if one may. */
   refusal(name: string, most: number | undefined): SwitchboardError | undefined {
     if (most === undefined) return undefined;
     const running = [...(this.#sources.get(name) ?? [])].filter(hasProcess).length;
@@ -34,7 +34,7 @@ export class ServerProcesses {
   }
 }
 
-/** One that waits for its turn has none yet. */
+/** A source that waits for its start slot has no process yet. */
 function hasProcess({ state }: Source): boolean {
   return state.kind === 'running' || (state.kind === 'starting' && Number.isFinite(state.admittedAt));
 }

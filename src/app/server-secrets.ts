@@ -2,8 +2,8 @@ import { remoteSecrets, type ServerDefinition } from '../config/index.ts';
 import { isSecretName } from '../shared/secrets.ts';
 
 /**
- * What must not get into a file from what a server lists, in case it repeats what it was given: what is secret by its
- * name, and values of its definition that may be secret whatever they are called, such as an address with a password.
+ * What must not be stored with a server's lists, in case they repeat what the server was given: values that are secret
+ * by name, and values of its definition that may be secret under any name, such as an address with a password.
  */
 export function serverSecrets(server: ServerDefinition, inherited: NodeJS.ProcessEnv): string[] {
   return [...secretsByKind(server, inherited), ...(server.secrets ?? [])].filter(
@@ -28,10 +28,10 @@ function secretsByKind(server: ServerDefinition, inherited: NodeJS.ProcessEnv): 
   }
 }
 
-/** A shorter value is found in any text by chance. */
+/** Shorter values occur in texts by chance. */
 const MIN_CHARS = 6;
 
-/** Not a path, and not ordinary words. */
+/** Whether a value is neither a path nor made of ordinary words. */
 function mayBeSecret(value: string): boolean {
   return (
     value.length >= 12 &&
@@ -40,7 +40,7 @@ function mayBeSecret(value: string): boolean {
   );
 }
 
-/** `--token=X` and `--token X`. */
+/** The values of arguments such as `--token=X` and `--token X`. */
 function secretArguments(args: readonly string[]): string[] {
   return args.flatMap((arg, at) => {
     const [, flag = '', value] = /^-+([\w-]+)(?:=(.*))?$/s.exec(arg) ?? [];

@@ -2,8 +2,8 @@ import { describeCommand, describeVariables, type LoadedConfig, type NotAllowed 
 import { SwitchboardError } from '../shared/errors.ts';
 
 /**
- * Everything of a project that is not allowed yet: what its configuration would start, and the services that a built-in
- * Switchyard could start there. Undefined where nothing is left to allow.
+ * Everything in a project that is not allowed yet: what its configuration would start, and the services that a built-in
+ * Switchyard could start there. Undefined if nothing is left to allow.
  */
 export async function everythingToAllow(
   config: LoadedConfig,
@@ -35,7 +35,7 @@ export async function everythingToAllow(
   };
 }
 
-/** What is broken starts nothing, and using it reports why. */
+/** An unusable file starts nothing, and using it reports why. */
 function ifUsable<T>(read: () => T): T | undefined {
   try {
     return read();

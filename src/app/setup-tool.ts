@@ -2,7 +2,9 @@ import { describeWarning, type LoadedConfig } from '../config/index.ts';
 import type { OverallExposure } from '../gateway/index.ts';
 import { printable, printableLine } from '../shared/printable.ts';
 
-/** Whether a client would see no tool at all, whatever it waits for, or none of what its configuration was to say. */
+/**
+ * Whether a client would never see a tool, however long it waits, or would see nothing that its configuration defines.
+ */
 export function hasNothingToShow({ files, servers, unusable, compounds, settings }: LoadedConfig): boolean {
   if (servers.length + compounds.length > 0) return false;
   if (files.length > 0 && files.every(({ leftOut }) => leftOut === true)) return true;
@@ -10,7 +12,7 @@ export function hasNothingToShow({ files, servers, unusable, compounds, settings
   return !unusable.some(({ exposure, offer }) => exposure === 'suite' && offer.includes('tools'));
 }
 
-/** The one tool of a gateway without servers: it says what to do. */
+/** The only tool of a gateway without servers: it says what to do. */
 export function setupTool(
   program: string,
   { unusable, warnings }: LoadedConfig,

@@ -6,20 +6,20 @@ import { stateDirectory } from '../shared/paths.ts';
 import type { Store } from '../store/index.ts';
 import { addServerRecord, serverCacheKey } from '../upstream/index.ts';
 
-/** What no gateway has confirmed for so long is forgotten, in milliseconds. */
+/** Lists that no gateway has confirmed for this long are forgotten, in milliseconds. */
 const KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 
-/** Where what servers list is remembered between runs. */
+/** The directory where the lists of servers are kept between runs. */
 export function listsDirectory(env: NodeJS.ProcessEnv): string {
   return join(stateDirectory(env), 'servers');
 }
 
-/** Stands for a server and how it is reached. */
+/** Identifies a server and how it is reached. */
 export function listsKey(server: ServerDefinition): string {
   return serverCacheKey(server.kind, connectionSettings(server));
 }
 
-/** Takes over what other replicas remember of servers that this machine knows nothing about. */
+/** Loads what other replicas remember about servers that this machine does not know. */
 export async function recallLists(
   store: Store,
   { servers }: LoadedConfig,
@@ -37,7 +37,7 @@ export async function recallLists(
   }
 }
 
-/** Shares what was learned of a server. */
+/** Shares what was learnt about a server. */
 export function shareLists(store: Store, key: string, record: string, log: Logger): void {
   store
     .set(keyOf(key), record, KEPT_MS)

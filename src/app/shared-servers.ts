@@ -7,7 +7,7 @@ import type { Logger } from '../shared/log.ts';
 interface SharedServer {
   definition: ServerDefinition;
   readonly shared: SharedSource;
-  /** The replacement that is under way, and what it will be. */
+  /** The replacement in progress, and its new definition. */
   replacing?: { readonly definition: ServerDefinition; readonly done: Promise<void> } | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface SharedServersOptions {
   readonly log: Logger;
 }
 
-/** The servers that all clients of an HTTP door use together, by name. */
+/** The servers that all clients of an HTTP door share, by name. */
 export class SharedServers {
   readonly #byName = new Map<string, SharedServer>();
   readonly #options: SharedServersOptions;
@@ -32,8 +32,8 @@ export class SharedServers {
   }
 
   /**
-   * A source for one client, which speaks this era. If its definition has changed, or with `restart`, the server is
-   * replaced for all of them; the old one stays until the new one runs, unless it is to be stopped first.
+   * A source for one client of this era. If the server's definition has changed, or with `restart`, the server is
+   * replaced for all clients. The old one stays until the new one runs, unless it has to be stopped first.
    */
   join(definition: ServerDefinition, era: Era, how: { restart: boolean; stopFirst: boolean }): Source {
     const known = this.#byName.get(definition.name);
@@ -44,7 +44,7 @@ export class SharedServers {
     return known.shared.join(era, known.replacing?.done);
   }
 
-  /** The others end, each after its running calls, but for those that clients use. */
+  /** Ends all other servers that no client uses, each after its running calls. */
   async keepOnly(names: ReadonlySet<string>): Promise<void> {
     const gone = [...this.#byName].filter(([name, { shared }]) => !names.has(name) && !shared.inUse);
     for (const [name] of gone) this.#byName.delete(name);
@@ -101,5 +101,5 @@ export class SharedServers {
   }
 }
 
-/** How long running calls of a server that is replaced or removed may still finish, in milliseconds. */
+/** How long running calls of a replaced or removed server may take to finish, in milliseconds. */
 const DRAIN_MS = 2000;

@@ -54,37 +54,37 @@ export interface SourcesOptions {
   readonly callerMs: number;
   readonly onStateChange: UpstreamContext['stateChanged'];
   readonly listed: UpstreamContext['listed'];
-  /** What sees every call of a tool before its server; undefined: nothing does. */
+  /** Handles every tool call before its server does; undefined: there are no hooks. */
   readonly hooks: () => CallHooks['handle'] | undefined;
-  /** What is told of every call of a tool; undefined: nothing is. */
+  /** Records every tool call; undefined: nothing does. */
   readonly audit: () => Auditor['called'] | undefined;
-  /** What users decided about tools, and what tools said when they were first used. */
+  /** What users decided about tools, and the descriptions of tools when they were first used. */
   readonly decisions: Decisions;
   readonly pins: Pins;
   readonly pinned: TrustContext['pinned'];
-  /** What gateways that act as one share. Default: this is the only one. */
+  /** The store that this gateway shares with other replicas. Default: this is the only one. */
   readonly store: Store | undefined;
-  /** How many processes may run at one time. */
+  /** How many processes may run at the same time. */
   readonly mostProcesses: () => number;
 }
 
-/** Makes sources of configured servers. */
+/** Creates the sources of configured servers. */
 export interface Sources {
-  /** The name of this run in the gateway path, by which loops are found. */
+  /** Identifies this run in the gateway path, to detect loops. */
   readonly self: string;
   make(server: ConfiguredServer, use: SourceUse): Source;
-  /** What is remembered of a server from earlier runs. */
+  /** What is remembered about a server from earlier runs. */
   cacheOf(server: ServerDefinition): UpstreamContext['cache'];
-  /** Writes what was learned of servers. */
+  /** Saves what was learnt about servers. */
   save(): void;
 }
 
-/** Who uses a source, and when. */
+/** How a source is used. */
 export interface SourceUse {
   readonly clients: SourceClients;
-  /** Whether several clients use it at one time. Default false. */
+  /** Whether several clients use it at the same time. Default false. */
   readonly shared?: boolean;
-  /** It does not start before this. */
+  /** It does not start before this has settled. */
   readonly after: Promise<unknown> | undefined;
   /** The gateways between its client and this one. Default none. */
   readonly gatewayPath?: readonly string[];
@@ -92,7 +92,7 @@ export interface SourceUse {
 
 /** The clients that use a source, as its server sees them. */
 export interface SourceClients extends Pick<UpstreamContext, 'era' | 'other'> {
-  /** What one of them can do, merged: what the client cannot that a request is for is refused then. */
+  /** The merged capabilities of all its clients. A request that its own client cannot handle is refused later. */
   readonly capabilities: () => JsonObject;
 }
 
@@ -111,7 +111,7 @@ export function createSources(options: SourcesOptions): Sources {
     store && ((key, record) => shareLists(store, key, record, log)),
   );
   const deadlines = new Deadlines();
-  // With about one CPU for each, all of them are up sooner than if they started together.
+  // With about one CPU each, all servers are up sooner than if they started together.
   const startLimiter = new StartLimiter({ concurrency: Math.max(2, availableParallelism()) });
   const cacheOf = (server: ServerDefinition): UpstreamContext['cache'] =>
     memory.of({
@@ -119,7 +119,7 @@ export function createSources(options: SourcesOptions): Sources {
       secrets: () => serverSecrets(server, inheritable),
     });
   const processes = new ServerProcesses();
-  /** By the configuration as it is then. */
+  /** Read from the current configuration at each start. */
   const mostOf = ({ name, maxProcesses }: ServerDefinition): number | undefined =>
     (options.config().servers.find((each) => each.name === name) ?? { maxProcesses }).maxProcesses;
   const { decisions, pins, pinned } = options;
@@ -131,7 +131,7 @@ export function createSources(options: SourcesOptions): Sources {
     command: commandFor(program, options.configPath),
   };
   const startHint = options.startHint ?? startHintOf(program);
-  // Made once: a host waits while the contexts of all its servers are made.
+  // Created once: a host waits while the contexts of all its servers are created.
   const common: Omit<UpstreamContext, 'startHint' | 'identity' | 'era' | 'other' | 'cache' | 'listed'> = {
     children: () => children.load(),
     log,
@@ -153,7 +153,7 @@ export function createSources(options: SourcesOptions): Sources {
         else hooks(edits, call, source, pass);
       };
     });
-  /** By the configuration as it is then. */
+  /** Read from the current configuration at each use. */
   const approval: FileApproval = {
     allows: (file) => options.config().openApproval().allows(file),
     command: () => allowCommandFor(program, options.configPath, options.config()),
@@ -202,9 +202,9 @@ export function createSources(options: SourcesOptions): Sources {
       const failedToStop = (error: unknown): void =>
         log.error('could not stop', { server: server.name, reason: messageOf(error) });
       const source = server.isolation === 'call' ? perCallSource({ make: connect, failedToStop }) : connect();
-      // Hooks come first: the user is asked about the arguments that are really sent.
+      // Hooks come first: the user is asked about the arguments that are actually sent.
       const guarded = withTrust(source, server, trust);
-      // A model before it calls its tools, and a client that model: each of the two is a call.
+      // The client's call of the model and the model's calls of its tools are both watched.
       const whole = withLanguageModel(watched(guarded), server, { env, log });
       return whole === guarded ? guarded : watched(whole);
     },
@@ -224,7 +224,7 @@ export function clientsOf(gateways: () => readonly Gateway[]): SourceClients {
   };
 }
 
-/** Names the file, so that a user does not have to search several. */
+/** Names the file, so that users need not search several. */
 function definedIn(server: ServerDefinition): string {
   return isRuntimeServer(server) ? '' : `It is defined in ${server.origin.file}. `;
 }
@@ -239,7 +239,7 @@ function loginCommandFor(program: string, configPath: string | undefined, server
   return `${commandFor(program, configPath)} auth ${quotedWord(server)}`;
 }
 
-/** The words that begin a command about this configuration. */
+/** The first words of a command for this configuration. */
 export function commandFor(program: string, configPath: string | undefined): string {
   return configPath === undefined ? program : `${program} --config ${quotedWord(configPath)}`;
 }
@@ -267,7 +267,7 @@ function tooManyProcesses(most: number): SwitchboardError {
   );
 }
 
-/** A server that cannot be used as it is defined, as a source: it starts nothing, and every call fails with the reason. */
+/** A source for a server whose definition is unusable: it starts nothing, and every call fails with the reason. */
 function unusableSource({ name, reason, nextStep }: UnusableServer): Source {
   const problem = new SwitchboardError('SERVER_UNUSABLE', `Server '${name}' is not available: ${reason}.`, {
     hint: nextStep,

@@ -20,14 +20,14 @@ import { serverCacheKey } from '../upstream/index.ts';
 export interface TrustContext {
   readonly decisions: Decisions;
   readonly pins: Pins;
-  /** A server as it is pinned, whatever else of its definition changes. */
+  /** Identifies a server for its pins, independent of the rest of its definition. */
   readonly pinned: (server: ServerDefinition) => PinnedServer;
   readonly log: Logger;
-  /** The words that begin a command of this program. */
+  /** The first words of a command of this program. */
   readonly command: string;
 }
 
-/** A server whose tools run as its configuration allows it. */
+/** A server whose tools run only as its configuration allows. */
 export function withTrust(
   inner: Source,
   server: ServerDefinition,
@@ -62,15 +62,15 @@ export function withTrust(
   });
 }
 
-/** What is remembered of the tools of configured servers, for the person who decides on it. */
+/** The remembered tools of configured servers, for the person who reviews them. */
 export interface TrustReview extends Pick<Review, 'allowed' | 'revoke'> {
   of(server: ServerDefinition): ServerReview;
-  /** How many of its tools a person has to look at. */
+  /** How many of its tools a person has to review. */
   countFor(server: ServerDefinition): number;
   recount(): void;
-  /** Resolves when all lists that came so far are compared. */
+  /** Resolves when all lists that arrived so far have been compared. */
   settle(): Promise<void>;
-  /** Takes over what other machines have changed, where they share a store. */
+  /** Loads what other machines that share the store have changed. */
   refresh(servers: readonly ServerDefinition[]): Promise<void>;
   approve(server: ServerDefinition, shown: readonly ToolReview[]): Promise<void>;
   allow(
@@ -101,7 +101,10 @@ export function trustReview({
   };
 }
 
-/** Where pins and approvals are: of gateways that share a store, apart from those of others on this machine. */
+/**
+ * The directory of pins and approvals. Gateways that share a store keep theirs apart from those of others on this
+ * machine.
+ */
 export function trustDirectory({ writtenStore, settings }: LoadedConfig, env: NodeJS.ProcessEnv): string {
   const directory = stateDirectory(env);
   if (writtenStore === undefined) return directory;
@@ -110,8 +113,8 @@ export function trustDirectory({ writtenStore, settings }: LoadedConfig, env: No
 }
 
 /**
- * Names servers by how they are reached, as it is written: a new token makes no new server, another command does. Where
- * gateways share a store, it does not count where on its machine the configuration of each is.
+ * Identifies servers by how they are reached, as written in the configuration: a new token does not make a new server,
+ * a different command does. If gateways share a store, the directory of each one's configuration is ignored.
  */
 export function pinnedBy({ writtenStore }: LoadedConfig): TrustContext['pinned'] {
   const isShared = writtenStore !== undefined;

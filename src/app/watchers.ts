@@ -1,6 +1,9 @@
 import type { GatewayWatcher, WatchedGateway } from '../gateway/index.ts';
 
-/** All who hear what happens in the gateways: consoles, metrics, traces. Without any, a call costs one comparison more. */
+/**
+ * Everything that is notified of events in the gateways: consoles, metrics, traces. Without any, a call costs one extra
+ * comparison.
+ */
 export class Watchers implements WatchedGateway {
   watcher: GatewayWatcher | undefined;
   readonly #all = new Set<GatewayWatcher>();

@@ -22,12 +22,12 @@ import { adviceOnRemoval, createManagementTools } from './management.ts';
 import { presentationOf } from './entry.ts';
 import { hasNothingToShow, setupTool } from './setup-tool.ts';
 
-/** What is the same for every workspace. */
+/** The options that are the same for every workspace. */
 export interface WorkspaceOptions extends Pick<
   SourcesOptions,
   'program' | 'log' | 'env' | 'config' | 'volatile' | 'callerMs'
 > {
-  /** Keeps the results that are too long. */
+  /** Keeps results that are too long. */
   readonly results: Results;
   /** Finds tools for `find_tool`. */
   readonly finder: ToolFinder;
@@ -35,37 +35,37 @@ export interface WorkspaceOptions extends Pick<
   readonly scripts: Scripts;
   /** The servers that `find_tool` names in its description. */
   readonly named: readonly string[];
-  /** A server was written to the configuration, or taken out of it (undefined). */
+  /** A server was added to the configuration, or removed from it (undefined). */
   readonly persisted: (name: string, definition: ConfiguredServer | undefined) => void;
   /** Runs work while the configuration is not being reloaded. */
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Where servers of a configuration were looked for, one line for each place. */
+  /** The places where servers were searched for, one line each. */
   readonly whereLooked: (config: LoadedConfig) => string[];
   /** Remembers that a project is allowed, and applies its configuration; undefined: clients are not asked. */
   readonly allowProject: ((project: NotAllowed) => Promise<void>) | undefined;
-  /** Told of every call of a tool. */
+  /** Called for every tool call. */
   readonly called: GatewayOptions['called'];
   /** Called when a server could not be listed or replaced. */
   readonly onProblem: () => void;
-  /** The place of somebody who watches. */
+  /** Holds the watcher of the gateway. */
   readonly watched: WatchedGateway;
-  /** What its client may do now, by its roles. Default: everything. */
+  /** What its client may do at the moment, according to its roles. Default: everything. */
   readonly access?: (() => Access | undefined) | undefined;
-  /** Makes the entry of a server for this workspace. */
+  /** Creates the entry of a server for this workspace. */
   readonly build: (definition: ConfiguredServer, how: BuildOptions) => CatalogEntry;
 }
 
 /**
- * Everything that belongs to one client: the catalog it sees, its servers, and the control over them. Nothing of it is
- * anybody else's, except for servers that are marked as shared.
+ * Everything that belongs to one client: the catalog it sees, its servers, and control over them. Nothing here is
+ * shared with others, except servers that are marked as shared.
  */
 export interface Workspace {
   readonly gateway: Gateway;
   readonly manager: ServerManager;
   readonly identity: ServerIdentity;
-  /** The tools that clients would get beside those of servers, by a configuration. */
+  /** The tools that clients would get from a configuration in addition to those of servers. */
   readonly overallOf: (config: LoadedConfig) => readonly OverallExposure[];
-  /** Makes the servers those of the configuration, which was read again. */
+  /** Applies the reloaded configuration to the servers. */
   apply(): Promise<AppliedChanges>;
   close(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
       isExposed: (tool) => gateway.exposed.tools.has(tool),
       handle: (call) => gateway.handle(call),
     });
-  /** A server of a project that is not allowed yet is there to ask for that. */
+  /** A server of a project that is not allowed yet appears only so that it can ask for approval. */
   const askingFirst = (server: ConfiguredServer, entry: CatalogEntry): CatalogEntry =>
     asking !== undefined && server.kind === 'unusable' && server.notAllowed === true
       ? { ...entry, exposure: asking.before(entry.exposure) }
@@ -160,7 +160,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   return workspace;
 }
 
-/** Whether some server is exposed in one of these ways, or any that is added. */
+/** Whether any server is exposed in one of these ways, or servers are by default. */
 export function hasExposure(
   { servers, unusable, settings }: LoadedConfig,
   ...exposures: readonly ConfiguredServer['exposure'][]
@@ -171,11 +171,11 @@ export function hasExposure(
 export interface ServerState {
   readonly name: string;
   readonly state: SourceState;
-  /** Why it runs and shows nothing, or not as it is defined now, where that is so. */
+  /** Why it exposes nothing although it runs, or is not running as it is defined now; undefined if neither is so. */
   readonly problem?: string | undefined;
 }
 
-/** Of several sources of one name, the state that comes first here is reported. */
+/** If several sources have the same name, the state that comes first here is reported. */
 const STATE_ORDER: readonly SourceState['kind'][] = [
   'running',
   'starting',
@@ -185,7 +185,7 @@ const STATE_ORDER: readonly SourceState['kind'][] = [
   'stopped',
 ];
 
-/** How each server is doing, of several of one name the liveliest. */
+/** The state of each server; if several have the same name, the most active one. */
 export function statesOf(workspaces: readonly Pick<Workspace, 'gateway' | 'manager'>[]): ServerState[] {
   const states = new Map<string, ServerState>();
   for (const { gateway, manager } of workspaces) {

@@ -35,28 +35,28 @@ export interface WorkspacesOptions extends Pick<
 > {
   readonly current: CurrentConfig;
   readonly sources: Sources;
-  /** What gateways that act as one share. Default: this is the only one. */
+  /** The store that this gateway shares with other replicas. Default: this is the only one. */
   readonly store: Store | undefined;
   /** Called when the state of a server has changed. */
   readonly onStateChange: () => void;
 }
 
-/** The configuration as it is now. */
+/** The current configuration. */
 export interface CurrentConfig {
   config: LoadedConfig;
 }
 
-/** Clients of an HTTP door that a workspace is for. */
+/** The clients of an HTTP door that a workspace is for. */
 export interface WorkspaceClients {
-  /** What they speak. */
+  /** Their era. */
   readonly era: Era;
   /** The gateways between them and this one. Default none. */
   readonly gatewayPath?: readonly string[];
-  /** Who they are. Default: the user of this gateway. */
+  /** Their principal. Default: the user of this gateway. */
   readonly caller?: Caller;
 }
 
-/** The workspace of clients that may leave before the others, and how it ends. */
+/** The workspace of clients that may leave before others do, and how it ends. */
 export interface LeavingWorkspace {
   readonly workspace: Workspace;
   readonly close: () => Promise<void>;
@@ -68,14 +68,14 @@ export class Workspaces {
   readonly current: CurrentConfig;
   /** Only clients of an HTTP door share servers. */
   shared: SharedServers | undefined;
-  /** What the one client over stdin and stdout gets, and the commands. */
+  /** Serves the one client over stdin and stdout, and the commands. */
   readonly main: Workspace;
-  /** All clients together, as a server sees them that they share. */
+  /** All clients together, as seen by a server that they share. */
   readonly everyone: SourceClients = clientsOf(() => [...this.all].map(({ gateway }) => gateway));
   readonly #options: WorkspacesOptions;
   readonly #alone = createSerial();
   readonly #limiter: CallLimiter;
-  /** The configuration for each set of roles: clients with the same roles share it. */
+  /** The limited configuration for each set of roles: clients with the same roles share it. */
   readonly #limited = new WeakMap<LoadedConfig, Map<string, LoadedConfig>>();
 
   constructor(options: WorkspacesOptions) {
@@ -85,7 +85,7 @@ export class Workspaces {
     this.main = this.#open();
   }
 
-  /** A workspace for clients of an HTTP door. */
+  /** Opens a workspace for clients of an HTTP door. */
   openFor(clients: WorkspaceClients): LeavingWorkspace {
     const workspace = this.#open(clients);
     const close = async (): Promise<void> => {
@@ -102,7 +102,7 @@ export class Workspaces {
     return this.#alone(work);
   }
 
-  /** Ends the shared servers that the configuration does not have any more, unless a client goes on with one as it was. */
+  /** Ends the shared servers that the configuration no longer has, unless a client keeps using one as it was. */
   async endUnusedShared(): Promise<void> {
     const shared = this.current.config.servers.filter((server) => server.isolation === 'shared');
     await this.shared?.keepOnly(new Set(shared.map((server) => server.name)));
@@ -132,7 +132,7 @@ export class Workspaces {
     return workspace;
   }
 
-  /** What a caller may do by the configuration as it is then; undefined: everything. */
+  /** What a caller may do under the current configuration; undefined: everything. */
   #accessOf(caller: Caller): () => Access | undefined {
     let known: { readonly roles: Roles | undefined; readonly access: Access | undefined } | undefined;
     return () => {
@@ -152,7 +152,7 @@ export class Workspaces {
     return limited;
   }
 
-  /** Whether the client has added it itself, for itself alone: one that was saved is everybody's from then on. */
+  /** Whether the client added the server for itself alone: one that was saved belongs to everybody from then on. */
   #isOwn(server: ConfiguredServer): boolean {
     const { servers } = this.current.config;
     return isRuntimeServer(server) && !servers.some(({ name }) => name === server.name);
@@ -178,12 +178,15 @@ interface EntryUse {
   readonly access: (() => Access | undefined) | undefined;
 }
 
-/** Whether all clients use one server. What one client has added is its own, whatever another one calls by the same name. */
+/**
+ * Whether all clients use the same server. A server that a client has added is its own, even if another client has one
+ * of the same name.
+ */
 function isShared(server: ConfiguredServer): server is ServerDefinition {
   return server.kind !== 'unusable' && server.isolation === 'shared' && !isRuntimeServer(server);
 }
 
-/** The configuration with a server that was written to it, or without one that was taken out of it. */
+/** The configuration after a server was added to it or removed from it. */
 function withPersisted(
   config: LoadedConfig,
   name: string,

@@ -12,13 +12,13 @@ export interface ClientOptions {
   readonly gateway: Gateway;
   readonly identity: ServerIdentity;
   readonly log: Logger;
-  /** Whether requests are answered one after another, in the order they came, unless one takes long. Default false. */
+  /** Whether requests are answered one after another, in the order they arrived, unless one is slow. Default false. */
   readonly inOrder?: boolean;
 }
 
 /** One client, connected to the gateway. */
 export interface ClientConnection {
-  /** The protocol version that was agreed on in a handshake; undefined before that, and without one. */
+  /** The protocol version agreed on in a handshake; undefined before the handshake, or if there is none. */
   readonly version: string | undefined;
   /** The number of running requests. */
   readonly running: number;
@@ -30,7 +30,7 @@ export interface ClientConnection {
   leave(): void;
 }
 
-/** Connects one client to the gateway. `ended` is called when its transport has no more messages. */
+/** Connects one client to the gateway. Calls `ended` when its transport has no more messages. */
 export function connectClient(
   transport: MessageTransport,
   options: ClientOptions,
@@ -40,7 +40,7 @@ export function connectClient(
   const peer: Peer = new Peer(transport, CLIENT_SHAPE, {
     request: (message) => {
       client.request(message);
-      // A client that does not read its answers is not read either.
+      // Stop reading a client that does not read its answers.
       if (!transport.congested || serial?.queues === true) return;
       transport.pause();
       transport.whenDrained(() => transport.resume());
@@ -48,7 +48,7 @@ export function connectClient(
     notification: (message) => client.notification(message),
     refused: (refusal, id) => {
       const { code, message } = faultError(refusal);
-      // An id found in invalid JSON means nothing.
+      // An id found in invalid JSON cannot be trusted.
       const answer = (): void => peer.fail(refusal === 'malformed' ? undefined : id, code, message);
       if (serial) serial.refuse(answer);
       else answer();
@@ -70,8 +70,8 @@ export function connectClient(
 }
 
 /**
- * A client on one connection, of either era: its first request decides. After `initialize` the era is fixed; a client
- * that began as modern may still switch to the handshake.
+ * A client of either era on one connection. Its first request decides the era. After `initialize` the era is fixed; a
+ * client that started as modern may still switch to the handshake.
  */
 export class EraDetectingClient implements ClientConnection {
   readonly #peer: Peer;
@@ -79,7 +79,7 @@ export class EraDetectingClient implements ClientConnection {
   readonly #legacy: LegacyClient;
   #modern: ModernEndpoint | undefined;
   #era: 'open' | 'legacy' | 'modern' = 'open';
-  /** Messages that arrived while the code for the modern era was loading. */
+  /** Messages that arrived while the code for the modern era was being loaded. */
   #queued: Message[] | undefined;
   #loading: Promise<void> | undefined;
 
@@ -138,20 +138,23 @@ export class EraDetectingClient implements ClientConnection {
       this.#queued = [message];
       this.#loading = this.#load(this.#queued);
     } else {
-      // A host that frames with Content-Length may skip initialize; every other one gets an error.
+      // A host that frames with Content-Length may skip initialize; any other client gets an error.
       this.#legacy.request(message);
     }
   }
 
-  /** Loads the code for the first modern client: most are legacy, and wait for our start. */
+  /**
+   * Loads the code for the first modern client. Not loaded at startup, because most clients are legacy and would have
+   * to wait.
+   */
   async #load(queued: readonly Message[]): Promise<void> {
     try {
       const { ModernEndpoint } = await import('./modern/endpoint.ts');
       this.#modern = new ModernEndpoint({ ...this.#options, singleUser: true });
-      // Every request of this era has `_meta` members, which are rare members of the shape.
+      // Every request of this era has `_meta` members, which the shape declares as rare.
       this.#peer.transport.readRareMembers();
     } catch (error) {
-      // The program was replaced on disk while it runs.
+      // The program was replaced on disk while it was running.
       this.#options.log.error('the code for modern clients could not be loaded', {
         reason: messageOf(error),
       });

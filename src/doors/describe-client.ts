@@ -1,7 +1,7 @@
 import { isObject } from '../shared/is-object.ts';
 import type { ClientDescription } from '../gateway/index.ts';
 
-/** What a client says of itself: its `clientInfo`, which may be anything, and the protocol version it speaks. */
+/** What a client says about itself: its `clientInfo`, which may be any value, and the protocol version it speaks. */
 export function describeClient(info: unknown, protocolVersion: string | undefined): ClientDescription {
   const { name, version } = isObject(info) ? info : {};
   return { name: short(name), version: short(version), protocolVersion };

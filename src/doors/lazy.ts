@@ -7,7 +7,7 @@ export async function openHttp(options: HttpDoorOptions): Promise<HttpDoor> {
   return openHttpDoor(options);
 }
 
-/** Loads what opens an endpoint for the clients of one principal that have no sessions. */
+/** Loads the function that opens an endpoint for the session-less clients of one principal. */
 export async function loadModernEndpoint(): Promise<(options: ModernEndpointOptions) => ModernEndpoint> {
   const { ModernEndpoint } = await import('./modern/endpoint.ts');
   return (options) => new ModernEndpoint(options);

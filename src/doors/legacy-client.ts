@@ -30,19 +30,19 @@ import type { ClientOptions } from './client.ts';
 import { describeClient } from './describe-client.ts';
 import { serverCapabilities, type ServerIdentity } from './server-identity.ts';
 
-/** A listener for an answer of the client that also takes progress. */
+/** A listener for a client's answer that also takes progress. */
 interface ProgressListener extends AnswerListener {
   progress(notification: Message): void;
 }
 
-/** One client of the versions that open with a handshake, 2024-11-05 to 2025-11-25. */
+/** One client of the versions with a handshake, 2024-11-05 to 2025-11-25. */
 export class LegacyClient implements ClientLink {
   readonly session: Session;
   readonly #peer: Peer;
   readonly #gateway: Gateway;
   readonly #identity: ServerIdentity;
   readonly #log: Logger;
-  /** The protocol version that was agreed on; undefined until it was initialized. */
+  /** The agreed protocol version; undefined until it is initialized. */
   version: string | undefined = undefined;
   #joined = false;
   /** Set by its first request after initialize: not every client sends notifications/initialized. */
@@ -58,7 +58,7 @@ export class LegacyClient implements ClientLink {
     this.session = new Session(this);
   }
 
-  /** Hosts that frame with Content-Length follow slightly different rules. */
+  /** Whether the host frames with Content-Length; such hosts follow slightly different rules. */
   get #framed(): boolean {
     return this.#peer.transport.framing === 'content-length';
   }
@@ -94,7 +94,7 @@ export class LegacyClient implements ClientLink {
     } else this.#requestSlow(message, method, params);
   }
 
-  /** All but the hot path: requests about the connection itself, and refused ones. */
+  /** Everything except the hot path: requests about the connection itself, and refused ones. */
   #requestSlow(message: Message, method: string, params: number): void {
     const id = message.requiredText(Client.id);
     if (params !== -1 && params !== BRACE && message.text(Client.params) !== 'null') {
@@ -102,7 +102,7 @@ export class LegacyClient implements ClientLink {
     } else if (method === 'initialize') this.#initialize(message, id);
     else if (method === 'ping') this.#peer.answer(id, {});
     else if (this.version === undefined && !this.#framed && this.#identity.initializeOptional !== true) {
-      // Some framed hosts never send initialize; all others do.
+      // Some of these hosts never send initialize; all other clients do.
       if (isRoutedMethod(method))
         this.#peer.fail(id, RpcCode.invalidRequest, `Not initialized: send initialize before ${method}.`);
       else this.#peer.fail(id, RpcCode.methodNotFound, `Method not found: ${method.slice(0, 200)}`);
@@ -137,7 +137,7 @@ export class LegacyClient implements ClientLink {
   }
 
   #cancel(message: Message): void {
-    // As text: parsing would change a large number.
+    // As text, because parsing would change a large number.
     const id = message.text(Client.requestId);
     if (id === undefined || !/^["\d-]/.test(id)) return;
     const params = message.value(Client.params);
@@ -149,7 +149,7 @@ export class LegacyClient implements ClientLink {
   ask(request: Message, listener: AnswerListener): number {
     const edits: Edit[] = [];
     const token = request.start(Server.askToken);
-    // Our ids are our own; the tokens of two servers may be the same.
+    // We choose the ids ourselves; the tokens of two servers may be the same.
     if (token >= 0)
       edits.push({ start: token, end: request.end(Server.askToken), with: String(this.#peer.upcomingId) });
     return this.#peer.relay(request, edits, listener);
@@ -160,7 +160,7 @@ export class LegacyClient implements ClientLink {
   }
 
   notify(method: string): void {
-    // A list that is only being loaded has not changed.
+    // A list that is just being loaded has not changed.
     if (this.#identity.fixed !== true) this.#peer.notify(method);
   }
 
@@ -173,7 +173,7 @@ export class LegacyClient implements ClientLink {
   }
 
   answer(call: Call, result: JsonObject): void {
-    // A framed host expects the tool's output in the result itself.
+    // A framed host expects the tool's output to be the result itself.
     const inner = this.#framed && isObject(result.structuredContent) ? result.structuredContent : undefined;
     this.#peer.answer(call.id, inner ? { ...inner, ...result } : result);
   }
@@ -235,7 +235,7 @@ export class LegacyClient implements ClientLink {
 
 const TASKS = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
 
-/** Versions are dates. */
+/** Since this version, clients accept resource links. Versions are dates, so they compare as text. */
 const LINKS_SINCE = '2025-06-18';
 
 const BRACE = 0x7b;

@@ -3,28 +3,28 @@ import { idKey, RpcCode, type Message, type Peer } from '../wire/index.ts';
 import type { ClientConnection, EraDetectingClient } from './client.ts';
 import { waitAtMost } from './wait-at-most.ts';
 
-/** Limits of the queue, in requests and bytes; beyond them the client's input is paused. */
+/** The limits of the queue, in requests and bytes; above them the client's input is paused. */
 const MAX_QUEUED = 1000;
 const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
 
 /**
- * A request that runs for this long no longer blocks the others, in milliseconds. A script that pipes in all its requests
- * has closed its end by then.
+ * A request that runs longer than this no longer blocks the others, in milliseconds. A script that pipes in all its
+ * requests has closed its end by then.
  */
 const HOLD_MS = 500;
 
-/** A queued request, or the error for a message that is none. */
+/** A queued request, or the error for a message that is not a request. */
 interface QueuedRequest {
-  /** Undefined for a message that is only refused. */
+  /** Undefined for a message that is refused. */
   readonly request: Message | undefined;
   readonly begin: () => void;
 }
 
 /**
- * Runs the requests of one client one after another, so that answers come in the order of the requests. A slow request
- * lets the others pass while the input is open: it may take minutes, and a client without an answer to its ping would give
- * up on us. Once the input has ended, only the order counts: a whole session was piped in, and each request builds on the
- * one before. Notifications are handled at once, above all cancellations.
+ * Runs the requests of one client one after another, so that answers have the order of the requests. While the input is
+ * open, a slow request does not block the others: it may take minutes, and a client whose ping is not answered would
+ * give up on us. Once the input has ended, the order always counts: a whole session was piped in, and each request
+ * builds on the previous one. Notifications, above all cancellations, are handled at once.
  */
 export class SerialClient implements ClientConnection {
   readonly #client: EraDetectingClient;
@@ -32,7 +32,7 @@ export class SerialClient implements ClientConnection {
   readonly #queue: QueuedRequest[] = [];
   #bytes = 0;
   #paused = false;
-  /** Whether requests run as they arrive, because one is slow. */
+  /** Whether requests run as they arrive, because one of them is slow. */
   #passing = false;
   #ended = false;
   #working: Promise<void> | undefined;
@@ -42,7 +42,7 @@ export class SerialClient implements ClientConnection {
     this.#peer = peer;
   }
 
-  /** Whether requests are queued at the moment. */
+  /** Whether requests are currently queued. */
   get queues(): boolean {
     return !this.#passing;
   }
@@ -56,7 +56,7 @@ export class SerialClient implements ClientConnection {
     this.#add({ request: message, begin: () => this.#client.request(message) });
   }
 
-  /** Answers a message that is not a request, after everything before it. */
+  /** Answers a message that is not a request, after all messages before it. */
   refuse(answer: () => void): void {
     if (this.#passing) answer();
     else this.#add({ request: undefined, begin: answer });
@@ -81,7 +81,7 @@ export class SerialClient implements ClientConnection {
     return this.#client.running + this.#queue.length;
   }
 
-  /** Resolves when everything that was received is answered. */
+  /** Resolves when every message received so far is answered. */
   async idle(): Promise<void> {
     await this.#working;
     await this.#client.idle();
@@ -124,13 +124,13 @@ export class SerialClient implements ClientConnection {
       next.begin();
       await this.#answered();
       const { transport } = this.#peer;
-      // A client that does not read its answers gets no more of them.
+      // A client that does not read its answers gets no further ones.
       if (transport.congested) await new Promise<void>((resolve) => transport.whenDrained(resolve));
     }
     this.#working = undefined;
   }
 
-  /** Resolves when all running requests are answered; lets new ones pass if that takes long. */
+  /** Resolves when all running requests are answered; lets new requests pass if that takes long. */
   async #answered(): Promise<void> {
     const answered = this.#client.idle();
     if (await waitAtMost(HOLD_MS, answered)) return;
@@ -151,7 +151,7 @@ export class SerialClient implements ClientConnection {
     return next;
   }
 
-  /** Removes a queued request by its id, given as JSON text; it gets no answer. Returns whether it was queued. */
+  /** Removes a queued request by its id, given as JSON text; it is not answered. Returns whether it was queued. */
   #forget(id: string | undefined): boolean {
     if (id === undefined) return false;
     const at = this.#queue.findIndex(

@@ -1,11 +1,11 @@
 import type { CatalogKind, JsonObject } from '../protocol/index.ts';
 
-/** Who we are to clients. */
+/** Our identity for clients. */
 export interface ServerIdentity {
   readonly name: string;
   readonly title: string;
   readonly version: string;
-  /** The instructions for the client's model, read when it connects. */
+  /** The instructions for the client's model, read when the client connects. */
   readonly instructions: () => string;
   /**
    * Whether our components never change while we run, so that clients get no subscriptions and no list_changed. Default
@@ -17,8 +17,8 @@ export interface ServerIdentity {
 }
 
 /**
- * Our capabilities. Servers are not asked first, because the client would have to wait, so they include everything that a
- * server may have; a list that no server has is empty. `eraCapabilities` are those of one protocol version only.
+ * Our capabilities. We do not ask the servers first, because the client would have to wait, so they include everything
+ * that a server may have; a list that no server has is empty. `eraCapabilities` are those of a single protocol version.
  */
 export function serverCapabilities(
   { fixed = false }: ServerIdentity,

@@ -7,22 +7,22 @@ import { waitAtMost } from './wait-at-most.ts';
 export interface StdioDoorOptions extends ClientOptions {
   readonly input: Readable;
   readonly output: Writable;
-  /** The largest message taken, in bytes. */
+  /** The largest accepted message, in bytes. */
   readonly messageBytes: number;
 }
 
 export interface StdioDoor {
   /** Resolves with the reason when the host's input has ended. */
   readonly ended: Promise<DoorEnd>;
-  /** Resolves when all requests are answered; after this time in milliseconds, the rest fail. */
+  /** Resolves when all requests are answered. Those that take longer than this, in milliseconds, fail. */
   drain(ms: number): Promise<void>;
-  /** Resolves when the host has read all output, or reads no more. */
+  /** Resolves when the host has read all output or has stopped reading. */
   flushed(): Promise<void>;
 }
 
 export type DoorEnd = 'end' | 'overrun' | 'broken' | 'stalled';
 
-/** A host that reads nothing for this long counts as gone, in milliseconds. */
+/** A host that reads nothing for this long is considered gone, in milliseconds. */
 const STALL_MS = 60_000;
 
 /** The door for the host that started this program and uses its stdin and stdout. */
@@ -51,7 +51,7 @@ export function openStdioDoor({ input, output, messageBytes, ...options }: Stdio
     flushed: () =>
       new Promise((resolve) => {
         if (output.destroyed) resolve();
-        // The callback of an empty write comes after all earlier writes.
+        // The callback of an empty write is called after all earlier writes.
         else output.write('', () => resolve());
         whenStuck(output, FLUSH_MS, resolve);
       }),
@@ -62,8 +62,8 @@ export function openStdioDoor({ input, output, messageBytes, ...options }: Stdio
 const FLUSH_MS = 1000;
 
 /**
- * Calls back when output has waited for this time in milliseconds without progress. Works for sockets and pipes; files
- * never stall.
+ * Calls back when output has been waiting for this long without progress, in milliseconds. Works for sockets and pipes;
+ * files never stall.
  */
 function whenStuck(
   output: Writable & { setTimeout?: (ms: number) => unknown },

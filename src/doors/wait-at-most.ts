@@ -1,8 +1,8 @@
 import { withTimeout } from '../shared/with-timeout.ts';
 
 /**
- * Waits for a promise, but at most this many milliseconds. Returns whether it settled in time; messages that arrived in
- * that time have been handled by then.
+ * Waits for a promise, but at most this many milliseconds. Returns whether it settled in time; messages that arrived
+ * within that time have been handled.
  */
 export async function waitAtMost(ms: number, done: Promise<unknown>): Promise<boolean> {
   const settled = done.then(() => true);

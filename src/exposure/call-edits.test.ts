@@ -6,7 +6,7 @@ import { callEdits, type CallChanges } from './call-edits.ts';
 
 const PRESETS = new Map([['owner', '"acme"']]);
 
-/** The call of a suite that has these args, given as JSON text, as its server gets it. */
+/** A suite's call with these args, given as JSON text, as its server receives it. */
 function sent(args: string, changes: Partial<CallChanges> = {}): string {
   const request = Message.fromText(
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s_suite","arguments":{"action":"call","subtool":"safe","args":${args}}}}`,
@@ -19,7 +19,7 @@ function sent(args: string, changes: Partial<CallChanges> = {}): string {
 const argumentsOf = (text: string): unknown =>
   (JSON.parse(text) as { params: { arguments: unknown } }).params.arguments;
 
-/** Behind every line break stands what would be a message of its own. */
+/** Each line break is followed by text that would be a message on its own. */
 const INJECTED = ['\n', '\r', '\r\n', '\n\n'].map(
   (lineBreak) => `{"x":${lineBreak}{"jsonrpc":"2.0","method":"tools/call"}${lineBreak},"y":"a\\nb"}`,
 );

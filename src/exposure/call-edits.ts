@@ -4,15 +4,15 @@ import { Client } from '../protocol/index.ts';
 import { insertedText, readObject, type Edit, type Message } from '../wire/index.ts';
 
 export interface CallChanges {
-  /** The tool's own name as JSON text; undefined where the client uses that already. */
+  /** The tool's own name as JSON text; undefined if the client already uses that name. */
   readonly name: Edit['with'] | undefined;
-  /** The slot of the client's arguments that holds those of the tool; undefined where they are the same. */
+  /** The slot of the client's arguments that contains the tool's arguments; undefined if they are the same. */
   readonly args: number | undefined;
-  /** Arguments that are filled in, as JSON texts. */
+  /** Preset arguments, as JSON texts. */
   readonly presets: ReadonlyMap<string, string> | undefined;
 }
 
-/** The edits that turn a client's call into one of the server's own tool: its name and arguments change, nothing else. */
+/** The edits that turn a client's call into a call of the server's tool: only the name and the arguments change. */
 export function callEdits(request: Message, { name, args, presets }: CallChanges): Edit[] | SwitchboardError {
   const edits: Edit[] = [];
   if (name !== undefined)
@@ -22,7 +22,7 @@ export function callEdits(request: Message, { name, args, presets }: CallChanges
   if (given instanceof SwitchboardError) return given;
   if (presets !== undefined) given = withPresets(insertedText(given), presets);
   if (!request.has(Client.arguments)) {
-    // Behind the name, which every call has.
+    // Inserted after the name, which every call has.
     const end = request.end(Client.name);
     edits.push({ start: end, end, with: `,"arguments":${given as string}` });
     return edits;
@@ -41,8 +41,8 @@ function argumentsIn(request: Message, slot: number): Edit['with'] | Switchboard
   const lead = request.lead(slot);
   if (lead === BRACE) return { of: request.bytes, start: request.start(slot), end: request.end(slot) };
   if (lead === -1 || request.text(slot) === 'null') return '{}';
-  // Models often write the arguments as JSON inside a string. There is only one thing that can mean.
-  // Longer ones hold up everybody else, and no model writes them.
+  // Models often write the arguments as JSON inside a string, which can mean only one thing. Longer strings would delay
+  // other calls, and no model writes them.
   const isShort = request.end(slot) - request.start(slot) <= MAX_ARGUMENTS_TEXT;
   const inner = isShort ? request.string(slot) : undefined;
   const object = inner === undefined ? undefined : readObject(inner);
@@ -53,5 +53,5 @@ function argumentsIn(request: Message, slot: number): Edit['with'] | Switchboard
 }
 
 const BRACE = 0x7b;
-/** In bytes. */
+/** The limit for arguments inside a string, in bytes. */
 const MAX_ARGUMENTS_TEXT = 1024 * 1024;

@@ -15,31 +15,37 @@ import {
 import { callEdits } from './call-edits.ts';
 import { misplacedArguments } from './misplaced-arguments.ts';
 
-/** How one exposure takes calls of the tools behind it, with the arguments in `args`, and speaks of them. */
+/** How an exposure takes calls of the tools behind it, with the arguments in `args`, and describes them in messages. */
 export interface DispatchSettings {
-  /** The members of a call that are ours. */
+  /** The members of a call that the exposure itself uses. */
   readonly ownMembers: ReadonlySet<string>;
-  /** How the client reads the rest of a result that is too long; undefined: it gets results of any length. */
+  /** How the client reads the rest of a result that is too long; undefined: results are not limited. */
   readonly reader: ResultReader | undefined;
   subject(tool: string): string;
-  /** The tool's own name in the bytes of the request, where it is there. Default: it is written again. */
+  /** The tool's own name as it appears in the bytes of the request, if it does. Default: it is written anew. */
   nameIn?(request: Message, tool: string, original: string): Edit['with'] | undefined;
-  /** Why a tool must not be run, whatever its arguments; undefined: one that its server has not listed. Default: nothing. */
+  /**
+   * Why a tool must not be run, whatever its arguments; `tool` is undefined if its server has not listed it. Default:
+   * every tool may run.
+   */
   bars?(name: string, tool: OfferedTool | undefined): SwitchboardError | undefined;
-  /** Why a call must not be sent, where its tool is known. Default: nothing. */
+  /** Why a call of a known tool must not be sent. Default: every call may be sent. */
   refuse?(request: Message, tool: OfferedTool): SwitchboardError | undefined;
   unknown(tool: string, listing: Listing): SwitchboardError;
   notAllowed(tool: string): SwitchboardError;
   misplaced(tool: string, args: JsonObject): SwitchboardError;
 }
 
-/** What may go wrong with a list while the server itself is fine. */
+/** Errors that listing may cause while the server itself is fine. */
 const LIST_FAILURES = new Set(['LIST_FAILED', 'CALL_TIMEOUT']);
 
-/** How long a call waits to learn the server's tool names before it goes ahead without them, in milliseconds. */
+/** How long a call waits for the server's tool names before it is sent without them, in milliseconds. */
 const LIST_TIMEOUT_MS = 5000;
 
-/** Sends calls to the tools of one server, under the rules of its entry, which may be tools that it has not listed yet. */
+/**
+ * Sends calls to the tools of one server, following the rules of its entry. The server may not have listed these tools
+ * yet.
+ */
 export class Dispatcher {
   readonly #entry: CatalogEntry;
   readonly #settings: DispatchSettings;
@@ -51,32 +57,32 @@ export class Dispatcher {
     this.#settings = settings;
   }
 
-  /** Runs a call of a tool by the name that clients know it by. The call is assigned to the server, and gets its answer. */
+  /** Runs a call of a tool by its exposed name. Assigns the call to the server, whose answer it gets. */
   run(call: Call, name: string): void {
     call.assign(this.#entry.source, this.#subjectOf(name), name, Client.args);
     const known = this.#known();
     const tool = known?.byName.get(name);
     if (tool !== undefined) this.#send(call, name, tool);
     else if (!this.allows(name)) {
-      // A list that is not all of it proves nothing.
+      // An incomplete list proves nothing.
       const listing = known?.listing.incomplete === undefined ? known?.listing : undefined;
       const unknown = listing !== undefined && !listing.byKey.has(name);
       call.fail(unknown ? this.#settings.unknown(name, listing) : this.#settings.notAllowed(name));
     } else this.#runUnlisted(call, name);
   }
 
-  /** Whether a tool of this name may be called, should there be one. */
+  /** Whether a tool of this name could be called if it existed. */
   allows(name: string): boolean {
     const { rules } = this.#entry;
     const original = originalName(name, rules);
     return original !== undefined && rules.allows(original);
   }
 
-  /** What the server offers, where that is known and has not changed. */
+  /** The tools that the server offers; undefined if they are unknown or have changed. */
   #known(): FilteredTools | undefined {
     const listing = this.#entry.source.known('tools');
     if (listing === undefined) return undefined;
-    // Kept here too: this is asked for every call.
+    // Cached here as well, because every call needs it.
     if (this.#filtered?.listing !== listing) this.#filtered = filterTools(listing, this.#entry.rules);
     return this.#filtered;
   }
@@ -114,17 +120,17 @@ export class Dispatcher {
     this.#entry.source.request(edits, call);
   }
 
-  /** How a call of this tool is spoken of; one function for all of them, since nearly no call needs the words. */
+  /** Describes a call of this tool in messages. Shared by all its calls, because almost none needs the text. */
   #subjectOf(name: string): () => string {
     const known = this.#subjects.get(name);
     if (known) return known;
     const subject = (): string => this.#settings.subject(name);
-    // Only names a server really has are worth keeping; a client may invent any number of others.
+    // Cached only for names that the server has, because a client may invent any number of others.
     if (this.#known()?.byName.has(name) === true) this.#subjects.set(name, subject);
     return subject;
   }
 
-  /** The first call to a server, or a name that is not on its list: the server is asked for the list before refusing. */
+  /** Runs the first call to a server, or a call of a name that is not in its list: fetches the list before refusing. */
   #runUnlisted(call: Call, name: string): void {
     let decided = false;
     const decide = (refusal: SwitchboardError | undefined, tool?: OfferedTool): void => {
@@ -146,14 +152,14 @@ export class Dispatcher {
     this.#entry.source
       .list('tools')
       .then((listing) => {
-        // A list that is not all of it proves nothing.
+        // An incomplete list proves nothing.
         const tool = filterTools(listing, this.#entry.rules).byName.get(name);
         const missing = listing.incomplete === undefined && tool === undefined;
         decide(missing ? this.#settings.unknown(name, listing) : undefined, tool);
       })
       .catch((error: unknown) => {
         const failure = listError(error, this.#entry.source.name);
-        // A server that cannot list its tools may still run this one.
+        // A server that cannot list its tools may still run this tool.
         const { code, message, hint } = failure;
         const told = new SwitchboardError(code, `${call.subject()} was not run. ${message}`, {
           hint,
@@ -164,7 +170,7 @@ export class Dispatcher {
   }
 }
 
-/** The error of a list that could not be fetched. */
+/** The error for a list that could not be fetched. */
 export function listError(error: unknown, server: string): SwitchboardError {
   if (error instanceof SwitchboardError) return error;
   return new SwitchboardError(

@@ -12,17 +12,17 @@ import {
 import { CLIENT_SHAPE, type JsonObject } from '../protocol/index.ts';
 import { editedText, Message, type Edit } from '../wire/index.ts';
 
-/** A way to show tools, and how a client calls one of them through it. */
+/** An exposure of tools, and how a client calls one of them through it. */
 export interface ExposureCase {
-  /** Everything else an entry needs, with the exposure. */
+  /** Creates the gateway for an entry that lacks only its exposure. */
   readonly gateway: (entry: Omit<CatalogEntry, 'exposure' | 'naming'>) => Gateway;
-  /** The params of `tools/call` that mean this tool with these arguments, the latter as JSON text. */
+  /** The params of a `tools/call` for this tool with these arguments, given as JSON text. */
   readonly call: (tool: string, args: string) => string;
-  /** The text that a client reads to learn what it may call. */
+  /** The text from which a client learns what it may call. */
   readonly told: (gateway: Gateway) => Promise<string>;
 }
 
-/** A source inside this process that notes what it is sent. */
+/** A source inside this process that records what it is sent. */
 export interface RecordingSource extends Source {
   readonly sent: string[];
 }
@@ -32,7 +32,7 @@ export const SAMPLE_TOOLS = [
   '{"name":"write","description":"Writes a file.","inputSchema":{"type":"object"}}',
 ];
 
-/** Behaviour that every exposure shares. */
+/** The behaviour that all exposures have in common. */
 export function exposureCases(name: string, each: ExposureCase): void {
   const open = (rules: Partial<ToolRules> = {}) => {
     const source = recordingSource('files', SAMPLE_TOOLS);
@@ -121,7 +121,7 @@ export function exposureCases(name: string, each: ExposureCase): void {
   });
 }
 
-/** A compound tool names what it calls in the configuration, by the server's own names and whatever else is hidden. */
+/** False for a compound tool: its configuration names the server's own tools, whatever else is hidden or renamed. */
 function supportsRenames(each: ExposureCase): boolean {
   return !each.call('read', '{}').includes('"server"');
 }
@@ -148,7 +148,7 @@ export function ask(gateway: Gateway, request: string): Promise<string> {
     });
     gateway.join(session);
     const { method } = JSON.parse(request) as { method: string };
-    // The text itself, so that what JSON.stringify would change arrives.
+    // From text, so that values that JSON.stringify would change arrive unchanged.
     gateway.handle(session.open(Message.fromText(request, CLIENT_SHAPE), method));
   });
 }
@@ -183,7 +183,7 @@ export function recordingSource(name: string, tools: readonly string[]): Recordi
   };
 }
 
-/** For exposures whose sources have no limits. */
+/** For exposures whose sources have no result limits. */
 export const noResults: Results = {
   fit: () => Promise.resolve([]),
   has: () => false,

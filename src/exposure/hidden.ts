@@ -1,4 +1,4 @@
 import type { Exposure } from '../gateway/index.ts';
 
-/** A server that is not shown: it is there for compound tools only. */
+/** Exposes nothing: the server is available only to compound tools. */
 export const hidden: Exposure = { needsTools: false, present: () => [] };

@@ -3,8 +3,8 @@ import { Client, type JsonObject } from '../protocol/index.ts';
 import type { Message } from '../wire/index.ts';
 
 /**
- * The arguments that a call has beside `args` instead of in it; undefined where it has some in `args`, or none that look
- * like arguments of the tool with this schema. `own` are the members that are ours.
+ * The arguments that a call has next to `args` instead of inside it; undefined if `args` has some, or if none of them
+ * look like arguments of the tool with this schema. `own` are the members that the exposure uses.
  */
 export function misplacedArguments(
   request: Message,
@@ -14,7 +14,7 @@ export function misplacedArguments(
   if (hasArguments(request) || !request.has(Client.arguments)) return undefined;
   const value = request.value(Client.arguments);
   const given = Object.entries(isObject(value) ? value : {});
-  // A host may add members for itself, and marks them so.
+  // A host may add members of its own, which it marks with an underscore.
   const others = given.filter(([key]) => !own.has(key) && !key.startsWith('_'));
   const [first] = others;
   if (first === undefined) return undefined;
@@ -29,7 +29,7 @@ export function misplacedArguments(
   return isMeant ? Object.fromEntries(others) : undefined;
 }
 
-/** Asked for every call, so that arguments, which may be long, are not read for it. */
+/** Checked for every call, so it does not parse the arguments, which may be long. */
 function hasArguments(request: Message): boolean {
   if (!request.has(Client.args)) return false;
   const length = request.end(Client.args) - request.start(Client.args);
@@ -37,10 +37,10 @@ function hasArguments(request: Message): boolean {
 }
 
 const NONE: ReadonlySet<string> = new Set(['null', '{}']);
-/** What models call `args` now and then. */
+/** The names that models sometimes use for `args`. */
 const WRAPPERS: ReadonlySet<string> = new Set(['arguments', 'params', 'parameters', 'input']);
 
-/** The call as it should have been, to be copied; long values are left out. */
+/** The corrected call, ready to be copied; long values are left out. */
 export function correctedCall(own: JsonObject, args: JsonObject): string {
   const whole = JSON.stringify({ ...own, args });
   if (whole.length <= MAX_SHOWN) return whole;

@@ -1,12 +1,12 @@
-/** Longer than this, arguments say nothing more to a reader of a log. */
+/** Arguments longer than this tell the reader of a log nothing more. */
 const MAX_CHARS = 2000;
 
-/** Arguments for the log: without the named fields, at any depth, and cut to a length. */
+/** Arguments for the log: without the named fields at any depth, and cut to a maximum length. */
 export function redacted(args: unknown, fields: ReadonlySet<string>): string {
   if (args === undefined) return 'none';
   const text = JSON.stringify(args, (key, value: unknown) => {
     if (fields.has(key)) return '[redacted]';
-    // Models write the arguments of a subtool as JSON inside a string.
+    // Models may write the arguments of a subtool as JSON inside a string.
     return key === 'args' && typeof value === 'string' ? parsed(value) : value;
   });
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text;

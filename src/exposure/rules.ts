@@ -3,7 +3,10 @@ import { didYouMean } from '../shared/nearest.ts';
 import type { Origin, Pattern, ToolSettings } from '../config/index.ts';
 import type { Listing, ToolRules } from '../gateway/index.ts';
 
-/** The one rule for listing and calling: allowed where no list is given or a pattern of it matches, and no pattern denies it. */
+/**
+ * The single rule for listing and calling: a tool is allowed unless a pattern denies it, and if there is a list of
+ * allowed patterns, one has to match.
+ */
 export function toolRules({ allow, deny, shapes }: ToolSettings): ToolRules {
   const all = allow === undefined && deny.length === 0;
   return {
@@ -20,13 +23,15 @@ interface SettingWarning extends Origin {
   readonly message: string;
 }
 
-/** Most likely slips: settings of tools that the server does not have, and new names that it uses already. */
+/**
+ * Warns about likely mistakes: settings for tools that the server does not have, and new names that it already uses.
+ */
 export function toolSettingWarnings(settings: ToolSettings, listing: Listing): SettingWarning[] {
   return [...unmatched(settings, listing), ...renameClashes(settings, listing)];
 }
 
 function unmatched({ allow = [], deny, shapes }: ToolSettings, listing: Listing): SettingWarning[] {
-  // A list that is not all of it proves nothing.
+  // An incomplete list proves nothing.
   if (listing.incomplete !== undefined) return [];
   const names = [...listing.byKey.keys()];
   const patterns = [...allow, ...deny].filter((pattern) => !names.some((name) => matches(pattern, name)));
@@ -46,7 +51,7 @@ function unmatched({ allow = [], deny, shapes }: ToolSettings, listing: Listing)
   });
 }
 
-/** Tools that were given the name of another tool of the same server; that one is offered under a number. */
+/** Tools that were given the name of another tool of the same server; these are exposed with a number. */
 function renameClashes(settings: ToolSettings, listing: Listing): SettingWarning[] {
   const rules = toolRules(settings);
   return [...settings.shapes].flatMap(([tool, { exposed, origin }]) => {
@@ -60,7 +65,7 @@ function renameClashes(settings: ToolSettings, listing: Listing): SettingWarning
   });
 }
 
-/** Whether a pattern of the settings means a tool. */
+/** Whether a pattern of the settings matches a tool. */
 export function matches({ pattern, literal }: Pattern, tool: string): boolean {
   return literal ? pattern === tool : matchGlob(pattern, tool);
 }

@@ -8,16 +8,16 @@ import {
 } from '../protocol/index.ts';
 
 /**
- * The annotations that clients see for one of our tools that represents several: the combination of theirs. Hosts use them
- * to decide what runs without a question, so they must not promise too much. While the tools are unknown there are none.
- * During one run they only become stricter, because a list that changes costs hosts their prompt cache.
+ * The annotations that clients see for one of our tools that represents several: their tools' annotations combined.
+ * Hosts use them to decide what may run without asking, so they must not promise too much. There are none while the
+ * tools are unknown. During a run they only become stricter, because a changed list costs hosts their prompt cache.
  */
 export class ShownHints {
   readonly #sum: () => ToolHints | undefined;
   #begun = false;
   #shown: ToolHints | undefined;
 
-  /** `sum` combines the hints of all tools that are known now. */
+  /** `sum` returns the combined hints of all currently known tools. */
   constructor(sum: () => ToolHints | undefined) {
     this.#sum = sum;
   }
@@ -36,7 +36,7 @@ export class ShownHints {
     return this.#shown !== undefined && (this.#shown.readOnly || !this.#shown.destructive);
   }
 
-  /** Whether a client may have allowed a call with these hints because the annotations promised less. */
+  /** Whether a client may have allowed a call with these hints because the annotations promised something safer. */
   mislead(hints: ToolHints): boolean {
     const { readOnly = false, destructive = true } = this.#shown ?? {};
     return (readOnly && !hints.readOnly) || (!destructive && hints.destructive);

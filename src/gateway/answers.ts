@@ -6,7 +6,10 @@ import { defineShape, ENVELOPE, type Edit, type Message } from '../wire/index.ts
 const BRACE = 0x7b;
 const BRACKET = 0x5b;
 
-/** Members that make a result without content a result all the same: of the oldest version, of tasks, of the modern era, of structured output alone. */
+/**
+ * Members that make a result valid without `content`: from the oldest version, tasks, the modern era, structured
+ * output.
+ */
 const FORMS_SHAPE = defineShape({
   ...ENVELOPE,
   result: { toolResult: true, task: true, resultType: true, structuredContent: true },
@@ -15,15 +18,15 @@ const FORM_SLOTS = ['toolResult', 'task', 'resultType', 'structuredContent'].map
   FORMS_SHAPE.slot(`result.${form}`),
 );
 
-/** Longer than any message meant to be read. */
+/** The longest error message that is passed on unchanged. */
 const MAX_ERROR_CHARS = 4096;
 
 /**
- * What has to change in a server's answer to `tools/call` before a client can take it: nothing for a well-formed one,
- * some edits, or an error where it is beyond that.
+ * The corrections a server's answer to `tools/call` needs before a client can take it: no edits if it is well-formed,
+ * some edits, or an error if it cannot be repaired.
  *
- * A plain object without `content` comes from servers older than the tool-result form. It gets its own JSON as text
- * content, for the model to read, and keeps its members beside it.
+ * A plain object without `content` comes from a server older than the tool-result form. It keeps its members and gets
+ * its JSON as text content, for the model to read.
  */
 export function correctToolAnswer(
   answer: Message,
@@ -58,7 +61,7 @@ export function correctAnswer(answer: Message, subject: () => string): readonly 
 
 const UNCHANGED: readonly Edit[] = [];
 
-/** An error object passes as it is; one that is no error object, or endless, is put into words. */
+/** Leaves a proper error object unchanged. Anything else, or an overlong message, is replaced by a readable error. */
 function correctError(answer: Message, subject: () => string): readonly Edit[] | SwitchboardError {
   const said = answer.value(Server.error);
   if (said === undefined) return unusable(subject, 'has an error that is too long');

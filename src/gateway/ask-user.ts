@@ -5,24 +5,24 @@ import type { Call } from './call.ts';
 
 export interface UserQuestion {
   readonly message: string;
-  /** The form to fill in. Default: none, there is only yes and no. */
+  /** The form to fill in. Default: none; the user answers yes or no. */
   readonly requestedSchema?: JsonObject;
-  /** How long the answer may take, in milliseconds. Default: as long as the call is open. */
+  /** How long the answer may take, in milliseconds. Default: until the call ends. */
   readonly timeoutMs?: number;
 }
 
-/** `unanswered`: the client could not ask, has left, or took too long. `cancelled`: the call is over. */
+/** `unanswered`: the client could not ask, has left, or took too long. `cancelled`: the call has ended. */
 export type UserAnswer =
   | { readonly kind: 'accepted'; readonly content: JsonObject }
   | { readonly kind: 'declined' | 'cancelled' }
   | { readonly kind: 'unanswered'; readonly why: string };
 
-/** Whether the client of a call can ask its user something. */
+/** Whether the client of a call can ask its user a question. */
 export function canAskUser({ session }: Call): boolean {
   return canElicit(session.client.capabilities, undefined);
 }
 
-/** Asks the user of a call's client. The first answer counts; after the time is up, none does. */
+/** Asks the user of a call's client. The first answer counts; a late one is ignored. */
 export function askUser(
   { message, requestedSchema, timeoutMs }: UserQuestion,
   call: Call,
@@ -41,7 +41,7 @@ export function askUser(
       if (answer.kind !== 'cancelled') call.runBy(undefined);
       resolve(answer);
     };
-    // With the call, the question is cancelled too.
+    // Cancelling the call cancels the question too.
     call.runBy({ cancelled: () => end({ kind: 'cancelled' }, 'The request was cancelled.') });
     const request = {
       jsonrpc: '2.0',

@@ -8,27 +8,30 @@ import type { ResultLimits, ResultReader } from './results.ts';
 import type { Session } from './session.ts';
 import type { Source } from './source.ts';
 
-/** Runs a call at the moment, such as a queue or a request to a server. */
+/** What currently runs a call, such as a queue or a request to a server. */
 export interface Runner {
-  /** Nobody wants the answer any more. */
+  /** The answer is no longer wanted. */
   cancelled(reason: string | undefined): void;
-  /** The client left with a request for input (`away`), or is back with it. The server does not work on the call meanwhile. */
+  /**
+   * The client has left with a request for input (`away`) or is back with the input. Meanwhile the server does not work
+   * on the call.
+   */
   suspended?(away: boolean): void;
 }
 
 /** Follows a call on its way to its server and back. */
 export interface CallFollower {
-  /** Code of ours makes another call on behalf of this one. It has not been sent. */
+  /** Our own code makes another call on behalf of this one. It has not been sent yet. */
   nested(call: Call): void;
-  /** It waits: its server is starting, is asked what it offers, or has no room. May be told more than once. */
+  /** The call waits: its server is starting, is being listed, or is at its limit. May be reported more than once. */
   waits(): void;
-  /** It goes to the server. */
+  /** The call is being sent to the server. */
   sent(server: string): void;
-  /** The server has answered, or will not any more. */
+  /** The server has answered or will not answer any more. */
   returned(): void;
 }
 
-/** The text of an answer, or no more of it than so many bytes where it is long. */
+/** Returns the text of an answer, cut to about `most` bytes if it is longer. */
 export type AnswerText = (most: number) => string;
 
 /**
@@ -37,20 +40,20 @@ export type AnswerText = (most: number) => string;
  */
 export class Call {
   readonly session: Session;
-  /** The request as it came, or as a follower has replaced it before it was routed. */
+  /** The request as received, or as a follower replaced it before it was routed. */
   request: Message;
   readonly method: string;
-  /** Called once with the outcome, the size of the answer in bytes, and what reads the beginning of it. */
+  /** Called once with the outcome, the size of the answer in bytes, and a function that reads its beginning. */
   onEnd: ((outcome: string, bytes: number, answer: AnswerText) => void) | undefined = undefined;
   /** Reads the answer on its way to the client and returns further edits to it. */
   onAnswer: ((answer: Message) => readonly Edit[]) | undefined = undefined;
   /** Reverts what was done in advance; runs unless the call succeeds. */
   undo: (() => void) | undefined = undefined;
-  /** Who follows it; undefined: nobody does. */
+  /** Its follower, if it has one. */
   follower: CallFollower | undefined = undefined;
-  /** How long it has waited before it came to its source, in milliseconds. */
+  /** How long it waited before it reached its source, in milliseconds. */
   waitedMs = 0;
-  /** Its neighbours among the running calls of its session; the session sets them. */
+  /** Links of the session's list of running calls; managed by the session. */
   before: Call | undefined = undefined;
   after: Call | undefined = undefined;
   #source: Source | undefined = undefined;
@@ -71,10 +74,10 @@ export class Call {
   }
 
   /**
-   * Says where the call goes. Only the one who routes it does so, before it hands the call to the source: what an answer
-   * names, a task or a link, belongs to the source as the gateway knows it, whatever source works behind that one.
-   * `subject` is what messages to people call it, computed when needed; `subtool` the tool by the name its client used, and
-   * `argsSlot` where the request has the arguments of that.
+   * Sets the call's destination. Only the code that routes the call does this, before handing it to the source: a task
+   * or link named in the answer belongs to the source that the gateway knows, even if another source works behind it.
+   * `subject` describes the call in messages to people and is computed when needed, `subtool` is the tool under the
+   * name its client used, and `argsSlot` is the slot of its arguments in the request.
    */
   assign(
     source: Source | undefined,
@@ -88,38 +91,38 @@ export class Call {
     this.#argsSlot = argsSlot;
   }
 
-  /** Has somebody follow the call, beside those who do already. */
+  /** Adds a follower to those the call already has. */
   followBy(follower: CallFollower): void {
     this.follower = this.follower === undefined ? follower : both(this.follower, follower);
   }
 
-  /** Hands the call over to another runner, which hears of a cancellation; undefined: to none. */
+  /** Hands the call to another runner, which is notified of a cancellation; undefined: to none. */
   runBy(runner: Runner | undefined): void {
     this.#runner = runner;
   }
 
-  /** Sets how long its result may be, and how its client reads the rest of a longer one. Default: any length. */
+  /** Limits the length of its result and sets how its client reads the rest. Default: no limit. */
   limitResult(limits: ResultLimits, reader: ResultReader): void {
     this.#limits = limits;
     this.#reader = reader;
   }
 
-  /** Sets how many bytes its answer may have; a longer one becomes an error. Default: any. */
+  /** Limits the size of its answer in bytes; a larger one becomes an error. Default: no limit. */
   limitBytes(most: number): void {
     this.#mostBytes = most;
   }
 
-  /** Has its result looked at before the client gets it. Default: nobody looks. */
+  /** Has its result reviewed before the client gets it. Default: no review. */
   reviewBy(review: Review): void {
     this.#review = review;
   }
 
-  /** The source that answers it, where that is one. */
+  /** The source that answers it; undefined if there is none. */
   get source(): Source | undefined {
     return this.#source;
   }
 
-  /** What the call is about, for messages to people. */
+  /** Describes the call in messages to people. */
   subject(): string {
     return this.#subject();
   }
@@ -128,27 +131,27 @@ export class Call {
     return this.#subtool;
   }
 
-  /** The arguments of the tool as the client wrote them: their JSON as bytes, in pieces. None where there are none. */
+  /** The tool's arguments as the client wrote them: JSON bytes, in pieces. Empty if there are none. */
   argumentsPieces(): readonly Buffer[] {
     const { request } = this;
     const slot = this.#argsSlot;
-    // Models often write them as JSON inside a string; no tool takes a longer one.
+    // Models often pass the arguments as JSON inside a string; no tool accepts a longer one.
     const isShort = request.end(slot) - request.start(slot) <= MAX_PARSED;
     const inner = isShort ? request.string(slot) : undefined;
     return inner === undefined ? (request.pieces(slot) ?? []) : [Buffer.from(inner)];
   }
 
-  /** False once it is answered or cancelled; what comes after that is dropped. */
+  /** False once it is answered or cancelled; anything that arrives later is dropped. */
   get open(): boolean {
     return this.#open;
   }
 
-  /** The request's id as JSON text, as it came. */
+  /** The id of the request, as JSON text exactly as received. */
   get id(): string {
     return this.request.text(Client.id) ?? 'null';
   }
 
-  /** Answers with a source's response, byte for byte but for its edits. */
+  /** Answers with a source's response, unchanged except for the edits. */
   relay(answer: Message): void {
     if (this.#failsForLength(answer.length)) return;
     if (this.#review !== undefined) {
@@ -159,12 +162,12 @@ export class Call {
       void this.#fit(answer, this.#limits).then((edits) => this.#relay(answer, edits));
       return;
     }
-    // It was just checked; looking for what it has in place of content is for another turn where it is long.
+    // It was just scanned. Deriving the missing content of a long one is left to a later turn of the event loop.
     if (answer.length > MAX_PARSED && !answer.has(Server.content)) inLaterTurn(() => this.#relay(answer));
     else this.#relay(answer);
   }
 
-  /** Fails where an answer is longer than it may be. Returns whether it did. */
+  /** Fails the call if its answer exceeds the limit. Returns whether it did. */
   #failsForLength(bytes: number): boolean {
     if (bytes <= this.#mostBytes) return false;
     this.fail(
@@ -177,7 +180,7 @@ export class Call {
     return true;
   }
 
-  /** Goes on with what comes of the review. */
+  /** Continues with the outcome of the review. */
   #reviewed(answer: Message, goOn: (answer: Message) => void): void {
     const review = this.#review;
     this.#review = undefined;
@@ -191,7 +194,7 @@ export class Call {
     return limits.results.fit(answer, this, limits, this.#reader);
   }
 
-  /** With `fitted`, the edits that make it as short as it has to be. */
+  /** `fitted` are the edits that shorten it to its limits. */
   #relay(answer: Message, fitted: readonly Edit[] = NONE): void {
     if (!this.#open) return;
     let edits =
@@ -199,11 +202,11 @@ export class Call {
         ? correctToolAnswer(answer, this.#subject)
         : correctAnswer(answer, this.#subject);
     if (this.onAnswer !== undefined && !(edits instanceof SwitchboardError)) {
-      // No tool call has such a listener that changes the answer, so the two lists never meet.
+      // Tool calls never have a listener that changes the answer, so the two lists do not overlap.
       const more = this.onAnswer(answer);
       if (more.length > 0) edits = more;
     }
-    // Only content is made to fit, and then there is nothing else to correct.
+    // Only content is shortened, and an answer with content needs no other correction.
     if (fitted.length > 0) edits = fitted;
     const source = this.#source;
     if (source !== undefined && this.method === 'tools/call') this.session.recordLinks(answer, source);
@@ -241,7 +244,7 @@ export class Call {
     this.session.client.answer(this, result);
   }
 
-  /** The same with a result that may be too long: from a source inside this program. */
+  /** The same for a result that may be too long, from a source inside this program. */
   #succeedWithin(resultText: string, limits: ResultLimits): void {
     this.#limits = undefined;
     const answer = answerOf(resultText);
@@ -252,7 +255,7 @@ export class Call {
       );
   }
 
-  /** The same where the result is JSON text already. */
+  /** The same for a result that is already JSON text. */
   succeedWith(resultText: string): void {
     if (this.#failsForLength(resultText.length)) return;
     if (this.#review !== undefined) {
@@ -283,19 +286,19 @@ export class Call {
     if (this.#open) this.session.client.forwardNotification(notification, edits, this);
   }
 
-  /** The client cancelled it: no answer is sent. */
+  /** The client has cancelled the call: no answer is sent. */
   cancel(reason: string | undefined): void {
     if (!this.#close()) return;
     this.onEnd?.('cancelled', 0, () => '');
     this.#runner?.cancelled(reason);
   }
 
-  /** The client is away with a request for input, or back with it. */
+  /** The client has left with a request for input, or is back with it. */
   suspend(away: boolean): void {
     this.#runner?.suspended?.(away);
   }
 
-  /** We give it up: the client gets the error, and the runner stops. */
+  /** Gives up on the call: the client gets the error, and the runner stops. */
   abort(error: SwitchboardError, reason = 'Switchboard is stopping.'): void {
     if (!this.#close()) return;
     this.onEnd?.(error.code, error.explained.length, () => error.explained);
@@ -322,24 +325,27 @@ function both(first: CallFollower, second: CallFollower): CallFollower {
   };
 }
 
-/** Looks at an answer with a result: gives back what the client gets instead, or why it gets none. Never rejects. */
+/**
+ * Reviews an answer with a result. Resolves with the answer for the client, or with the error it gets instead. Never
+ * rejects.
+ */
 type Review = (answer: Message) => Promise<Message | SwitchboardError>;
 
 const BEFORE_RESULT = '{"jsonrpc":"2.0","id":0,"result":';
 
-/** A result of our own as the answer of a server. */
+/** Wraps a result of our own in a response, like a server's. */
 function answerOf(resultText: string): Message {
   return Message.fromText(`${BEFORE_RESULT}${resultText}}`, SERVER_SHAPE);
 }
 
-/** The outcome of a call for the log, from its answer. */
+/** The outcome of a call for the log, derived from its answer. */
 function outcomeOf(answer: Message): string {
   if (answer.has(Server.error)) return 'error';
   const result = answer.value(Server.result);
   return isObject(result) && result.isError === true ? 'tool error' : 'ok';
 }
 
-/** Whether a result is a task of the modern era. The check for "complete" comes first because nearly all are. */
+/** Whether a result is a task of the modern era. Checks for "complete" first because nearly all results are. */
 function isModernTask(answer: Message): boolean {
   return !answer.spells(Server.resultType, COMPLETE) && answer.string(Server.resultType) === 'task';
 }

@@ -87,7 +87,7 @@ describe('a thousand hostile templates', () => {
 
   test.each([100, 1000, 8000])('take a bounded number of steps for a URI of %i characters', (length) => {
     let steps = 0;
-    /** The same template, counting. */
+    /** The same template, with its steps counted. */
     const counted = (owned: OwnedTemplate): OwnedTemplate => ({
       ...owned,
       template: owned.template && {
@@ -102,7 +102,7 @@ describe('a thousand hostile templates', () => {
     const templates = [...nameTemplates([evil], new NameReservations()).values()].map(counted);
     expect(findTemplate(`https://example.com/${'x'.repeat(length)}`, templates)).toBeUndefined();
     expect(steps).toBeGreaterThan(length);
-    // Half a million parts times characters, and at most two steps for each of them.
+    // At most two steps for each of the half a million combinations of part and character.
     expect(steps).toBeLessThanOrEqual(2 * 500_000);
   });
 

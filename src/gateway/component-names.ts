@@ -9,18 +9,18 @@ import { readTemplate, type UriTemplate } from './uri-template.ts';
 /** The owner of a prompt or resource, and its name there and for clients. */
 export interface OwnedComponent {
   readonly entry: CatalogEntry;
-  /** What its source knows it by. */
+  /** Its name at its source. */
   readonly original: string;
-  /** What clients know it by. */
+  /** The name that clients use. */
   readonly exposed: string;
-  /** As clients see it, as JSON text. */
+  /** Its definition as clients see it, as JSON text. */
   readonly text: string;
-  /** Whether a source that is not listed yet may turn out to come first with this name. */
+  /** Whether a source that is not listed yet may turn out to have priority for this name. */
   readonly provisional: boolean;
 }
 
 export interface OwnedTemplate extends OwnedComponent {
-  /** Matches the source's own URIs; undefined for a template that cannot be read. */
+  /** Matches the source's own URIs; undefined if the template cannot be parsed. */
   readonly template: UriTemplate | undefined;
   /** The prefix of the source's own URIs in the URIs that clients use. */
   readonly prefix: string;
@@ -29,11 +29,11 @@ export interface OwnedTemplate extends OwnedComponent {
 type EntryListings = readonly {
   readonly entry: CatalogEntry;
   readonly listing: Listing | undefined;
-  /** Whether its components, which have names of their own, are not known yet. Default false. */
+  /** Whether its components, which have names without a prefix, are not known yet. Default false. */
   readonly unlisted?: boolean;
 }[];
 
-/** Every prompt by the name clients know it by. */
+/** Maps each prompt's exposed name to the prompt. */
 export function namePrompts(
   entries: EntryListings,
   reservations: NameReservations,
@@ -53,7 +53,7 @@ export function namePrompts(
   });
 }
 
-/** Every resource by the URI clients know it by: its own, or an alias where two servers have the same one. */
+/** Maps each resource's exposed URI to the resource: its own URI, or an alias if two servers have the same one. */
 export function nameResources(
   entries: EntryListings,
   reservations: NameReservations,
@@ -74,14 +74,14 @@ export function nameTemplates(
   }));
 }
 
-/** Gives each component the first name that is free for its server; `named` says how it appears to clients. */
+/** Gives each component the first name that its server may use; `named` returns what clients see. */
 function nameComponents<T extends { readonly exposed: string; readonly text: string }>(
   entries: EntryListings,
   reservations: NameReservations,
   named: (entry: CatalogEntry, component: Component, isFree: (name: string) => boolean) => T,
 ): ReadonlyMap<string, OwnedComponent & T> {
   const byName = new Map<string, OwnedComponent & T>();
-  // As long as no server has been listed, and later for kinds that few servers have.
+  // True until the first server has been listed, and afterwards for kinds that few servers have.
   if (entries.every(({ listing }) => listing === undefined || listing.components.length === 0)) return byName;
   const order = orderOf(entries, reservations);
   for (const { entry, listing } of entries) {
@@ -105,7 +105,7 @@ function orderOf(entries: EntryListings, reservations: NameReservations): NameOr
   return new NameOrder(sources, reservations);
 }
 
-/** The template that makes such a URI, the most specific one where several could, and the URI its source knows. */
+/** The template that matches a URI, preferring the most specific, and the URI as its source knows it. */
 export function findTemplate(
   uri: string,
   templates: Iterable<OwnedTemplate>,
@@ -115,9 +115,9 @@ export function findTemplate(
   for (const each of templates) {
     const { prefix, template } = each;
     if (template === undefined || !uri.startsWith(prefix)) continue;
-    // Looked at before the match, which costs more.
+    // Compared first because it is cheaper than matching.
     if (best !== undefined && template.literalLength + prefix.length <= specificity(best)) continue;
-    // Templates are untrusted, and there may be thousands: the work for one URI is bounded for each server.
+    // Templates are untrusted and may number in the thousands, so the work per URI is bounded for each server.
     const cost = (spent.get(each.entry) ?? 0) + template.parts * uri.length;
     if (cost > MATCH_BUDGET) continue;
     spent.set(each.entry, cost);
@@ -126,14 +126,14 @@ export function findTemplate(
   return best && { entry: best.entry, original: uri.slice(best.prefix.length) };
 }
 
-/** Parts of templates times characters of the URI that are looked at, of each server, to find the owner of one URI. */
+/** The limit per server for finding the owner of one URI: template parts times characters of the URI. */
 const MATCH_BUDGET = 500_000;
 
 function specificity({ template, prefix }: OwnedTemplate): number {
   return (template?.literalLength ?? 0) + prefix.length;
 }
 
-/** Where two servers have the same URI, the later one is prefixed with its server's name, escaped. */
+/** If two servers have the same URI, the later one is prefixed with its server's name, escaped. */
 function aliasedUri(
   entry: CatalogEntry,
   component: Component,
@@ -143,7 +143,7 @@ function aliasedUri(
   const server = entry.source.name;
   const { key } = component;
   const alias = `switchboard://${encodeURIComponent(server.replace(/\p{Cs}/gu, '\ufffd'))}/${key}`;
-  // A server that uses our own scheme could otherwise take the alias of another.
+  // Otherwise a server that uses our scheme could take the alias of another server.
   const wanted = key.startsWith('switchboard:') ? [alias] : [key, alias];
   const exposed = freeName(wanted, isFree, (_, count) =>
     alias.replace('switchboard://', `switchboard://${count}.`),
@@ -157,12 +157,12 @@ function aliasedUri(
   return { exposed, text, prefix: exposed.slice(0, exposed.length - key.length) };
 }
 
-/** Puts `[Server]` in front of a description. */
+/** Prepends `[Server]` to a description. */
 export function labelWithServer(server: string, said: unknown): string {
   return typeof said === 'string' && said !== '' ? `[${server}] ${said}` : `[${server}]`;
 }
 
-/** A component's text with some members changed, made once for each name it goes by. */
+/** A component's text with some members changed, computed once per exposed name. */
 function renamedText(
   component: Component,
   exposed: string,

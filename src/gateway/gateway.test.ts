@@ -7,10 +7,10 @@ import { EMPTY_LISTING, type Listing } from './component.ts';
 import { Session, type ClientLink } from './session.ts';
 import type { SourceListener } from './source.ts';
 
-/** An entry whose exposure shows these names; each tool answers with the name it was called by. */
+/** An entry whose exposure presents these names; each tool answers with the name it was called by. */
 function entry(source: string, ...names: string[]): CatalogEntry {
   return {
-    // Nothing more is asked of it here.
+    // The gateway uses no other member here.
     source: {
       name: source,
       state: { kind: 'idle' },
@@ -31,7 +31,7 @@ function entry(source: string, ...names: string[]): CatalogEntry {
   };
 }
 
-/** A client that ignores everything but what is given. */
+/** A client that ignores everything except what `own` handles. */
 function clientLink(own: Partial<ClientLink>): ClientLink {
   return {
     congested: false,
@@ -49,7 +49,7 @@ function clientLink(own: Partial<ClientLink>): ClientLink {
   };
 }
 
-/** Sends one request and gives what it was answered. */
+/** Sends one request and returns its answer. */
 function ask(gateway: Gateway, method: string, params?: object): JsonObject {
   const answers: JsonObject[] = [];
   const client = clientLink({

@@ -29,28 +29,28 @@ import { namespaceOf } from './valid-tool-name.ts';
 
 export interface GatewayOptions {
   readonly entries: readonly CatalogEntry[];
-  /** Tools made of tools of several entries. Default none. */
+  /** Tools that combine tools of several entries. Default none. */
   readonly overall?: readonly OverallExposure[];
   readonly log?: Logger;
   /** How long the first list waits for sources that are still starting, in milliseconds. Default 10 000. */
   readonly firstListMs?: () => number;
-  /** Whether sources may be added later, so that a client may expect every kind of component. Default false. */
+  /** Whether sources may be added later, so that every kind of component has to be declared. Default false. */
   readonly allowsNewSources?: boolean;
-  /** Keeps results that are too long. Default: none is. */
+  /** Keeps results that are too long. Default: none are kept. */
   readonly results?: Results | undefined;
   /** Called when a source could not be listed. */
   readonly onProblem?: () => void;
   /** The hint for a client that calls a removed tool. Default: list the tools. */
   readonly adviseOnRemoval?: (server: string, why: RemovalReason) => string | undefined;
-  /** Shows the arguments of a call as they may be logged; undefined: they are not logged. */
+  /** Returns the arguments of a call as they may be logged; undefined: they are not logged. */
   readonly loggedArguments?: RouterContext['loggedArguments'];
-  /** Told of every call of a tool. Default: nobody is. */
+  /** Called for every tool call. */
   readonly called?: RouterContext['called'];
-  /** Who watches it, which may change at any time. Default: nobody. */
+  /** Holds the gateway's watcher, which may change at any time. Default: no watcher. */
   readonly watched?: WatchedGateway;
 }
 
-/** Hears what happens in a gateway. */
+/** Is notified of what happens in a gateway. */
 export interface GatewayWatcher {
   /** A call is about to be routed. */
   called(call: Call): void;
@@ -58,12 +58,12 @@ export interface GatewayWatcher {
   clientsChanged(): void;
 }
 
-/** The place of a watcher. */
+/** Holds the watcher of a gateway. */
 export interface WatchedGateway {
   watcher: GatewayWatcher | undefined;
 }
 
-/** Changes within this time are announced to clients as one, in milliseconds. */
+/** Changes within this time are announced to clients together, in milliseconds. */
 const COALESCE_MS = 10;
 
 /** The core: exposes a catalog through the exposures of its entries, and routes every call to its source. */
@@ -94,7 +94,7 @@ export class Gateway {
   /** Built on first use. */
   #snapshot: Snapshot | undefined;
   #outdated = false;
-  /** Sources swapped in quietly whose tools are not listed yet; the code that swaps them announces all changes together. */
+  /** Sources swapped in quietly whose tools are not listed yet; the caller announces all changes together. */
   readonly #unannounced = new Set<Source>();
   #closed = false;
   #announcing: NodeJS.Timeout | undefined;
@@ -129,17 +129,17 @@ export class Gateway {
     return this.#catalog;
   }
 
-  /** The tools a client sees, in catalog order. */
+  /** The tools that clients see, in catalog order. */
   get tools(): readonly ExposedTool[] {
     return [...this.#current().tools.values()];
   }
 
-  /** The tool that clients know by this name. */
+  /** The tool with this exposed name. */
   tool(name: string): ExposedTool | undefined {
     return this.#current().tools.get(name);
   }
 
-  /** How long a client may cache a list of ours, in milliseconds: the shortest `ttlMs` of the servers. */
+  /** How long a client may cache one of our lists, in milliseconds: the shortest `ttlMs` of the servers. */
   freshFor(kind: CatalogKind): number {
     let shortest = Infinity;
     for (const { entry, listings } of this.#caches.values()) {
@@ -155,7 +155,7 @@ export class Gateway {
     return this.#sessions;
   }
 
-  /** The kinds we declare to clients: all that some source may have, because sources are not asked first. */
+  /** The kinds we declare to clients: every kind that some source may have, because we do not ask the sources first. */
   get kinds(): ReadonlySet<CatalogKind> {
     if (this.#allowsNewSources) return new Set(CATALOG_KINDS);
     const own: CatalogKind[] = keepsResults(this.#catalog) ? ['resources', 'resourceTemplates'] : [];
@@ -163,8 +163,8 @@ export class Gateway {
   }
 
   /**
-   * Replaces the entries. If that fails, the old ones stay. Clients are notified of changed lists, unless the caller
-   * does that later (`quiet`).
+   * Replaces the entries. If that fails, the old ones stay. Clients are notified of changed lists unless `quiet` is
+   * set; then the caller does that later.
    */
   swap(
     entries: readonly CatalogEntry[],
@@ -174,7 +174,7 @@ export class Gateway {
     }: { overall?: readonly OverallExposure[]; quiet?: boolean } = {},
   ): void {
     if (this.#closed) {
-      // A queued change that runs after the end: the sources it has created must not leak.
+      // A queued change may run after the gateway has closed: do not leak the sources it created.
       for (const { source } of entries) void source.close();
       throw new SwitchboardError('STOPPING', 'The client disconnected.');
     }
@@ -198,8 +198,8 @@ export class Gateway {
   }
 
   /**
-   * Starts the source of an entry, fetches its lists, and then puts the entry in the place of another. If that fails, the
-   * other one stays.
+   * Starts the source of an entry and fetches its lists, then replaces the old entry with it. If that fails, the old
+   * one stays.
    */
   async replace(old: CatalogEntry, entry: CatalogEntry): Promise<void> {
     const { source } = entry;
@@ -219,12 +219,12 @@ export class Gateway {
     } finally {
       this.#starting.delete(source);
     }
-    // Shared sources subscribe by themselves.
+    // Shared sources subscribe themselves.
     if (source.subscriptions !== undefined) return;
     for (const uri of cache.subscriptions.uris()) cache.askQuietly('resources/subscribe', { uri });
   }
 
-  /** Lists the tools of a source that was added, and starts it for that. Rejects where that fails. */
+  /** Starts a source that was added, and lists its tools. Rejects if that fails. */
   async listNow(source: Source): Promise<void> {
     const cache = this.#caches.get(source);
     if (cache === undefined) return;
@@ -234,8 +234,7 @@ export class Gateway {
   }
 
   /**
-   * A server of this name has listed its tools. Where a tool of ours stands for them, what is said of it may be another
-   * thing now.
+   * A server of this name has listed its tools. If one of our tools represents them, its description may have changed.
    */
   toolsListed(name: string): void {
     const isShown = ({ source, entry }: SourceCache): boolean =>
@@ -243,7 +242,7 @@ export class Gateway {
     if (!this.#closed && this.#sessions.size > 0 && [...this.#caches.values()].some(isShown)) this.#changed();
   }
 
-  /** Why a source that runs shows nothing: it could not be listed. */
+  /** Why a running source exposes nothing: it could not be listed. */
   problemOf(source: Source): Error | undefined {
     const cache = this.#caches.get(source);
     return cache?.entry.exposure.needsTools === true && cache.listings.tools === undefined
@@ -252,8 +251,8 @@ export class Gateway {
   }
 
   /**
-   * What clients may use has changed: the lists are made again, and what was kept for clients is dropped. `mayRead` tells
-   * whether a resource may still be read.
+   * What clients may use has changed: rebuilds the lists and drops what was kept for clients. `mayRead` returns whether
+   * a resource may still be read.
    */
   accessChanged(mayRead: (source: Source, uri: string) => boolean): void {
     for (const session of this.#sessions) this.#results?.forget(session);
@@ -268,13 +267,13 @@ export class Gateway {
     this.#changed();
   }
 
-  /** Tells every client that the list of tools has changed, whether or not it looks different. */
+  /** Tells every client that the list of tools has changed, even if it looks the same. */
   announceTools(): void {
     for (const session of this.#sessions) session.seen.delete('tools');
     this.#announce();
   }
 
-  /** A client has connected: servers whose own tools are exposed start now, in the background. */
+  /** A client has connected: starts the servers whose own tools are exposed, in the background. */
   join(session: Session): void {
     const { texts } = this.#current();
     for (const kind of CATALOG_KINDS) session.seen.set(kind, texts[kind]);
@@ -301,13 +300,13 @@ export class Gateway {
     this.#router.handle(call);
   }
 
-  /** A client has changed its log level; running sources get the new one. */
+  /** A client has changed its log level: passes the new level to the running sources. */
   logLevelChanged(): void {
     for (const cache of this.#caches.values())
       if (cache.source.state.kind === 'running') passLogLevel(cache, this.#sessions);
   }
 
-  /** A client's notification that belongs to no call: goes to all running sources, where that makes sense. */
+  /** Passes a client's notification that belongs to no call to all running sources that can use it. */
   notified(method: string, notification: Message): void {
     // A request without an id would bypass every check that requests go through.
     if (!method.startsWith('notifications/')) return;
@@ -316,7 +315,7 @@ export class Gateway {
     for (const { source } of this.#caches.values()) source.notify(notification);
   }
 
-  /** What clients would see if the servers were exposed like this. Nothing changes. */
+  /** What clients would see if the servers were exposed like this. Changes nothing. */
   preview(entries: readonly CatalogEntry[], overall: readonly OverallExposure[]): Snapshot {
     const listingsOf = ({ source }: CatalogEntry): SourceListings => {
       const cached = this.#caches.get(source)?.listings;
@@ -337,7 +336,7 @@ export class Gateway {
     return takeSnapshot({ generation: 0, entries }, overall, listingsOf, reservations);
   }
 
-  /** Everything that clients see now. */
+  /** Everything that clients see at the moment. */
   get exposed(): Snapshot {
     return this.#current();
   }
@@ -350,7 +349,7 @@ export class Gateway {
     await Promise.all(sources.map((source) => source.close()));
   }
 
-  /** The router's access to our current state. */
+  /** The gateway's current state, for the router. */
   #routerContext(
     loggedArguments: RouterContext['loggedArguments'],
     called: RouterContext['called'],
@@ -390,7 +389,7 @@ export class Gateway {
     return caches;
   }
 
-  /** Clients stay subscribed to resources of a source that is replaced. */
+  /** Keeps clients subscribed to the resources of a source that is replaced. */
   #adoptSubscriptions({ source, subscriptions }: SourceCache): void {
     for (const old of this.#caches.values()) {
       if (old.source.name === source.name && old.subscriptions !== subscriptions)
@@ -420,11 +419,11 @@ export class Gateway {
   #listenerFor(cache: SourceCache): SourceListener {
     return {
       started: () => {
-        // Its suite was described as not available.
+        // Its suite was described as unavailable.
         if (this.#failing.delete(cache)) this.#changed();
         cache.restart();
         passLogLevel(cache, this.#sessions);
-        // A source that several gateways share subscribes itself, once for all of them.
+        // A source shared by several gateways subscribes itself, once for all of them.
         if (cache.source.subscriptions !== undefined) return;
         for (const uri of cache.subscriptions.uris()) cache.askQuietly('resources/subscribe', { uri });
       },
@@ -450,13 +449,13 @@ export class Gateway {
         entry.offers.has('tools') &&
         listings.tools === undefined &&
         entry.source.state.kind !== 'unusable' &&
-        // A volatile one is started once.
+        // A volatile source is started only once.
         (entry.volatile !== true || entry.source.state.kind === 'idle'),
     );
     for (const cache of wanted) cache.startWithRetries();
   }
 
-  /** Warns a client of a server whose tools are missing from its list; a suite would say so in its description. */
+  /** Warns a client of a server whose tools are missing from its list; a suite would mention it in its description. */
   #reportProblem({ source, entry, problem: unlisted }: SourceCache, session: Session): void {
     const problem = source.problem ?? unlisted;
     if (problem === undefined || !entry.exposure.needsTools || !entry.offers.has('tools')) return;
@@ -475,7 +474,7 @@ export class Gateway {
     );
   }
 
-  /** The snapshot, rebuilt if something has changed since. */
+  /** The snapshot, rebuilt if something has changed. */
   #current(): Snapshot {
     if (this.#snapshot !== undefined && !this.#outdated) return this.#snapshot;
     return this.#show(this.#takeSnapshot());
@@ -506,7 +505,7 @@ export class Gateway {
     });
   }
 
-  /** Sources whose tools are not known yet, so that an unknown name may be one of theirs. */
+  /** Sources whose tools are not known yet: an unknown name may belong to one of them. */
   #unlisted(): SourceCache[] {
     return [...this.#caches.values()].filter(
       ({ entry, listings }) =>
@@ -519,7 +518,7 @@ export class Gateway {
     this.#announce();
   }
 
-  /** Notifies each client of the lists it knows that have changed. Changes close together are announced once. */
+  /** Notifies each client of changes to the lists it has seen. Changes close together are announced once. */
   #announce(): void {
     this.#announcing ??= setTimeout(() => {
       this.#announcing = undefined;
@@ -536,7 +535,7 @@ export class Gateway {
   }
 }
 
-/** A name that a client knows from before a second server turned out to have it as well. */
+/** The error for a name that a client learnt before a second server turned out to have it as well. */
 function sharedNameError(name: string, { tools }: Snapshot): SwitchboardError {
   const others = [...tools.keys()].filter((each) => each.endsWith(`__${name}`));
   return new SwitchboardError(
@@ -551,7 +550,7 @@ function sharedNameError(name: string, { tools }: Snapshot): SwitchboardError {
   );
 }
 
-/** Why a tool may be missing: its server is not listed. Undefined where all are. */
+/** Why a tool may be missing: its server is not listed. Undefined if all servers are. */
 function whyUnlisted([first, ...others]: readonly SourceCache[]): string | undefined {
   if (first === undefined) return undefined;
   const problem = first.source.problem ?? first.problem;

@@ -9,8 +9,8 @@ interface Known {
 }
 
 /**
- * The error for a call of a tool that the configuration hides, under the name it would have; undefined for every other
- * name. It suggests no other tool, because none is a replacement.
+ * The error for calling a tool that the configuration hides, by the name it would have; undefined for any other name.
+ * It suggests no other tool, because none is a replacement.
  */
 export function hiddenToolError(name: string, servers: readonly Known[]): SwitchboardError | undefined {
   const owner = servers.find(({ entry, listings }) => {

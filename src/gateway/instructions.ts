@@ -6,8 +6,8 @@ export interface ServerInstructions {
 }
 
 /**
- * Our own instructions, then what each server says of itself under its name, in no more than so many characters. The
- * budget is shared: a server that needs less than its share leaves the rest to those that need more.
+ * Our own instructions, then each server's under its name, within a budget of characters. The budget is shared: what a
+ * server does not need of its share goes to those that need more.
  */
 export function combineInstructions(
   own: string,
@@ -28,13 +28,13 @@ export function combineInstructions(
   const sections = parts.flatMap(({ head, text }, at) => {
     const room = shares[at] ?? 0;
     if (text.length <= room) return [head + text];
-    // A fragment of a few words is of no use.
+    // A fragment of a few words is useless.
     return room < 40 ? [] : [`${head}${cut(text, room - 1)}…`];
   });
   return [own, ...sections].filter((part) => part !== '').join('\n\n');
 }
 
-/** What one server says of itself, made printable, in no more than so many characters; undefined where that is nothing. */
+/** One server's instructions, made printable and cut to this many characters; undefined if nothing is left. */
 export function printableInstructions(
   instructions: string | undefined,
   maxChars: number,
@@ -44,12 +44,12 @@ export function printableInstructions(
   return text.length <= maxChars ? text : `${cut(text, maxChars - 1)}…`;
 }
 
-/** So that no line of one server looks like the beginning of what another says. */
+/** Indents the text, so that no line of one server's looks like the start of another's. */
 function indented(text: string): string {
   return text.replace(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/g, '\n  ');
 }
 
-/** Divides a budget: the small get all they want, the rest is split among the others. */
+/** Divides a budget: small requests are met in full, and the rest is split among the others. */
 function share(wanted: readonly number[], budget: number): number[] {
   const shares = wanted.map(() => 0);
   const bySize = wanted.map((want, at) => ({ want, at })).sort((a, b) => a.want - b.want);
@@ -62,7 +62,7 @@ function share(wanted: readonly number[], budget: number): number[] {
   return shares;
 }
 
-/** Not inside a surrogate pair. */
+/** Cuts a text, but never inside a surrogate pair. */
 function cut(text: string, length: number): string {
   const last = text.charCodeAt(length - 1);
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? length - 1 : length);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ListWait } from './list-wait.ts';
 
-// Only timers are replaced: how long it waits is the behaviour.
+// Only timers are faked: how long it waits is the behaviour under test.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
@@ -18,7 +18,7 @@ function pending(startedAt?: () => number) {
   return { done, startedAt: startedAt ?? (() => since), arrive };
 }
 
-/** Whether the wait was over after so many milliseconds more. */
+/** Whether the wait is over after this many more milliseconds. */
 async function overAfter(wait: { over: boolean }, ms: number): Promise<boolean> {
   await vi.advanceTimersByTimeAsync(ms);
   return wait.over;

@@ -1,8 +1,8 @@
 import type { CatalogKind } from '../protocol/index.ts';
 
-/** How long a call of an unknown name waits for lists, in milliseconds, from when their servers could start. */
+/** How long a call of an unknown name waits for lists after their servers were allowed to start, in milliseconds. */
 const NAME_WAIT_MS = 10_000;
-/** And at most in total, because hosts time out after a minute. */
+/** The limit in total, because hosts time out after a minute. */
 const NAME_WAIT_LIMIT_MS = 50_000;
 /** The limit is computed again at least this often, in milliseconds: a server may start later. */
 const RECHECK_MS = 1000;
@@ -21,7 +21,7 @@ export interface PendingList {
  */
 export class ListWait {
   readonly #firstListMs: () => number;
-  /** When the first list of each kind is sent at the latest; -Infinity once it has been. */
+  /** When the first list of each kind has to be sent; -Infinity once it has been. */
   readonly #until = new Map<CatalogKind, number>();
   readonly #waiting = new Set<() => void>();
 
@@ -29,12 +29,12 @@ export class ListWait {
     this.#firstListMs = firstListMs;
   }
 
-  /** A list was fetched, or failed: checks whether waiting requests can go on. */
+  /** A list was fetched or has failed: checks whether waiting requests can continue. */
   recheck(): void {
     for (const check of this.#waiting) check();
   }
 
-  /** Resolves when a list of this kind can be sent; undefined if that is now. */
+  /** Resolves when a list of this kind can be sent; undefined if it can be sent now. */
   forList(kind: CatalogKind, pending: readonly PendingList[]): Promise<void> | undefined {
     const given = (): void => void this.#until.set(kind, -Infinity);
     const until = this.#until.get(kind) ?? performance.now() + this.#firstListMs();
@@ -46,16 +46,16 @@ export class ListWait {
     return this.#wait(pending, () => this.#until.get(kind) ?? until).then(given);
   }
 
-  /** Resolves when the name is known, or all lists are there without it. */
+  /** Resolves when the name is known, or when all lists have arrived without it. */
   async forName(pending: readonly PendingList[], isThere: () => boolean): Promise<void> {
     if (isThere()) return;
-    // A call waits for its server, but not for one that hangs. Waiting for a start slot does not count as hanging.
+    // A call waits for its server, but not for a server that hangs. Waiting for a start slot does not count as hanging.
     const startedAt = (): number => Math.max(...pending.map((each) => each.startedAt()));
     const latest = performance.now() + NAME_WAIT_LIMIT_MS;
     await this.#wait(pending, () => (isThere() ? -Infinity : Math.min(startedAt() + NAME_WAIT_MS, latest)));
   }
 
-  /** Waits until all lists are there, or until a time that is computed again at every recheck. */
+  /** Waits for all lists, or until a deadline that is computed again at every recheck. */
   async #wait(pending: readonly PendingList[], untilWhen: () => number): Promise<void> {
     if (pending.length === 0) return;
     let done = false;

@@ -10,7 +10,7 @@ export interface LocalCallOptions {
   /** Called for each progress report, with its params. */
   readonly onProgress?: (params: JsonObject) => void;
   readonly signal?: AbortSignal;
-  /** Answers a question to the user, from its params to its result. Default: there is no user. */
+  /** Answers a question to the user: takes its params and resolves with its result. Default: there is no user. */
   readonly onQuestion?: (params: JsonObject) => Promise<JsonObject>;
 }
 
@@ -34,7 +34,7 @@ export class LocalClient extends WaitingClient<PendingCall> implements ClientLin
     return this.#onQuestion === undefined ? {} : { elicitation: {} };
   }
 
-  /** Sends one request to a source. Rejects with a ServerError where the server itself refused. */
+  /** Sends one request to a source. Rejects with a ServerError if the server itself refuses. */
   request(
     source: Source,
     method: string,
@@ -70,7 +70,7 @@ export class LocalClient extends WaitingClient<PendingCall> implements ClientLin
     this.waiting.get(call.id)?.onProgress?.(params);
   }
 
-  /** The commands. */
+  /** Describes our own command line. */
   describe(): ClientDescription {
     return { name: 'switchboard' };
   }
@@ -90,7 +90,7 @@ export class LocalClient extends WaitingClient<PendingCall> implements ClientLin
   }
 
   withdraw(): void {
-    // The command ends with the call.
+    // The command ends when the call does.
   }
 
   whenDrained(listener: () => void): void {

@@ -1,14 +1,14 @@
 import type { NameReservations } from './name-reservations.ts';
 
-/** A source in the order of the configuration, and whether what it has is known. */
+/** A source in the order of the configuration, and whether its names are known. */
 export interface NamedSource {
   readonly name: string;
   readonly listed: boolean;
 }
 
 /**
- * Gives names in the order of the configuration. A source that comes after one that is not listed yet gets its names
- * provisionally: the earlier one may have them too.
+ * Assigns names in the order of the configuration. A source that comes after an unlisted one gets its names
+ * provisionally, because the earlier one may have them too.
  */
 export class NameOrder {
   readonly #positions: ReadonlyMap<string, number>;
@@ -22,13 +22,13 @@ export class NameOrder {
     this.#reservations = reservations;
   }
 
-  /** Whether a source may use a name, as far as clients know it. */
+  /** Whether a source may use a name, given what clients know. */
   allows(name: string, source: string): boolean {
     const position = this.#position(source);
     return this.#reservations.allows(name, source, (other) => position < this.#position(other));
   }
 
-  /** A source has got a name. Returns whether that is provisional. */
+  /** Records that a source has got a name. Returns whether it is provisional. */
   give(name: string, source: string): boolean {
     const provisional = this.#position(source) > this.#firstUnlisted;
     if (!provisional) this.#reservations.confirm(name);

@@ -3,15 +3,15 @@ import { dropOldest } from './drop-oldest.ts';
 /** The oldest names beyond this are forgotten. */
 const MAX_NAMES = 50_000;
 
-/** A name with the source it belongs to, and whether another source may still turn out to come first. */
+/** A name, the source it belongs to, and whether another source may still turn out to have priority. */
 export type ListedName = readonly [name: string, owner: string, provisional?: boolean];
 
 /**
- * The owner of each name that a client has seen or used. Hosts and models keep names for a long time: a name of one
- * server's tool must never come to mean another server's, in whatever order they start or stop.
+ * The owner of each name that a client has seen or used. Hosts and models remember names for a long time: the name of
+ * one server's tool must never come to mean another server's, in whatever order the servers start or stop.
  */
 export class NameReservations {
-  /** Undefined: nobody's. */
+  /** Maps each name to its owner; undefined if neither of two sources may use it. */
   readonly #owners = new Map<string, string | undefined>();
   readonly #provisional = new Set<string>();
 
@@ -25,8 +25,8 @@ export class NameReservations {
   }
 
   /**
-   * Whether a source may use a name: it is free, or its own. If `comesBefore` its owner, and the owner has it only
-   * provisionally, the name is nobody's from now on.
+   * Whether a source may use a name because it is free or its own. If the source comes before the owner, and the owner
+   * has the name only provisionally, neither may use it from now on.
    */
   allows(name: string, source: string, comesBefore: (owner: string) => boolean = () => false): boolean {
     if (!this.#owners.has(name)) return true;
@@ -51,7 +51,7 @@ export class NameReservations {
     dropOldest(this.#provisional, MAX_NAMES);
   }
 
-  /** No source that comes before its owner has this name. */
+  /** No source that comes before the owner has this name. */
   confirm(name: string): void {
     this.#provisional.delete(name);
   }

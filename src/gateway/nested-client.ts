@@ -5,7 +5,7 @@ import type { Call } from './call.ts';
 import { Session, type ClientDescription, type ClientLink } from './session.ts';
 import { WaitingClient, type PendingAnswer } from './waiting-client.ts';
 
-/** One call of a tool that is under way. */
+/** One running call of a tool. */
 interface NestedCall extends PendingAnswer {
   readonly call: Call;
   readonly tool: string;
@@ -14,28 +14,28 @@ interface NestedCall extends PendingAnswer {
 export interface NestedCallOptions {
   /** The params of `tools/call` without `_meta`, as the JSON text of an object with at least one member. */
   readonly params: string;
-  /** What progress calls the tool. */
+  /** The tool's name in progress reports. */
   readonly tool: string;
-  /** Sends the call on its way. */
+  /** Sends the call. */
   readonly send: (call: Call) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * A client inside this program that calls tools while it works on a call of a real one. To the servers it can do what that
- * client can: what server requests go there, and so do the servers' notifications.
+ * A client inside this program that calls tools while it works on a call of a real client. Servers see the capabilities
+ * of that client; their requests and notifications go to it.
  */
 export abstract class NestedClient extends WaitingClient<NestedCall> implements ClientLink {
   /** The call it works on. */
   readonly outer: Call;
-  /** Of a client as servers may use it; what else it can do is about its own requests. */
+  /** The real client's capabilities that servers may use; the others are about its own requests. */
   readonly capabilities: JsonObject;
   readonly principal: object;
   readonly session: Session;
-  /** How to say that a question of a server is over, by the id it got at the client. */
+  /** Callbacks for when a server's question is over, by the id it got at the client. */
   readonly #questions = new Map<number, () => void>();
   #questioned: (answered: Promise<unknown>) => void = () => undefined;
-  /** The token under which the client wants to hear of progress, as JSON text. */
+  /** The real client's progress token, as JSON text; undefined if it wants no progress. */
   readonly #token: string | undefined;
   #steps = 0;
   #lastId = 0;
@@ -59,7 +59,7 @@ export abstract class NestedClient extends WaitingClient<NestedCall> implements 
     return { ...outer.session.client.describe?.(outer.request), via };
   }
 
-  /** Makes a call; rejects with a ServerError if the server refuses, and when the signal aborts. */
+  /** Makes a call. Rejects with a ServerError if the server refuses, and also when the signal aborts. */
   protected callTool({ params, tool, send, signal }: NestedCallOptions): Promise<JsonObject> {
     const id = String(++this.#lastId);
     const withMeta = `${params.slice(0, -1)},"_meta":{"progressToken":${id}}}`;
@@ -96,7 +96,7 @@ export abstract class NestedClient extends WaitingClient<NestedCall> implements 
     });
   }
 
-  /** Tells the client what is being done now, if it wants to hear that. */
+  /** Reports to the client what is being done now, if it wants progress. */
   tell(message: string): void {
     if (this.#token === undefined) return;
     const said = `"progressToken":${this.#token},"progress":${++this.#steps},"message":${JSON.stringify(message)}`;
@@ -109,7 +109,7 @@ export abstract class NestedClient extends WaitingClient<NestedCall> implements 
     );
   }
 
-  /** The client is away with a question, or back: what the servers do for it waits as well. */
+  /** The client has left with a question, or is back: what servers do for it waits as well. */
   waits(away: boolean): void {
     for (const { call } of this.waiting.values()) call.suspend(away);
   }
@@ -122,7 +122,7 @@ export abstract class NestedClient extends WaitingClient<NestedCall> implements 
     this.outer.session.client.whenDrained(listener);
   }
 
-  /** Calls back with each question of a server, which is over when the promise resolves. */
+  /** Calls back for each question of a server; the promise resolves when the question is over. */
   onQuestion(listener: (answered: Promise<unknown>) => void): void {
     this.#questioned = listener;
   }

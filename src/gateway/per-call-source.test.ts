@@ -7,7 +7,7 @@ import { perCallSource } from './per-call-source.ts';
 import { Session, type ClientLink } from './session.ts';
 import type { ServerRequest, Source, SourceListener } from './source.ts';
 
-/** The sources that were made, in order; the first is the one for lists. */
+/** Records the sources that were made, in order; the first is the one for lists. */
 function harness({ close = () => Promise.resolve() }: { close?: () => Promise<void> } = {}) {
   const made: { calls: Call[]; asked: unknown[]; closed: number; listener: SourceListener | undefined }[] =
     [];

@@ -3,16 +3,16 @@ import type { Call } from './call.ts';
 import type { Source, SourceListener } from './source.ts';
 
 export interface PerCallSourceOptions {
-  /** Makes another source of the same server. */
+  /** Creates another source of the same server. */
   readonly make: () => Source;
   /** A source could not be stopped. */
   readonly failedToStop: (error: unknown) => void;
 }
 
 /**
- * A server of which every tool call gets a process of its own, started for the call and stopped after it, so that no call
- * finds what another has left. Everything else, such as lists and resources, is served by one more process, which is
- * started when it is needed.
+ * A server that gets a new process for every tool call. The process is started for the call and stopped after it, so
+ * that no call sees what another has left behind. Everything else, such as lists and resources, is served by one more
+ * process, started when needed.
  */
 export function perCallSource({ make, failedToStop }: PerCallSourceOptions): Source {
   const main = make();
@@ -28,7 +28,7 @@ export function perCallSource({ make, failedToStop }: PerCallSourceOptions): Sou
       started: () => {
         if (level !== undefined) source.ask('logging/setLevel', { level }).catch(() => undefined);
       },
-      // What it offers is known from the other process, and its end concerns this call only.
+      // What the server offers is known from the other process; if this one ends, only this call is affected.
       failed: () => undefined,
       stopped: () => undefined,
       changed: () => undefined,
@@ -39,7 +39,7 @@ export function perCallSource({ make, failedToStop }: PerCallSourceOptions): Sou
     const { onEnd } = call;
     call.onEnd = (...ended) => {
       onEnd?.(...ended);
-      // Later: the call may still have to tell the server that it is cancelled.
+      // Deferred: the call may still have to tell the server that it was cancelled.
       setImmediate(() => {
         source
           .close()

@@ -9,12 +9,12 @@ export type RemovalReason = 'removed' | 'crashed' | 'changed';
 /** The oldest names beyond this are forgotten. */
 const MAX_NAMES = 10_000;
 
-/** Tools that were listed and have disappeared. Hosts cache lists, so a call of one gets the reason. */
+/** Tools that were listed and have disappeared. Hosts cache lists, so calling such a tool returns the reason. */
 export class RemovedTools {
-  /** The server of each. */
+  /** The server of each tool. */
   readonly #servers = new Map<string, string>();
 
-  /** Records the tools that a new snapshot lacks. */
+  /** Records the tools that are missing from a new snapshot. */
   record(before: Snapshot, after: Snapshot): void {
     for (const [name, tool] of before.tools) {
       if (tool.source === undefined || after.tools.has(name)) continue;
@@ -24,7 +24,7 @@ export class RemovedTools {
     dropOldest(this.#servers, MAX_NAMES);
   }
 
-  /** The error for a removed tool; undefined for one that never existed. */
+  /** The error for a removed tool; undefined for a tool that never existed. */
   explain(
     name: string,
     { entries }: Catalog,

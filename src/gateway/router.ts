@@ -20,40 +20,40 @@ import type { ExposedTool } from './tool-names.ts';
 import type { Snapshot } from './snapshot.ts';
 import { namespaceOf } from './valid-tool-name.ts';
 
-/** The state of the gateway that requests are answered from. */
+/** The gateway state that requests are answered from. */
 export interface RouterContext {
-  /** Everything that is exposed now. */
+  /** Everything that is exposed at the moment. */
   readonly snapshot: Snapshot;
   readonly caches: ReadonlyMap<Source, SourceCache>;
   readonly sessions: ReadonlySet<Session>;
   readonly listWait: ListWait;
   readonly log: Logger;
-  /** Keeps results that were too long; undefined: none is. */
+  /** Keeps results that were too long; undefined: none are kept. */
   readonly results: Results | undefined;
-  /** Shows the arguments of a call as they may be logged; undefined: they are not logged. */
+  /** Returns the arguments of a call as they may be logged; undefined: they are not logged. */
   readonly loggedArguments: ((call: Call, source: string | undefined) => string | undefined) | undefined;
-  /** Told of every call of a tool, by the name the client used, before anything becomes of it. */
+  /** Called for every tool call with the name the client used, before the call is routed. */
   readonly called: ((call: Call, tool: string) => void) | undefined;
-  /** The error for a call of an unknown tool. */
+  /** The error for calling an unknown tool. */
   unknownTool(tool: string): SwitchboardError;
-  /** A client has seen the list of a kind: its names stay with their owners from now on. */
+  /** A client has seen the list of a kind: reserves its names for their owners. */
   reserveNames(kind: CatalogKind): void;
-  /** A client has used a name: the same for this one. */
+  /** A client has used a name: reserves this one. */
   reserveName(kind: CatalogKind, ...name: ListedName): void;
-  /** Whether clients know a name as that of its owner. */
+  /** Whether clients know this name as its owner's. */
   isReserved(kind: CatalogKind, name: string): boolean;
   /** Notifies clients of lists that have changed since they saw them. */
   announce(): void;
 }
 
-/** How a request finds what it names, and what becomes of it then. */
+/** How a request finds the owner of a name, and what happens then. */
 interface NameLookup<T> {
   readonly find: () => T | undefined;
   readonly use: (found: T) => void;
   readonly refuse: () => SwitchboardError;
 }
 
-/** Routes each request of a client: it is answered by us, or by the source it belongs to. */
+/** Routes each request of a client: it is answered by us or by its source. */
 export class Router {
   readonly #context: RouterContext;
 
@@ -66,7 +66,7 @@ export class Router {
       if (call.method === 'tools/call') this.#callTool(call);
       else this.#handleOther(call);
     } catch (error) {
-      // A bug on our side costs this call only.
+      // A bug on our side fails only this call.
       call.fail(
         new SwitchboardError('INTERNAL', 'Switchboard failed to handle this request.', { cause: error }),
       );
@@ -124,7 +124,7 @@ export class Router {
     else this.#runTool(call, tool);
   }
 
-  /** The first call of a tool, after which its name stays with its server. */
+  /** Handles the first call of a tool, which reserves the tool's name for its server. */
   #callFirst(call: Call, { name, owner, provisional }: ExposedTool): void {
     this.#whenFirst(call, 'tools', provisional && owner !== undefined ? { name, owner } : undefined, {
       find: () => this.#context.snapshot.tools.get(name),
@@ -138,8 +138,8 @@ export class Router {
   }
 
   /**
-   * Looks a name up again when the servers before its owner have been listed for the first time: the name may be theirs.
-   * One that clients know already, or that is not provisional (undefined), is used now.
+   * Looks a name up again once the servers before its owner have been listed for the first time, because the name may
+   * be theirs. A name that clients already know, or that is not provisional (undefined), is used at once.
    */
   #whenFirst<T>(
     call: Call,
@@ -176,13 +176,13 @@ export class Router {
     const own = [...this.#context.caches.values()]
       .filter(({ source }) => name.startsWith(`${namespaceOf(source.name)}__`))
       .flatMap((cache) => cache.missing('tools'))
-      // A call whose name says which server it is for waits for that server as long as its client may wait.
+      // If the name says which server it is for, the call waits for that server as long as its client waits.
       .map(({ done }) => ({ done, startedAt: () => Infinity }));
     if (own.length > 0) this.#waitForName(call, own, { find, use, refuse });
     else this.#whenListed(call, ['tools'], { find, use, refuse });
   }
 
-  /** The tool is from a cached list: its server is started and asked whether it still has it. */
+  /** The tool is from a cached list: starts its server and checks that it still has the tool. */
   #runRemembered(call: Call, name: string, cache: SourceCache): void {
     const since = performance.now();
     call.follower?.waits();
@@ -195,12 +195,12 @@ export class Router {
         const { state } = cache.source;
         if (tool === undefined) call.fail(this.#context.unknownTool(name));
         else if (state.kind === 'crashed') call.fail(asFailure(state.error, tool));
-        // A server that cannot list its tools in time may still run this one.
+        // A server that cannot list its tools in time may still run this tool.
         else this.#runTool(call, tool);
       });
   }
 
-  /** An unknown name may be on a list that has not been fetched yet: clients remember names from an earlier run. */
+  /** An unknown name may be on a list that has not been fetched yet: clients remember names from earlier runs. */
   #whenListed<T>(call: Call, kinds: readonly CatalogKind[], lookup: NameLookup<T>): void {
     const pending = [...this.#context.caches.values()].flatMap((cache) => cache.missing(...kinds));
     if (pending.length === 0) call.fail(lookup.refuse());
@@ -221,7 +221,7 @@ export class Router {
 
   #runTool(call: Call, tool: ExposedTool): void {
     const { name } = tool;
-    // Some clients write null where they mean none.
+    // Some clients write null for "none".
     const lead = call.request.lead(Client.arguments);
     if (lead !== -1 && lead !== BRACE && call.request.text(Client.arguments) !== 'null') {
       call.fail(new SwitchboardError('PARAMS_INVALID', `The arguments of ${name} must be an object.`));
@@ -257,7 +257,7 @@ export class Router {
       call.fail(new SwitchboardError('PARAMS_INVALID', `The params of ${call.method} are too long.`));
       return;
     }
-    // We send one page, so every cursor is invalid.
+    // We send a single page, so every cursor is invalid.
     if (isObject(params) && params.cursor !== undefined && params.cursor !== null) {
       call.fail(new SwitchboardError('PARAMS_INVALID', `Unknown cursor: ${call.method} has one page.`));
       return;
@@ -269,7 +269,7 @@ export class Router {
         session.seen.set(kind, text);
         this.#context.reserveNames(kind);
       }
-      // A long one was just put together; making bytes of it is for another turn.
+      // It was just put together. Encoding a long one is left to a later turn of the event loop.
       if (text.length > MAX_PARSED) inLaterTurn(() => call.succeedWith(text));
       else call.succeedWith(text);
     };
@@ -335,7 +335,7 @@ export class Router {
       results.readResource(call, uri);
       return;
     }
-    // The server that linked to it comes before one whose template matches.
+    // The server that linked to the resource has priority over one whose template matches.
     const find = (): ResourceOwner | undefined =>
       this.#context.snapshot.resources.get(uri) ??
       this.#findLink(call.session, uri) ??
@@ -373,7 +373,7 @@ export class Router {
     const subscriptions = this.#context.caches.get(entry.source)?.subscriptions;
     if (subscriptions === undefined) throw new Error('The source of a resource has a cache.');
     if (method === 'resources/subscribe') {
-      // Added before the request: an update may follow the answer at once.
+      // Added before the request is sent: an update may follow the answer at once.
       if (!subscriptions.has(original, session)) {
         subscriptions.add(original, session, uri);
         call.undo = () => void subscriptions.remove(original, session);
@@ -450,7 +450,7 @@ export class Router {
     }
   }
 
-  /** The tasks of all running sources that can list theirs. */
+  /** Lists the tasks of all running sources that support it. */
   #listTasks(call: Call): void {
     const sources = [...this.#context.caches.values()]
       .map((cache) => cache.source)
@@ -464,7 +464,7 @@ export class Router {
       });
       return (
         components
-          // Of a shared server, a client sees its own tasks only.
+          // A shared server has tasks of several clients; each client sees only its own.
           .filter(({ key }) =>
             source.subscriptions === undefined
               ? call.session.claimTask(key, source)
@@ -479,7 +479,7 @@ export class Router {
     });
   }
 
-  /** An unknown method goes to the only source, if there is one. */
+  /** Sends an unknown method to the only source, if there is just one. */
   #unknownMethod(call: Call): void {
     const entry = onlyRoute(this.#context.snapshot.catalog);
     if (entry) this.#send(call, entry, [], () => call.method);
@@ -495,13 +495,13 @@ export class Router {
   }
 }
 
-/** The only entry, where everything can be routed to it. */
+/** The only entry, if everything can be routed to it. */
 export function onlyRoute({ entries }: Catalog): CatalogEntry | undefined {
   const [entry, another] = entries;
   return another === undefined && entry?.exposure.needsTools === true ? entry : undefined;
 }
 
-/** A server that takes longer to list its tasks is left out, in milliseconds. */
+/** A server that takes longer than this to list its tasks is left out, in milliseconds. */
 const TASKS_TIMEOUT_MS = 5000;
 
 const BRACE = 0x7b;
@@ -512,7 +512,7 @@ function asFailure(error: Error, { name, source }: ExposedTool): SwitchboardErro
   return new SwitchboardError(code, message, { hint, cause: error });
 }
 
-/** Who has a name that another source may turn out to have; undefined where that is certain. */
+/** The owner of a name that another source may turn out to have; undefined if the owner is certain. */
 function ownerOf(
   component: OwnedComponent | undefined,
 ): { readonly name: string; readonly owner: Source } | undefined {
@@ -532,7 +532,7 @@ function unknownResource(uri: string): SwitchboardError {
   });
 }
 
-/** For a result that is not kept, or not for this client: nobody learns which. */
+/** The same error whether the result is not kept or belongs to another client: clients must not learn which. */
 function unknownResult(): SwitchboardError {
   return new SwitchboardError(
     'RESOURCE_UNKNOWN',
@@ -543,16 +543,16 @@ function unknownResult(): SwitchboardError {
   );
 }
 
-/** The edit that replaces the client's name with the source's own; undefined where they are equal. */
+/** The edit that replaces the client's name with the source's own; undefined if they are the same. */
 function renameEdit(request: Message, slot: number, original: string, exposed: string): Edit | undefined {
   if (original === exposed) return undefined;
   return { start: request.start(slot), end: request.end(slot), with: JSON.stringify(original) };
 }
 
-/** Of more than that, an answer keeps the URIs that its server gave it. */
+/** An answer with more contents than this keeps the URIs that its server sent. */
 const MOST_CONTENTS = 10_000;
 
-/** A client that reads a resource by its alias gets the alias in the contents, not a URI of another server. */
+/** A client that reads a resource by its alias gets the alias in the contents, not the URI of another server. */
 function renamedContents(answer: Message, original: string, alias: string): Edit[] {
   const contents = answer.text(Server.contents);
   if (contents === undefined || !contents.startsWith('[')) return [];

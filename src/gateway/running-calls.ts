@@ -4,13 +4,13 @@ import { SERVER_SHAPE, type JsonObject } from '../protocol/index.ts';
 import { editedText, MAX_PARSED, Message, type Edit } from '../wire/index.ts';
 import type { Call, Runner } from './call.ts';
 
-/** A request as code of ours reads it. */
+/** A request, parsed for our own code. */
 export interface ParsedRequest {
   readonly method: string;
   readonly params?: unknown;
 }
 
-/** The calls that code of ours runs, instead of a server. */
+/** The calls that our own code runs, instead of a server. */
 export class RunningCalls {
   readonly #running = new Map<Call, AbortController>();
   readonly #idle = new Waiters();
@@ -38,7 +38,9 @@ export class RunningCalls {
     });
   }
 
-  /** Waits until none runs, for so many milliseconds. The rest fails with this error, and its work is aborted. */
+  /**
+   * Waits up to this many milliseconds for running calls. The others fail with this error, and their work is aborted.
+   */
   async close(reason: string, drainMs: number, errorOf: (call: Call) => SwitchboardError): Promise<void> {
     if (this.#running.size > 0 && drainMs > 0) await this.#idle.wait(drainMs);
     for (const [call, controller] of this.#running) {

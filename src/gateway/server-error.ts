@@ -1,7 +1,7 @@
 import { SwitchboardError } from '../shared/errors.ts';
 import { isObject } from '../shared/is-object.ts';
 
-/** A server's own JSON-RPC error, as it gave it. */
+/** A server's JSON-RPC error, as the server sent it. */
 export class ServerError extends SwitchboardError {
   readonly rpcCode: number;
   readonly data: unknown;
@@ -13,7 +13,7 @@ export class ServerError extends SwitchboardError {
   }
 }
 
-/** The error of an answer, in whatever form the server gave it. */
+/** Reads the error of an answer, in whatever form the server sent it. */
 export function serverError(error: unknown): ServerError {
   if (!isObject(error)) return new ServerError(String(error), 0, undefined);
   const message = typeof error.message === 'string' ? error.message : JSON.stringify(error);

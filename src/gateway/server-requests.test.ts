@@ -5,14 +5,17 @@ import { Session, type ClientLink } from './session.ts';
 import type { ServerRequest } from './source.ts';
 import { targetSession, relayServerRequest } from './server-requests.ts';
 
-/** A client that has finished its greeting. Only what it can do is asked for here. */
+/** A client that has finished its handshake. Only its capabilities are used here. */
 function session(capabilities: JsonObject = { elicitation: {} }): Session {
   const made = new Session({ capabilities } as unknown as ClientLink);
   made.ready();
   return made;
 }
 
-/** Has a source ask while the calls of these run; gives to whom it went, or the code and text it was refused with. */
+/**
+ * Has a source send a request while calls of these clients run. Returns the client it went to, or the code and text of
+ * its refusal.
+ */
 function asking(
   callers: readonly Session[],
   sessions: readonly Session[],

@@ -5,8 +5,8 @@ import type { ServerRequest } from './source.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /**
- * The client that a message of a source without a call is for: the one whose call it is running, or the only one. With
- * several candidates it cannot be known, and is never guessed.
+ * The client for a source's message that names no call: the one whose call the source is running, or the only one. With
+ * several candidates the client cannot be known, and is never guessed.
  */
 export function targetSession(
   callers: ReadonlySet<Session>,
@@ -14,7 +14,7 @@ export function targetSession(
 ): Session | undefined {
   const candidates = [...(callers.size > 0 ? callers : sessions)];
   const last = candidates.at(-1);
-  // Several requests of one principal count as one client: the newest is asked.
+  // Several requests of one principal count as one client: the newest is used.
   return candidates.every((each) => each.principal === last?.principal) ? last : undefined;
 }
 
@@ -33,7 +33,7 @@ export function relayServerRequest(serverRequest: ServerRequest, sessions: Reado
   else session.whenReady(() => serverRequest.relayTo(session.client));
 }
 
-/** The refusal of a request whose capability the client has not declared. */
+/** The refusal of a request that needs a capability the client has not declared. */
 function refusalFor(
   { method, request }: ServerRequest,
   { client }: Session,
@@ -53,7 +53,7 @@ function refusalFor(
   return undefined;
 }
 
-/** Passes a notification on that belongs to no call. Returns the client, if it takes messages too slowly. */
+/** Passes on a notification that belongs to no call. Returns the client if it takes messages too slowly. */
 export function forwardNotification(
   notification: Message,
   session: Session | undefined,
@@ -70,8 +70,8 @@ export function forwardNotification(
 }
 
 /**
- * Notifies the clients that subscribed to a resource, and no others, of its change. The changed URI may also be below
- * the one that was subscribed to. Returns a client that takes messages too slowly.
+ * Notifies only the clients that subscribed to a resource of its change. The changed URI may also be below the one they
+ * subscribed to. Returns a client that takes messages too slowly.
  */
 export function forwardResourceUpdate(
   notification: Message,

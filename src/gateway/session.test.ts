@@ -4,7 +4,7 @@ import { Message } from '../wire/index.ts';
 import { Session, type ClientLink } from './session.ts';
 import type { Source } from './source.ts';
 
-/** Only what it is known by and that it has resources is asked for here. */
+/** Only its name and capabilities are used here. */
 const source = (name: string, capabilities: object = { resources: {} }): Source =>
   ({ name, about: () => ({ capabilities }) }) as unknown as Source;
 

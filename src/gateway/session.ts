@@ -9,41 +9,41 @@ import type { Source } from './source.ts';
 
 /** One client as the core sees it; a door implements it. */
 export interface ClientLink {
-  /** Passes a source's answer on as it came, under the id of the call. */
+  /** Passes on a source's answer as received, under the id of the call. */
   forwardAnswer(answer: Message, call: Call, edits: readonly Edit[]): void;
-  /** Passes a source's notification on, which belongs to a call or to none. */
+  /** Passes on a source's notification, with the call it belongs to, if any. */
   forwardNotification(notification: Message, edits: readonly Edit[], call?: Call): void;
   answer(call: Call, result: JsonObject): void;
-  /** The same where the result is JSON text already. */
+  /** The same for a result that is already JSON text. */
   answerText(call: Call, resultText: string): void;
   /** Sends a notification of our own. */
   notify(method: string): void;
-  /** Passes a source's request on to the client. Returns the id it got. */
+  /** Passes a source's request on to the client. Returns its id at the client. */
   ask(request: Message, listener: AnswerListener): number;
-  /** Takes such a request back, unless it is answered already. */
+  /** Withdraws such a request, unless it has been answered. */
   withdraw(id: number, reason: string): void;
   /** The capabilities that the client declared. */
   readonly capabilities: JsonObject;
-  /** Identifies the user where their requests come over several links. Default: one link, one user. */
+  /** Identifies the user if their requests come over several links. Default: each link is one user. */
   readonly principal?: object;
-  /** Whether it knows `resource_link` in the content of a result. Default true. */
+  /** Whether it accepts `resource_link` in the content of a result. Default true. */
   readonly takesLinks?: boolean;
   /** Whether it speaks the version without a handshake, and so accepts `input_required` results. Default false. */
   readonly modern?: boolean;
   fail(call: Call, error: SwitchboardError): void;
-  /** What it says of itself, in this request where every request says it. Default: it says nothing. */
+  /** What it says about itself; `request` is for clients that say so in every request. Default: nothing. */
   describe?(request?: Message): ClientDescription;
-  /** True while the client takes its messages more slowly than they come. */
+  /** True while the client takes its messages more slowly than they arrive. */
   readonly congested: boolean;
   whenDrained(listener: () => void): void;
 }
 
-/** What a client says of itself. */
+/** What a client says about itself. */
 export interface ClientDescription {
   readonly name?: string | undefined;
   readonly version?: string | undefined;
   readonly protocolVersion?: string | undefined;
-  /** Over HTTP: identifies the token it has sent. */
+  /** Over HTTP: identifies the token it sent. */
   readonly principal?: string | undefined;
   /** The tool that calls on its behalf. Default: it calls itself. */
   readonly via?: string | undefined;
@@ -51,9 +51,9 @@ export interface ClientDescription {
 
 const NO_LISTENERS: readonly (() => void)[] = [];
 
-/** Tasks remembered for one client; the oldest are forgotten first. */
+/** How many tasks are remembered for one client; the oldest are forgotten first. */
 const MAX_TASKS = 10_000;
-/** The same for links to resources. */
+/** The same for resource links. */
 const MAX_LINKS = 10_000;
 /** Longer task ids and URIs are not recorded. */
 const MAX_KEY_CHARS = 4096;
@@ -61,27 +61,27 @@ const MAX_KEY_CHARS = 4096;
 /** One client: its link, its running calls, and the lists it has seen. */
 export class Session {
   readonly client: ClientLink;
-  /** The minimum level of log messages it wants; undefined if it has not set one. */
+  /** The minimum level of log messages it wants; undefined if it has not set any. */
   logLevel: string | undefined;
-  /** Identifies the user: requests to any session of one principal reach the same user. */
+  /** Identifies the user: requests to any session of a principal reach the same user. */
   readonly principal: object;
-  /** The session that keeps its tasks and links: itself, or the one that it shares them with. */
+  /** The session that keeps its tasks and links: itself, or the one it shares them with. */
   readonly keeper: Session;
-  // Made when they are needed: a client of the modern era has a session for every request.
+  // Created on demand: a client of the modern era has a new session for every request.
   #seen: Map<CatalogKind, string> | undefined;
   #awaiting: Set<CatalogKind> | undefined;
   readonly #tasks: Map<string, Source>;
   readonly #links: Map<string, Source>;
-  /** What waits for the client to be ready; undefined once it is. */
+  /** Callbacks that wait for the client to be ready; undefined once it is. */
   #waitingForReady: readonly (() => void)[] | undefined = NO_LISTENERS;
   readonly #calls = new LinkedSet<Call>();
-  /** The calls by their id, from the first cancellation until none is running. */
+  /** The calls by id, from the first cancellation until none is running. */
   #byId: Map<string, Call> | undefined;
-  /** Kept from the first question on: a client of the modern era has one call in each session. */
+  /** Kept from the first lookup on: a client of the modern era has one call per session. */
   #ids: RunningIds | undefined;
   #onIdle: readonly (() => void)[] = NO_LISTENERS;
 
-  /** With `shared`, it shares its tasks and links with that session and all others that share it. */
+  /** With `shared`, shares its tasks and links with that session and all others that share them. */
   constructor(client: ClientLink, shared?: Session, principal?: object) {
     this.client = client;
     this.#tasks = shared ? shared.#tasks : new Map<string, Source>();
@@ -90,12 +90,12 @@ export class Session {
     this.keeper = shared?.keeper ?? this;
   }
 
-  /** The list it saw last of each kind, as JSON text; only a list that differs is announced. */
+  /** The list of each kind that it saw last, as JSON text; a list is announced only if it differs. */
   get seen(): Map<CatalogKind, string> {
     return (this.#seen ??= new Map());
   }
 
-  /** The kinds of lists it has requested and not received yet. */
+  /** The kinds of lists it has requested but not received yet. */
   get awaiting(): Set<CatalogKind> {
     return (this.#awaiting ??= new Set());
   }
@@ -121,13 +121,13 @@ export class Session {
     return this.#calls.size;
   }
 
-  /** A source made a task for this client; requests about it go there. */
+  /** A source made a task for this client: requests about the task go to that source. */
   claimTask(task: string | undefined, source: Source | undefined): boolean {
     if (task === undefined || source === undefined) return false;
     return claim(this.#tasks, task, source, MAX_TASKS);
   }
 
-  /** Calls back once the client can take requests; at once if it can already. */
+  /** Calls back once the client can take requests; at once if it already can. */
   whenReady(then: () => void): void {
     if (this.#waitingForReady === undefined) then();
     else this.#waitingForReady = [...this.#waitingForReady, then];
@@ -141,7 +141,7 @@ export class Session {
     for (const then of waiting) then();
   }
 
-  /** Records the resources that a tool result links to: they can be read without being listed. */
+  /** Records the resources that a tool result links to: clients can read them although they are not listed. */
   recordLinks(answer: Message, source: Source): void {
     if (source.about()?.capabilities.resources === undefined || !answer.mentions('"resource_link"')) return;
     for (const uri of linksIn(answer.value(Server.content))) {
@@ -157,7 +157,7 @@ export class Session {
     return this.#tasks.get(task);
   }
 
-  /** Cancels the call with this id, given as JSON text, where `1` and `"1"` are two. */
+  /** Cancels the call with this id, given as JSON text, so that `1` and `"1"` differ. */
   cancel(id: string, reason: string | undefined): void {
     if (this.#byId === undefined) {
       this.#byId = new Map();
@@ -166,7 +166,7 @@ export class Session {
     this.#byId.get(idKey(id))?.cancel(reason);
   }
 
-  /** Gives up on what still runs: each call is answered with an error and cancelled where it runs. */
+  /** Gives up on the running calls: each is answered with an error and cancelled where it runs. */
   failAll(): void {
     for (let call = this.#calls.newest; call; call = this.#calls.newest) {
       call.abort(
@@ -206,8 +206,8 @@ export class Session {
 }
 
 /**
- * Records the owner of a task or link. The first source to name it keeps it: another one must not get to answer for it.
- * Returns whether this source owns it.
+ * Records the owner of a task or link. The first source to name it keeps it: no other source may answer for it. Returns
+ * whether this source owns it.
  */
 function claim(owners: Map<string, Source>, what: string, source: Source, most: number): boolean {
   if (what.length > MAX_KEY_CHARS) return false;

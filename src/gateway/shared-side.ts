@@ -7,32 +7,32 @@ import { Subscriptions } from './subscriptions.ts';
 
 /** A gateway that uses a shared source. */
 export interface SharedMember {
-  /** What it holds. */
+  /** The source that this gateway was given. */
   readonly source: Source;
-  /** What its clients speak. */
+  /** The era of its clients. */
   readonly era: Era;
-  /** Its clients that have called, each by the session that keeps its tasks. */
+  /** Those of its clients that have made calls, each as the session that keeps its tasks. */
   readonly sessions: Set<Session>;
   listener: SourceListener | undefined;
-  /** The least severe log messages that its clients want. */
+  /** The level of the least severe log messages that its clients want. */
   level: string | undefined;
   side: SharedSide;
 }
 
 export interface SharedSideOptions {
   readonly make: (side: SharedSide) => Source;
-  /** The member that a client belongs to. */
+  /** Finds the member that a client belongs to. */
   readonly memberOf: (session: Session) => SharedMember | undefined;
-  /** Its source runs. */
+  /** Called when its source has started. */
   readonly started: () => void;
 }
 
 /**
- * One source and the gateways that use it together. Messages from it go to the gateway of the client they are for, and
- * are dropped where that cannot be known.
+ * One source and the gateways that share it. A message from the source goes to the gateway of the client it is for, and
+ * is dropped if that client cannot be known.
  */
 export class SharedSide {
-  /** The clients that it is for. */
+  /** The era of the clients it serves. */
   era: Era;
   readonly members = new Set<SharedMember>();
   readonly subscriptions = new Subscriptions();
@@ -49,31 +49,31 @@ export class SharedSide {
     return this.#source;
   }
 
-  /** Whether it runs, or is about to. */
+  /** Whether its source runs or is starting. */
   get live(): boolean {
     const { kind } = this.#source.state;
     return kind === 'running' || kind === 'starting';
   }
 
-  /** Listens to a source that it may go on with. Until then, only its requests reach clients. */
+  /** Listens to a source that may become its own. Until then, only that source's requests reach clients. */
   listenTo(source: Source): Source {
     source.listen(this.#listenerFor(() => this.#source === source));
     return source;
   }
 
-  /** Goes on with another source, which it listens to already. */
+  /** Switches to another source, which it already listens to. */
   goOnWith(source: Source): void {
     this.#source = source;
     if (source.state.kind === 'running') this.#started();
   }
 
-  /** The lowest level that a client wants, so that each gets its messages. */
+  /** The lowest log level that any client wants, so that each gets its messages. */
   lowestLevel(): string | undefined {
     const wanted = [...this.members].map(({ level }) => severity(level)).filter((at) => at >= 0);
     return LOG_MESSAGE_LEVELS[Math.min(...wanted)];
   }
 
-  /** Takes over a member of another side. Its clients stay subscribed to what they were. */
+  /** Takes over a member of another side. Its clients keep their subscriptions. */
   takeOver(member: SharedMember): void {
     const before = member.side;
     before.members.delete(member);
@@ -142,7 +142,7 @@ export class SharedSide {
     for (const uri of uris) this.#source.ask(method, { uri }).catch(() => undefined);
   }
 
-  /** The client that a task was made for. */
+  /** The client for which a task was made. */
   #taskOwner(task: string): { readonly member: SharedMember; readonly session: Session } | undefined {
     for (const member of this.members) {
       for (const session of member.sessions)
@@ -155,7 +155,7 @@ export class SharedSide {
     for (const { listener } of this.members) if (listener) tell(listener);
   }
 
-  /** The gateway of the one client that has calls running, or the only gateway there is. */
+  /** The gateway of the one client with running calls, or the only gateway. */
   #targetMember(callers: ReadonlySet<Session>): SharedMember | undefined {
     if (callers.size > 1) return undefined;
     const [caller] = callers;
@@ -164,7 +164,7 @@ export class SharedSide {
   }
 }
 
-/** The task that a message names, which identifies its client whatever other calls are running. */
+/** The task that a message names; it identifies the client whatever other calls are running. */
 function taskNamedIn(message: Message): string | undefined {
   if (!message.mentions('"taskId"')) return undefined;
   const params = message.value(Server.params);

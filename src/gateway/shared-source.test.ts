@@ -7,7 +7,7 @@ import { Session, type ClientLink } from './session.ts';
 import { SharedSource } from './shared-source.ts';
 import type { ServerRequest, Source, SourceListener } from './source.ts';
 
-/** The source behind it: what it was told and asked, and the way to let it speak. */
+/** The source behind it: records what it was told and asked, and lets the test send its events. */
 function behind(starts: () => Promise<void> = () => Promise.resolve()) {
   const asked: [method: string, params: JsonObject | undefined][] = [];
   const told: string[] = [];
@@ -36,7 +36,7 @@ function behind(starts: () => Promise<void> = () => Promise.resolve()) {
   return { source, asked, told, closed, requests, says: () => listener! };
 }
 
-/** One source for all, which is another one after each replacement. */
+/** One source for all, replaced by the next one at each replacement. */
 function sharedBy(...sources: Source[]): SharedSource {
   return new SharedSource({
     make: () => sources.shift()!,
@@ -45,7 +45,7 @@ function sharedBy(...sources: Source[]): SharedSource {
   });
 }
 
-/** A gateway that uses it: what reached it. */
+/** A gateway that uses the source, with what reached it. */
 function user(shared: SharedSource, era: Era = 'legacy') {
   const source = shared.join(era);
   const heard: string[] = [];
@@ -188,7 +188,7 @@ test('a replaced source ends with the reason, and all clients continue with the 
   one.call();
   expect([old.requests.length, fresh.requests.length]).toEqual([0, 1]);
   expect([one.heard, two.heard]).toEqual([['started'], ['started']]);
-  // What becomes of the old one concerns nobody.
+  // What happens to the old source affects nobody.
   old.says().stopped();
   expect(one.heard).toEqual(['started']);
   await one.source.close();
@@ -227,11 +227,11 @@ test('where the new one does not start, everybody keeps the old one, and who joi
   one.call();
   expect([old.requests.length, old.closed, fresh.closed]).toEqual([1, [], [undefined]]);
   expect(one.heard).toEqual([]);
-  // It can be used all the same.
+  // It is still usable.
   await joined.start();
 });
 
-/** A call of this client was answered with a task. */
+/** Answers a call of this client with a task. */
 function taskOf({ call, session, source }: ReturnType<typeof user>, taskId: string): void {
   call();
   session.claimTask(taskId, source);

@@ -6,16 +6,16 @@ import type { Session } from './session.ts';
 import { SharedSide, type SharedMember } from './shared-side.ts';
 import type { CloseOptions, Source } from './source.ts';
 
-/** What a source has to know that is one of two. */
+/** What a source needs to know when it is one of two. */
 export interface SharedSourceRole {
-  /** The clients it is for. */
+  /** The era of the clients it serves. */
   readonly era: () => Era;
-  /** How calls reach the other one, where that is in use; undefined where this one has to serve all clients. */
+  /** How calls reach the other source if that one is in use; undefined if this one has to serve all clients. */
   readonly other: () => ((edits: Edit[], call: Call) => void) | undefined;
 }
 
 export interface SharedSourceOptions {
-  /** Makes the source that serves the clients of one era; it does not start before `after`. */
+  /** Creates the source that serves the clients of one era; it does not start before `after`. */
   readonly make: (role: SharedSourceRole, after: Promise<unknown> | undefined) => Source;
   /** The eras that the server supports. */
   readonly support: () => EraSupport;
@@ -23,24 +23,24 @@ export interface SharedSourceOptions {
   readonly failedToStop: (error: unknown) => void;
 }
 
-/** How long the calls of a source that is not needed may still finish, in milliseconds. */
+/** How long the calls of a source that is no longer needed may take to finish, in milliseconds. */
 const DRAIN_MS = 2000;
 
 /**
- * A server that several gateways use. Each gets a `Source` of its own. Gateways whose clients speak the same era share
- * one source, and so do all of them where the server supports one era only.
+ * A server that several gateways use. Each gateway gets its own `Source`. Behind them, gateways whose clients speak the
+ * same era share one source; all gateways do if the server supports only one era.
  */
 export class SharedSource {
   readonly #support: SharedSourceOptions['support'];
   readonly #failedToStop: SharedSourceOptions['failedToStop'];
   #make: SharedSourceOptions['make'];
   readonly #members = new Set<SharedMember>();
-  /** Which gateway a client belongs to, learnt from its calls. */
+  /** The gateway that a client belongs to, learnt from its calls. */
   readonly #memberOf = new WeakMap<Session, SharedMember>();
   readonly #sides = new Map<Era, SharedSide>();
-  /** Sources that take the place of others once they run. */
+  /** Sources that will replace others once they run. */
   #starting: readonly Source[] = [];
-  /** The end of the sources that were replaced. */
+  /** Resolves when the replaced sources have ended. */
   #after: Promise<unknown> | undefined;
 
   constructor({ make, support, failedToStop }: SharedSourceOptions) {
@@ -55,8 +55,8 @@ export class SharedSource {
   }
 
   /**
-   * A source for one more gateway, whose clients speak this era. Closing it leaves the others theirs. With `replaced`, it
-   * starts when a replacement that is under way is over, and fails if that fails.
+   * Creates a source for one more gateway, whose clients speak this era. Closing it does not affect the other gateways.
+   * With `replaced`, it starts after that replacement has finished, and fails if the replacement fails.
    */
   join(era: Era, replaced?: Promise<void>): Source {
     let waitsFor = replaced;
@@ -103,7 +103,7 @@ export class SharedSource {
         member.level = typeof params?.level === 'string' ? params.level : undefined;
         return source().ask(method, { level: member.side.lowestLevel() });
       },
-      // With several clients, the server could not tell which client it is from.
+      // With several clients, the server could not tell which one sent it.
       notify: (notification) => {
         if (member.side.members.size === 1) source().notify(notification);
       },
@@ -135,8 +135,8 @@ export class SharedSource {
   }
 
   /**
-   * Makes all sources again, in another way where `make` says so. The old ones end when the new ones run; if those do not
-   * start, it rejects and the old ones stay. With `stopFirst`, the old ones end first.
+   * Creates all sources anew, with `make` if given. The old ones end when the new ones run; if those do not start, it
+   * rejects and the old ones stay. With `stopFirst`, the old ones end first.
    */
   async replace(
     ending: CloseOptions,
@@ -161,7 +161,7 @@ export class SharedSource {
     const started = await Promise.allSettled(this.#starting.map(startAndList));
     this.#starting = [];
     const [failure] = started.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
-    // A server that supports only one of the eras now has started in that one.
+    // A server that now supports only one era has started in that one.
     if (failure !== undefined && started.every(({ status }) => status === 'rejected')) {
       this.#end(fresh.values());
       throw failure;
@@ -173,7 +173,7 @@ export class SharedSource {
       fresh.delete(side);
       return source;
     });
-    // What is left is of sides that are not needed any more.
+    // The others belong to sides that are no longer needed.
     this.#end([...old, ...fresh.values()], ending);
     this.#settle();
   }
@@ -183,7 +183,7 @@ export class SharedSource {
     await Promise.all(sources.map((source) => source.close(options)));
   }
 
-  /** Ends sources; those that are made from now on start when they are gone. */
+  /** Ends sources; sources created from now on start only after these have ended. */
   #end(sources: Iterable<Source>, ending?: CloseOptions): void {
     const closed = [...sources].map((source) => source.close(ending).catch(this.#failedToStop));
     this.#after = Promise.all([this.#after, ...closed]);
@@ -200,7 +200,7 @@ export class SharedSource {
       side.source.ask('logging/setLevel', { level }).catch(() => undefined);
   }
 
-  /** Serves a request of our own for a member, by the other source if its own turns out not to be able to. */
+  /** Serves our own request for a member; uses the other source if the member's own cannot serve it. */
   async #serve<T>(member: SharedMember, work: (source: Source) => Promise<T>): Promise<T> {
     const { side } = member;
     try {
@@ -214,7 +214,7 @@ export class SharedSource {
     }
   }
 
-  /** Where clients of an era are served. */
+  /** The side that serves clients of an era. */
   #sideFor(era: Era): SharedSide {
     const support = this.#support();
     const served = support[era] === false && support[otherEra(era)] !== false ? otherEra(era) : era;
@@ -229,7 +229,7 @@ export class SharedSource {
     return side;
   }
 
-  /** Another source for a side, which listens to it. */
+  /** Creates another source for a side, which listens to it. */
   #sourceFor(side: SharedSide, make = this.#make): Source {
     return side.listenTo(make(this.#roleOf(side), this.#after));
   }
@@ -253,16 +253,16 @@ export class SharedSource {
     return beside?.live === true ? beside : undefined;
   }
 
-  /** Brings every member to the side of its era; a server that supports one era has one side. */
+  /** Moves every member to the side of its era; a server that supports one era has one side. */
   #settle(): void {
     for (const side of [...this.#sides.values()]) {
       const [era, other] = [side.era, otherEra(side.era)];
       const support = this.#support();
       if (support[era] !== false || support[other] === false) continue;
       const beside = this.#sides.get(other);
-      // One that is starting hands its calls over itself.
+      // A starting source hands over its calls itself.
       if (beside !== undefined && side.source.state.kind === 'starting') continue;
-      // The one that runs goes on.
+      // The source that runs is kept.
       const kept = beside !== undefined && (beside.live || !side.live) ? beside : side;
       const dropped = kept === side ? beside : side;
       this.#sides.delete(era);

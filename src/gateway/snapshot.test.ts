@@ -6,7 +6,7 @@ import { takeSnapshot, type Snapshot } from './snapshot.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** What a client sees that has one tool with this description. */
+/** What a client sees if the only tool has this description. */
 function snapshotWith(description: string): Snapshot {
   const definition = (name: string): string => JSON.stringify({ name, description });
   const overall = [{ present: () => [{ names: ['tool'], definition, run: () => undefined }] }];
@@ -29,7 +29,7 @@ test('equal lists of several snapshots are kept once', async () => {
   const before = heapUsed();
   const lists = Array.from({ length: 10 }, () => snapshotWith('x'.repeat(2 * MEGABYTE)).texts);
   expect(new Set(lists.map(({ tools }) => tools)).size).toBe(1);
-  // What a WeakRef returned stays until the turn ends.
+  // A value that a WeakRef has returned stays alive until the turn ends.
   await new Promise(setImmediate);
   const kept = heapUsed() - before;
   expect(lists).toHaveLength(10);

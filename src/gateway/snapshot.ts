@@ -14,14 +14,14 @@ import { RESULT_TEMPLATE } from './results.ts';
 import { filterTools } from './tool-filter.ts';
 import { nameTools, type ExposedTool } from './tool-names.ts';
 
-/** Everything derived from one catalog and the lists of its sources, so that a change replaces one value. */
+/** Everything derived from one catalog and the lists of its sources, so that a change replaces a single value. */
 export interface Snapshot {
   readonly catalog: Catalog;
   readonly tools: ReadonlyMap<string, ExposedTool>;
   readonly prompts: ReadonlyMap<string, OwnedComponent>;
   readonly resources: ReadonlyMap<string, OwnedComponent>;
   readonly templates: ReadonlyMap<string, OwnedTemplate>;
-  /** The answers to the requests that list them, as JSON text. */
+  /** The results of the list requests, as JSON text. */
   readonly texts: Readonly<ListTexts>;
 }
 
@@ -38,7 +38,7 @@ export function takeSnapshot(
     catalog.entries.map((entry) => {
       const offers = entry.offers.has(kind);
       const listing = offers ? listingsOf(entry)?.[kind] : undefined;
-      // The names of its tools and prompts say which server they are for; URIs never do.
+      // The names of its tools and prompts include the server; URIs never do.
       const isPrefixed = entry.naming === 'prefixed' && (kind === 'tools' || kind === 'prompts');
       return { entry, listing, unlisted: offers && listing === undefined && !isPrefixed };
     });
@@ -79,12 +79,12 @@ export function takeSnapshot(
   return { catalog, tools, prompts, resources, templates, texts };
 }
 
-/** Whether some result may be too long, and is kept then for its client to read. */
+/** Whether some results may be too long and are then kept for their client to read. */
 export function keepsResults({ entries }: Catalog): boolean {
   return entries.some(({ rules }) => rules.resultLimits !== undefined);
 }
 
-/** Replaces lists by equal ones of recent snapshots, to save memory: those of many clients are mostly equal, and long. */
+/** Reuses equal lists of recent snapshots, to save memory: the lists of many clients are long and mostly equal. */
 function shared(texts: ListTexts): ListTexts {
   for (const kind of CATALOG_KINDS) {
     const known = recent.find((each) => each.deref()?.[kind] === texts[kind]);

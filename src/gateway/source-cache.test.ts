@@ -6,7 +6,7 @@ import { Component, type Listing } from './component.ts';
 import { SourceCache } from './source-cache.ts';
 import type { Source } from './source.ts';
 
-// Only timers are replaced: when it asks again is the behaviour.
+// Only timers are faked: when it asks again is the behaviour under test.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
@@ -21,7 +21,7 @@ function listing(...names: string[]): Listing {
   return { components, byKey: new Map(components.map((each) => [each.key, each])), incomplete: undefined };
 }
 
-/** A cache of a running source that gives these, one after the other: a list, or an error. */
+/** A cache of a running source that returns these one after another: a list, or an error. */
 function cacheOf(...given: (Listing | Error)[]) {
   const asked: string[] = [];
   const source = {
@@ -66,7 +66,7 @@ test('a list that could not be read again stays as it was, and is asked for unti
   expect(asked).toHaveLength(2);
   await vi.advanceTimersByTimeAsync(MINUTE);
   expect(names('tools')).toEqual(['new']);
-  // There is nothing left to ask for.
+  // There is nothing left to fetch.
   await vi.advanceTimersByTimeAsync(10 * MINUTE);
   expect(asked).toHaveLength(4);
 });
@@ -118,7 +118,7 @@ test('a source that comes back without some kinds has none of them any more', as
   expect(changes()).toBeGreaterThan(before);
 });
 
-/** A cache of a source that does not run and is remembered with this list of tools. */
+/** A cache of an idle source that is remembered with this list of tools. */
 function idleCache(remembered: Listing | undefined, entry: object = {}) {
   const made = cacheOf(listing('live'));
   made.source.state = { kind: 'idle' };

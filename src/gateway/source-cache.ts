@@ -21,13 +21,13 @@ export interface SourceCacheOwner {
 
 /** Delays between start attempts of a server whose tools are exposed, in milliseconds. */
 const RETRY_DELAYS = [1000, 3000, 10_000, 30_000];
-/** After those. */
+/** The delay after those. */
 const LAST_RETRY_DELAY = 60_000;
 
 /**
- * The lists of one source, as last fetched in this run of the program or an earlier one. They stay when the source
- * crashes or is stopped for being idle: the next call restarts it, and a client's list does not change with the health
- * of a server.
+ * The lists of one source, as last fetched in this or an earlier run of the program. They stay when the source crashes
+ * or is stopped for being idle: the next call restarts it, and a client's list does not change with the health of a
+ * server.
  */
 export class SourceCache {
   readonly source: Source;
@@ -40,7 +40,7 @@ export class SourceCache {
   };
   /** Whether the lists of an earlier run have been loaded. */
   #restored = false;
-  /** Whether the tools have been fetched once, with or without success. */
+  /** Whether fetching the tools was attempted, with or without success. */
   #toolsAttempted = false;
   /** Why the last fetch failed. */
   problem: Error | undefined;
@@ -58,7 +58,7 @@ export class SourceCache {
     this.#owner = owner;
   }
 
-  /** Those of the source where it is shared, which may be others after it has changed. */
+  /** Its subscriptions, or those of a shared source, which may differ after the source has changed. */
   get subscriptions(): Subscriptions {
     return this.source.subscriptions ?? this.#subscriptions;
   }
@@ -91,7 +91,7 @@ export class SourceCache {
     return asked;
   }
 
-  /** Starts the source and fetches everything that clients see of it. Rejects where it does not start or has no list of tools. */
+  /** Starts the source and fetches all lists that clients see. Rejects if it does not start or has no list of tools. */
   async fetchAll(): Promise<void> {
     await this.source.start();
     const kinds = CATALOG_KINDS.filter(
@@ -101,7 +101,7 @@ export class SourceCache {
     this.requireTools();
   }
 
-  /** Throws where the tools could not be listed in this run of the source. */
+  /** Throws if the tools could not be listed in this run of the source. */
   requireTools(): void {
     const { tools } = this.listings;
     if (tools === undefined || tools.remembered === true)
@@ -122,20 +122,20 @@ export class SourceCache {
   }
 
   /**
-   * The fetch that a complete list of this kind has to wait for; undefined where none is missing. A source whose own
-   * tools are exposed is started for its first list. A suite never is: its components are added once it runs.
+   * The fetch that a complete list of this kind has to wait for; undefined if none is needed. A source whose own tools
+   * are exposed is started for its first list. A suite is not: its components are added once it runs.
    */
   pending(kind: CatalogKind): PendingList | undefined {
     if (!this.#entry.offers.has(kind) || this.listings[kind] !== undefined) return undefined;
-    // A failed one restarts with a call or is being retried; a list does not wait for it.
+    // A failed source restarts with a call or is being retried; lists do not wait for it.
     if (kind === 'tools') return this.#toolsAttempted ? undefined : this.#inProgress.get(kind);
     if (['crashed', 'stopped', 'unusable'].includes(this.source.state.kind)) return undefined;
     return this.#isStarting && this.#mayHave(kind) ? this.refresh(kind) : undefined;
   }
 
   /**
-   * Lists of these kinds that may contain an unknown name: those being fetched, those not fetched yet of a source that
-   * runs or is started anyway, and those that failed, because the cause may be fixed. No other source is started for an
+   * Lists of these kinds that may contain an unknown name: those being fetched, those not yet fetched of a source that
+   * runs or starts anyway, and those that failed, because the cause may be fixed. No other source is started for an
    * unknown name.
    */
   missing(...kinds: CatalogKind[]): PendingList[] {
@@ -158,7 +158,7 @@ export class SourceCache {
     return kind === 'running' || kind === 'starting' || this.#entry.exposure.needsTools;
   }
 
-  /** What the client may see of the source has changed: the same lists are taken again, and nothing is asked. */
+  /** What clients may see of the source has changed: takes the same lists again, without a request. */
   reread(): void {
     for (const kind of CATALOG_KINDS) {
       const listing = this.source.known(kind) ?? this.source.remembered(kind);
@@ -192,7 +192,7 @@ export class SourceCache {
     else this.refresh(kind);
   }
 
-  /** Sends a request of our own and ignores the answer. */
+  /** Sends a request of our own and ignores its answer. */
   askQuietly(method: string, params: JsonObject): void {
     this.source.ask(method, params).catch((error: unknown) => {
       this.#owner.log.debug('request failed', { server: this.source.name, method, reason: messageOf(error) });
@@ -205,7 +205,7 @@ export class SourceCache {
     for (const timer of this.#refetching.values()) clearTimeout(timer);
   }
 
-  /** Loads the lists of an earlier run, except for a volatile source. */
+  /** Loads the lists of an earlier run, unless the source is volatile. */
   #restore(): void {
     this.#restored = true;
     if (this.#entry.volatile === true) return;
@@ -213,7 +213,7 @@ export class SourceCache {
       if (this.#listings[kind] !== undefined || !this.#entry.offers.has(kind)) continue;
       if (kind === 'tools' ? !this.#entry.exposure.needsTools : !this.#mayHave(kind)) continue;
       const listing = this.source.remembered(kind);
-      // A server with an empty list would never be called, and so never be asked again.
+      // A server with an empty list would never be called, and so never be listed again.
       if (kind !== 'tools' || listing?.components.length !== 0) this.#listings[kind] = listing;
     }
   }
@@ -239,7 +239,7 @@ export class SourceCache {
       if (first) this.#owner.attempted(kind, false);
       if (this.#closed) return;
       log.warn('could not be listed', { server: source.name, kind, reason: messageOf(error) });
-      // Clients see the old list; a running source may return the new one later.
+      // Clients see the old list; a running source may return a new one later.
       if (!first && source.state.kind === 'running') this.#fetchLater(kind);
     }
   }
@@ -261,8 +261,8 @@ export class SourceCache {
 }
 
 /**
- * Has the definitions of many megabytes of tools made under the names that they probably get, everything else going first now
- * and then: those of several servers would be made in one go otherwise, with the list of all.
+ * Builds the definitions of very long lists of tools under their likely names, yielding to other work now and then.
+ * Otherwise the definitions of several servers would be built in one go, together with the list of all tools.
  */
 async function presentInTurns(entry: CatalogEntry, listing: Listing): Promise<void> {
   const length = listing.components.reduce((sum, { text }) => sum + text.length, 0);
@@ -275,7 +275,7 @@ async function presentInTurns(entry: CatalogEntry, listing: Listing): Promise<vo
   }
 }
 
-/** When a starting source got its start slot, on the performance clock; Infinity while it waits for one. */
+/** When a starting source got its start slot, on the performance clock; Infinity if it waits for one. */
 function startedAt(state: SourceState): number {
   return state.kind === 'starting' ? (state.admittedAt ?? -Infinity) : -Infinity;
 }

@@ -10,58 +10,58 @@ import type { Subscriptions } from './subscriptions.ts';
 export interface Source {
   readonly name: string;
   readonly state: SourceState;
-  /** The subscriptions to its resources, where several gateways share it. Default: each gateway has its own. */
+  /** The subscriptions to its resources if several gateways share it. Default: each gateway has its own. */
   readonly subscriptions?: Subscriptions;
-  /** Why it cannot be used now: its definition is wrong, or its last start failed. Undefined once it runs. */
+  /** Why it cannot be used: its definition is wrong, or its last start failed. Undefined once it runs. */
   readonly problem?: SwitchboardError | undefined;
-  /** Whether its tools can be listed without it running. Default false. */
+  /** Whether its tools can be listed while it is not running. Default false. */
   readonly listsToolsUnstarted?: boolean;
-  /** The result of its handshake, now or when it last ran; undefined if it never has. */
+  /** The result of its current or last handshake; undefined if there was none. */
   about(): SourceInfo | undefined;
-  /** Everything it offers of one kind, in its own order, as it described it. Starts it. */
+  /** Everything it offers of one kind, in its own order and as it described it. Starts it. */
   list(kind: ListKind): Promise<Listing>;
-  /** Asks for its tools again, though it has not said that they have changed. Default: it always says so. */
+  /** Fetches its tools again although it has not announced a change. Default: it always announces changes. */
   relist?(): Promise<void>;
-  /** The same where it is known already and has not changed since; sends nothing. */
+  /** The same if it is already known and has not changed since; sends nothing. */
   known(kind: CatalogKind): Listing | undefined;
-  /** What it listed last, in this run of the program or an earlier one; sends nothing and starts nothing. */
+  /** What it last listed, in this or an earlier run of the program; sends nothing and starts nothing. */
   remembered(kind: CatalogKind): Listing | undefined;
   /**
-   * The one way in for every method: the client's own request, with what the exposure rewrites in it.
-   * The answer goes to the call, exactly once, now or later.
+   * The one way in for every method: the client's own request, with the edits of its exposure. The call is answered
+   * exactly once, now or later.
    */
   request(edits: Edit[], call: Call): void;
-  /** Starts it, if it does not run; resolves when it does. */
+  /** Starts it unless it runs; resolves when it does. */
   start(): Promise<void>;
-  /** A request of our own. Resolves with the answer, whatever it says. Starts it. */
+  /** Sends a request of our own. Resolves with the answer, whether a result or an error. Starts it. */
   ask(method: string, params?: JsonObject): Promise<Message>;
-  /** Passes a client's notification on, where the source runs. */
+  /** Passes a client's notification on, if the source runs. */
   notify(notification: Message): void;
-  /** Sets the one listener to its events. */
+  /** Sets the only listener to its events. */
   listen(listener: SourceListener): void;
   /** How long it may be idle before it is stopped, in milliseconds. */
   setIdleTimeout(idleMs: number | 'never'): void;
-  /** Stops it, if it runs; the next call starts it again. Default: it has no process. */
+  /** Stops it if it runs; the next call starts it again. Default: it has no process. */
   stop?(): Promise<void>;
-  /** Stops it and marks it as crashed, for a reason that only the caller can see. */
+  /** Stops it and marks it as crashed, for a reason that only the caller knows. */
   fail(error: Error): Promise<void>;
-  /** Ends it for good. Resolves when all its processes are gone. */
+  /** Ends it for good. Resolves when all its processes have ended. */
   close(options?: CloseOptions): Promise<void>;
 }
 
 export interface CloseOptions {
-  /** Why, as a sentence for the calls that fail. Default: Switchboard is stopping. */
+  /** Why, as a sentence for the failed calls. Default: Switchboard is stopping. */
   readonly reason?: string;
-  /** How long running calls may still finish, in milliseconds. Default 0. */
+  /** How long running calls may take to finish, in milliseconds. Default 0. */
   readonly drainMs?: number;
 }
 
 export interface SourceListener {
-  /** It runs; a new process knows nothing of what the old one was sent. */
+  /** It runs; a new process has not received what was sent to the old one. */
   started(): void;
   /** It could not be started. */
   failed(): void;
-  /** It has stopped, on purpose or not. */
+  /** It has stopped, intentionally or not. */
   stopped(): void;
   /** It sent list_changed. */
   changed(kind: CatalogKind): void;
@@ -72,15 +72,15 @@ export interface SourceListener {
   notified(notification: Message, callers: () => ReadonlySet<Session>): ClientLink | undefined;
   /** It sent a request for a client. */
   requested(serverRequest: ServerRequest): void;
-  /** Whether a client is subscribed to it, so that it must not be stopped for being idle. */
+  /** Whether a client is subscribed to it; then it must not be stopped for being idle. */
   inUse(): boolean;
 }
 
-/** A request of a source to a client. It is relayed or refused, exactly once. */
+/** A source's request to a client. It is relayed or refused, exactly once. */
 export interface ServerRequest {
   readonly method: string;
   readonly request: Message;
-  /** The clients that have calls running at the source: it is for one of them. */
+  /** The clients with calls running at the source; the request is for one of them. */
   callers(): ReadonlySet<Session>;
   relayTo(client: ClientLink): void;
   refuse(code: number, message: string): void;
@@ -92,7 +92,7 @@ export type SourceState =
   | { readonly kind: 'starting'; readonly admittedAt?: number }
   | { readonly kind: 'running'; readonly pid: number | undefined; readonly since: number }
   | { readonly kind: 'crashed'; readonly error: Error; readonly at: number }
-  /** It is defined wrongly, and is never started. */
+  /** Its definition is wrong, and it is never started. */
   | { readonly kind: 'unusable'; readonly error: Error }
   | { readonly kind: 'stopped' };
 

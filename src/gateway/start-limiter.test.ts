@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { StartLimiter } from './start-limiter.ts';
 
-// Only timers are replaced: how long a place is held is the behaviour.
+// Only timers are faked: how long a slot is held is the behaviour under test.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 });
@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Starts something that never comes up. */
+/** Starts something that never finishes starting. */
 function hang(gate: StartLimiter, name: string, urgent = false) {
   const start = { begun: false, leave: (): void => undefined };
   void gate.run({

@@ -6,11 +6,11 @@ export interface StartLimiterOptions {
 }
 
 export interface LimitedStart<T> {
-  /** Names the server: one that hung before keeps its slot for a short time only. */
+  /** The server's name: a server that hung before keeps its slot only briefly. */
   readonly name: string;
-  /** Whether a caller waits for it now; those go first. Default false. */
+  /** Whether a caller is waiting for it; such starts go first. Default false. */
   readonly urgent?: () => boolean;
-  /** Starts it. `release` frees the slot early, for a start that only waits. */
+  /** Starts it. `release` frees the slot early, for a start that is only waiting. */
   readonly run: (release: () => void) => Promise<T>;
 }
 
@@ -18,8 +18,8 @@ export interface LimitedStart<T> {
 const HUNG_SLOT_MS = 100;
 
 /**
- * Limits how many servers start at the same time, so that each has a CPU of its own. A start that hangs loses its slot
- * after a while, so that it does not block the others.
+ * Limits how many servers start at the same time, so that each has a CPU to itself. A start that hangs loses its slot
+ * after a while and does not block the others.
  */
 export class StartLimiter {
   readonly #slotMs: number;

@@ -42,7 +42,7 @@ export class Subscriptions {
     return this.leaveAll((each) => each === session);
   }
 
-  /** The same for several clients, or for some of what they are subscribed to. */
+  /** The same for several clients, or for some of their subscriptions. */
   leaveAll(isOne: (session: Session, uri: string) => boolean): string[] {
     return [...this.#byUri].flatMap(([uri, clients]) => {
       const leaving = [...clients.keys()].filter((session) => isOne(session, uri));
@@ -54,7 +54,7 @@ export class Subscriptions {
     return this.#byUri.get(uri)?.has(session) === true;
   }
 
-  /** The clients subscribed to this URI or one above it, each with the URI it uses. */
+  /** The clients subscribed to this URI or a URI above it, each with the URI it uses. */
   subscribersOf(uri: string): ReadonlyMap<Session, string> {
     const exact = this.#byUri.get(uri);
     if (exact) return exact;

@@ -2,36 +2,36 @@ import { memberText, withMembers } from '../wire/index.ts';
 import { Component, type Listing } from './component.ts';
 import type { ResultLimits } from './results.ts';
 
-/** Which tools of a source are exposed, and how: the same rules for listing and calling. */
+/** Which tools of a source are exposed, and how. The same rules apply to listing and calling. */
 export interface ToolRules {
-  /** By the tool's own name. */
+  /** Takes the tool's own name. */
   allows(tool: string): boolean;
-  /** Changes to single tools, by their own names. */
+  /** Changes to individual tools, by their own names. */
   readonly overrides: ReadonlyMap<string, ToolOverrides>;
-  /** How long the results of a tool may be, by its own name. Default: no tool of the source has limits. */
+  /** The limits for the results of a tool, by its own name. Default: no limits. */
   readonly resultLimits?: ((tool: string) => ResultLimits | undefined) | undefined;
 }
 
 export interface ToolOverrides {
-  /** Another name. */
+  /** Another name for clients. */
   readonly exposed?: string | undefined;
   /** Another description. */
   readonly description?: string | undefined;
-  /** Arguments the client neither sees nor gives. */
+  /** Arguments that the client neither sees nor sets. */
   readonly presets?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A tool that may be seen and called. */
+/** A tool that clients can see and call. */
 export interface OfferedTool {
-  /** What clients know it by, within its source. */
+  /** The name that clients use, within its source. */
   readonly name: string;
-  /** What its server knows it by. */
+  /** Its name at its server. */
   readonly original: string;
-  /** As clients see it, under `name`. */
+  /** The tool as clients see it, under `name`. */
   readonly component: Component;
-  /** Arguments that are filled in on every call, as JSON texts. */
+  /** Arguments that are added to every call, as JSON texts. */
   readonly presets: ReadonlyMap<string, string> | undefined;
-  /** How long its results may be. Default: any length. */
+  /** How long its results may be. Default: no limit. */
   readonly resultLimits?: ResultLimits | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface FilteredTools {
   readonly byName: ReadonlyMap<string, OfferedTool>;
 }
 
-/** Applies the rules; for the same listing and rules the answer is the same object. */
+/** Applies the rules. Returns the same object for the same listing and rules. */
 export function filterTools(listing: Listing, rules: ToolRules): FilteredTools {
   const cached = filteredByListing.get(listing);
   if (cached?.rules === rules) return cached.filtered;
@@ -64,7 +64,7 @@ const filteredByListing = new WeakMap<
   { readonly rules: ToolRules; readonly filtered: FilteredTools }
 >();
 
-/** The server's own name for what a client calls so; undefined where a renamed tool is called by its old name. */
+/** The server's own name for a tool that clients call `name`; undefined for the old name of a renamed tool. */
 export function originalName(name: string, { overrides }: ToolRules): string | undefined {
   for (const [original, { exposed }] of overrides) if (exposed === name) return original;
   const renamed = overrides.get(name)?.exposed;
@@ -75,7 +75,7 @@ function offer(component: Component, rules: ToolRules, taken: ReadonlyMap<string
   const overrides = rules.overrides.get(component.key);
   const wanted = overrides?.exposed ?? component.key;
   let name = wanted;
-  // A tool may be renamed to what another one is called already.
+  // A tool may be renamed to a name that another tool already has.
   for (let count = 2; taken.has(name); count++) name = `${wanted}_${count}`;
   const presets = presetsOf(overrides);
   const changes = new Map<string, string | undefined>();
@@ -90,7 +90,7 @@ function offer(component: Component, rules: ToolRules, taken: ReadonlyMap<string
   return { name, original: component.key, component: shown, presets, resultLimits };
 }
 
-/** The arguments that are filled in on every call of a tool, by the server's own name for it, as JSON texts. */
+/** The arguments that are added to every call of a tool, by its own name, as JSON texts. */
 export function presetsFor(
   original: string,
   { overrides }: ToolRules,
@@ -98,7 +98,7 @@ export function presetsFor(
   return presetsOf(overrides.get(original));
 }
 
-/** A tool as clients see it by its own name: without what is filled in for them. */
+/** A tool as clients see it, by its own name: without the preset arguments. */
 export function overriddenTool(component: Component, rules: ToolRules): Component {
   return offer(component, rules, NOTHING_TAKEN).component;
 }
@@ -111,7 +111,7 @@ function presetsOf(overrides: ToolOverrides | undefined): ReadonlyMap<string, st
   return new Map(entries.map(([key, value]) => [key, JSON.stringify(value)]));
 }
 
-/** The schema without some of its properties; whatever else it says stays. */
+/** The schema without some of its properties, otherwise unchanged. */
 function withoutArguments(schema: string, presets: ReadonlyMap<string, string>): string {
   if (!schema.startsWith('{')) return schema;
   const changes = new Map<string, string | undefined>();
@@ -130,7 +130,7 @@ function withoutArguments(schema: string, presets: ReadonlyMap<string, string>):
   return withMembers(schema, changes);
 }
 
-/** Arguments, given as the JSON text of an object, with the presets in them; a client cannot set those itself. */
+/** Adds the presets to arguments given as the JSON text of an object; a client cannot set those itself. */
 export function withPresets(args: string, presets: ReadonlyMap<string, string>): string {
   return withMembers(args, presets);
 }

@@ -11,7 +11,7 @@ const tool = (...names: string[]): PresentedTool => ({
 });
 
 const part = (source: string | undefined, choosesFirst: boolean, ...tools: PresentedTool[]): ToolGroup => ({
-  // Only its name is asked for here.
+  // Only its name is used here.
   source: source === undefined ? undefined : ({ name: source } as Source),
   tools,
   hasPriority: choosesFirst,
@@ -27,7 +27,7 @@ test('names chosen by the user or by us are assigned first, at any position', ()
     part(undefined, true, tool('work'), tool('list_servers')),
     part('evil too', false, tool('list_servers', 'evil_too__list_servers')),
   ]);
-  // The order of the list is that of the parts all the same.
+  // The list still keeps the order of the parts.
   expect(table).toEqual([
     ['evil__github_suite', 'evil'],
     ['evil__work', 'evil'],

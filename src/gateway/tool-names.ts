@@ -5,14 +5,14 @@ import type { NameReservations } from './name-reservations.ts';
 import { validToolName } from './valid-tool-name.ts';
 import type { Source } from './source.ts';
 
-/** A tool under the name that clients use. Small: each of many clients may see thousands. */
+/** A tool under the name that clients use. Kept small: each of many clients may see thousands. */
 export class ExposedTool {
   readonly name: string;
-  /** The source it belongs to; undefined for one that belongs to several. */
+  /** The source it belongs to; undefined if it belongs to several. */
   readonly owner: Source | undefined;
-  /** Whether a source that is not listed yet may turn out to come first with this name. */
+  /** Whether a source that is not listed yet may turn out to have priority for this name. */
   readonly provisional: boolean;
-  /** Whether it has been called, so that its name stays with its source. */
+  /** Whether it has been called, which reserves its name for its source. */
   called = false;
   readonly #tool: PresentedTool;
 
@@ -28,7 +28,7 @@ export class ExposedTool {
     return this.owner?.name;
   }
 
-  /** As JSON text. */
+  /** Its definition, as JSON text. */
   get definition(): string {
     return this.#tool.definition(this.name);
   }
@@ -39,16 +39,16 @@ export class ExposedTool {
 }
 
 export interface ToolGroup {
-  /** Undefined for tools that belong to several. */
+  /** Undefined for tools that belong to several sources. */
   readonly source: Source | undefined;
   readonly tools: readonly PresentedTool[];
-  /** True for tools named by the user or by us: no server may take such a name with a tool of its own. */
+  /** Whether its tools were named by the user or by us: no server may use such a name for one of its tools. */
   readonly hasPriority: boolean;
-  /** Whether its tools, which have names of their own, are not known yet. Default false. */
+  /** Whether its tools, which have names without a prefix, are not known yet. Default false. */
   readonly unlisted?: boolean;
 }
 
-/** Every tool by the one name it is listed and called by, in the order of the list. */
+/** Maps the name of each tool, for listing and calling, to the tool, in the order of the list. */
 export function nameTools(
   groups: readonly ToolGroup[],
   reservations: NameReservations,
@@ -88,14 +88,14 @@ export function nameTools(
   return byName;
 }
 
-/** Whether a tool has a name that another server may have too; the others say which server they are for. */
+/** Whether a tool's name does not say which server it is for, so that another server may have it too. */
 function isPlain({ names: [first = '', ...others] }: PresentedTool, name: string): boolean {
   return others.length > 0 && name === validToolName(first);
 }
 
 /**
- * The first of the names that is free; where none is, the last one numbered by its place in the list. `counts` holds the
- * numbers that are known to be taken: counting up to a thousand for each of a thousand tools would take its time.
+ * The first free name; if there is none, the last name with a number. `counts` remembers the numbers that are known to
+ * be taken: counting up from 2 for each of a thousand tools would be slow.
  */
 export function freeName(
   wanted: readonly string[],

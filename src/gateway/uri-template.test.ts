@@ -95,7 +95,7 @@ describe('what cannot be used is refused', () => {
   });
 });
 
-/** Templates of every operator, with literals that look like what the expressions write. */
+/** Templates with every operator, and literals that look like the expansions. */
 const literal = fc.stringMatching(/^[a-c/:.?&=#-]{0,4}$/);
 const operator = fc.constantFrom('', '+', '#', '.', '/', '?', '&');
 const expression = fc.record({
@@ -118,7 +118,7 @@ const values = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'a.b', 'long_name'),
 
 describe('a URI that was made from the template matches it', () => {
   test('by the SDK', () => {
-    // With several names the SDK leaves out the prefix and the encoding, which it does not read back either.
+    // For several names the SDK omits the prefix and the encoding, and does not read them back either.
     const plain = (part: string | Expression) =>
       typeof part === 'string' || part.names.length === 1 || part.operator === '?' || part.operator === '&';
     fc.assert(
@@ -199,7 +199,7 @@ test('what the SDK matches is matched', () => {
       },
     )
     .map((parts) => parts.join(''));
-  // The URI is the template with each expression replaced by something that has a chance.
+  // The URI is the template with each expression replaced by something that may match.
   const uri = (text: string) =>
     fc
       .array(fc.array(uriPart, { maxLength: 4 }), { minLength: 8, maxLength: 8 })
@@ -230,7 +230,7 @@ test('a template without expressions matches only itself', () => {
 });
 
 describe('a hostile template takes no more than a few steps for each part and character', () => {
-  // None starts or ends with a literal: that would tell at once, and no way through be taken.
+  // None starts or ends with a literal: that would decide the match at once, without trying any path.
   test.each([
     ['many runs', '{a}'.repeat(63) + '!{a}', 'a'.repeat(8190) + '!a'],
     ['many greedy runs', '{+a}x'.repeat(63) + '{+a}', 'x'.repeat(8192)],

@@ -1,14 +1,14 @@
 /**
- * Reads a URI template (RFC 6570), to ask later whether a URI could have come from it. Undefined for one that cannot be
- * used: too long, too many expressions, braces that do not pair, an expression that names nothing.
+ * Reads a URI template (RFC 6570), to check later whether a URI could have come from it. Returns undefined if it cannot
+ * be used: it is too long, has too many expressions or unbalanced braces, or an expression names nothing.
  *
- * It decides which server a URI belongs to, not what the variables are, so where readings differ the wider one counts:
- * whatever the official SDK's matcher accepts is accepted here, and so is what the RFC would write. The server has the
- * last word. A variable takes whole stretches (`{id}` also takes `a?b`), and specific templates win by their
- * `literalLength`.
+ * It decides which server a URI belongs to, not the values of the variables. Where interpretations differ, the more
+ * permissive one counts: everything that the official SDK's matcher accepts is accepted, and so is what the RFC would
+ * expand to. The server has the last word. A variable matches long stretches (`{id}` also matches `a?b`), and specific
+ * templates win by their `literalLength`.
  *
- * Templates are a stranger's, so none becomes a regular expression. All positions in the URI that can be reached go
- * through the template together, part by part: the work is parts × length of the URI, whatever the template.
+ * Templates are untrusted, so none becomes a regular expression. All reachable positions in the URI advance through the
+ * template together, part by part: the work is parts × length of the URI, whatever the template.
  */
 export function readTemplate(text: string): UriTemplate | undefined {
   if (text.length > MAX_TEMPLATE_LENGTH) return undefined;
@@ -35,16 +35,16 @@ export function readTemplate(text: string): UriTemplate | undefined {
   };
 }
 
-/** A template read once. */
+/** A parsed template. */
 export interface UriTemplate {
-  /** Characters outside expressions: the more, the more specific. */
+  /** The number of characters outside expressions: the more, the more specific. */
   readonly literalLength: number;
-  /** How many parts it has: a match costs that many steps for each character at most. */
+  /** The number of parts: a match takes at most this many steps per character. */
   readonly parts: number;
   matches(uri: string): boolean;
 }
 
-/** Steps the match before took, for the test that holds the bound. */
+/** The steps of the last match, for the test that checks the bound. */
 export function stepsTaken(): number {
   return steps;
 }
@@ -55,11 +55,11 @@ const MAX_URI_LENGTH = 8192;
 
 type Part =
   | { readonly kind: 'literal'; readonly text: string; readonly fallbacks: Uint16Array }
-  /** Any characters, but for `/` where it stays within a segment. */
+  /** Any characters, except `/` if it stays within a segment. */
   | { readonly kind: 'run'; readonly least: 0 | 1; readonly crossesSlash: boolean }
-  /** Nothing, or the prefix and then a run within the segment; with `/`, up to `most` times. */
+  /** Nothing, or the prefix followed by a run within the segment; with `/`, up to `most` times. */
   | { readonly kind: 'prefixed'; readonly prefix: '/' | '.'; readonly most: number }
-  /** Nothing, or pairs of these names with any values; undefined names: anything. */
+  /** Nothing, or pairs with these names and any values; undefined names: any names. */
   | { readonly kind: 'query'; readonly opens: '?' | '&'; readonly names: ReadonlySet<string> | undefined };
 type PartOf<Kind extends Part['kind']> = Extract<Part, { readonly kind: Kind }>;
 
@@ -81,7 +81,7 @@ function readExpression(expression: string): Part | undefined {
       return { kind: 'prefixed', prefix: '.', most: 1 };
     case '+':
     case '#':
-      // The SDK's matcher asks for no `#` here, though its expansion writes one.
+      // The SDK's matcher requires no `#` here, though its expansion writes one.
       return { kind: 'run', least: 0, crossesSlash: true };
     case ';':
       return { kind: 'run', least: 0, crossesSlash: false };
@@ -90,23 +90,23 @@ function readExpression(expression: string): Part | undefined {
   }
 }
 
-/** The keys a query may have. An exploded variable brings keys of its own, so then there is no telling. */
+/** The keys that a query may have. The keys of an exploded variable cannot be known. */
 function keysOf(names: readonly string[]): ReadonlySet<string> | undefined {
-  // A name with a separator in it is no name by the RFC, and no key that `valueStart` would find.
+  // The RFC allows no separator in a name, and `valueStart` would not find such a key.
   if (names.some((name) => /[*=&?]/.test(name))) return undefined;
-  // `{?id:3}` is the start of `id` by the RFC and a variable `id:3` for the SDK.
+  // `{?id:3}` is the start of `id` according to the RFC, and a variable `id:3` for the SDK.
   return new Set(names.flatMap((name) => [name, name.replace(/:\d+$/, '')]));
 }
 
 let steps = 0;
 
-/** `reached[i]` is 1 when the parts so far can end before character i of the URI. */
+/** `reached[i]` is 1 if the parts so far can end before character i of the URI. */
 type Positions = Uint8Array;
 
 function follow(parts: readonly Part[], uri: string): boolean {
   steps = 0;
   if (uri.length > MAX_URI_LENGTH) return false;
-  // Most templates belong to other servers; their ends rule them out.
+  // Most templates belong to other servers; their first and last literals rule them out.
   const first = parts[0];
   const last = parts.at(-1);
   if (first?.kind === 'literal' && !uri.startsWith(first.text)) return false;
@@ -136,8 +136,8 @@ function follow(parts: readonly Part[], uri: string): boolean {
 }
 
 /**
- * Finds all places of the literal in one pass (Knuth, Morris and Pratt): comparing it again at every reached position
- * would cost its length each time.
+ * Finds all occurrences of the literal in one pass (Knuth, Morris and Pratt): comparing it again at every reached
+ * position would cost its length each time.
  */
 function followLiteral(
   { text, fallbacks }: PartOf<'literal'>,
@@ -193,7 +193,8 @@ function followPrefixed(
   reached: Positions,
   next: Positions,
 ): void {
-  // How many prefixes it took to get here, at least; 0 outside. The fewest is enough: it can do all that more can.
+  // The fewest prefixes it took to get here; 0 outside. The minimum is enough: it can continue in every way that more
+  // can.
   let taken = 0;
   for (let at = 0; at <= uri.length; at++) {
     steps++;
@@ -217,7 +218,7 @@ function followQuery(
     const starts = reached[at] === 1;
     if (within || starts) next[at] = 1;
     const char = uri[at];
-    // The SDK writes a second `{?…}` with `&`. Order and number of the pairs are free: clients write them as they like.
+    // The SDK writes `&` for a second `{?…}`. Clients write the pairs in any order and number.
     if ((char === '&' && (starts || within)) || (char === '?' && opens === '?' && starts)) {
       valueAt = names === undefined ? at + 1 : valueStart(names, uri, at + 1);
     }
@@ -225,9 +226,9 @@ function followQuery(
   }
 }
 
-/** Where the value of the pair at `at` starts; −1 when its key is none of the names. */
+/** The position of the value of the pair at `at`; −1 if its key is not among the names. */
 function valueStart(names: ReadonlySet<string>, uri: string, at: number): number {
-  // It ends at every separator, so no stretch of the URI is read from two of them.
+  // It ends at every separator, so no stretch of the URI is read twice.
   let end = at;
   while (end < uri.length && uri[end] !== '=' && uri[end] !== '&' && uri[end] !== '?') {
     steps++;

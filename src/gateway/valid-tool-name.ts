@@ -1,9 +1,10 @@
-/** What every client accepts as a tool name. */
+/** Matches the tool names that every client accepts. */
 const VALID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * A valid tool name for anything: the name itself where it is one, else the name with foreign characters replaced and
- * a hash of the original behind it, so that two different originals never meet and the same one never changes.
+ * Returns a valid tool name for any name: the name itself if it is valid, otherwise the name with invalid characters
+ * replaced and a hash of the original appended. Different originals never collide, and the same original always gives
+ * the same name.
  */
 export function validToolName(wanted: string): string {
   if (VALID.test(wanted)) return wanted;
@@ -12,14 +13,14 @@ export function validToolName(wanted: string): string {
   return readable.slice(0, 64 - suffix.length) + suffix;
 }
 
-/** The valid name of a tool with its server in front: `server__tool`. */
+/** A valid tool name prefixed with its server: `server__tool`. */
 export function prefixedToolName(server: string, tool: string): string {
   return validToolName(`${namespaceOf(server)}__${tool}`);
 }
 
 /**
- * The prefix of a server's tools: its name if that is valid, otherwise its readable part and a hash, so that
- * all tools of a server share it, no other server has it, and it is the same in every run.
+ * The prefix of a server's tools: its name if valid, otherwise the readable part of the name and a hash. All tools of a
+ * server share it, no other server has it, and it is the same in every run.
  */
 export function namespaceOf(server: string): string {
   if (/^[A-Za-z0-9_-]*$/.test(server)) return server;

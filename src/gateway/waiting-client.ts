@@ -4,13 +4,13 @@ import type { Edit, Message } from '../wire/index.ts';
 import type { Call } from './call.ts';
 import { serverError } from './server-error.ts';
 
-/** What waits for the end of a call. */
+/** Waits for the end of a call. */
 export interface PendingAnswer {
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** The part of a client inside this program that hands the end of each call to what waits for it. */
+/** The part of a client inside this program that passes the end of each call to the code waiting for it. */
 export abstract class WaitingClient<Entry extends PendingAnswer> {
   /** By the id of the call. */
   protected readonly waiting = new Map<string, Entry>();
@@ -40,7 +40,7 @@ export abstract class WaitingClient<Entry extends PendingAnswer> {
   }
 
   notify(): void {
-    // Lists are asked for when they are needed.
+    // Lists are fetched when needed.
   }
 
   protected take({ id }: Call): Entry | undefined {

@@ -1,6 +1,6 @@
 import { readProcFile } from './proc-file.ts';
 
-/** The cookie in the name of the cgroup of a process, or of one around it. */
+/** The cookie in the name of a process's cgroup, or of a parent of that cgroup. */
 export function cookieOfCgroup(pid: number, cookieName: string): string | undefined {
   const membership = readProcFile(`/proc/${pid}/cgroup`);
   const start = membership.indexOf(`/${cookieName}=`);

@@ -13,7 +13,7 @@ test('our own cgroup is the one of version 2, where it is mounted and may be wri
   const make = (mount: string): string => {
     const directory = join(mount, 'user.slice/app.scope');
     mkdirSync(directory, { recursive: true });
-    // Version 1 has directories of the same names, but not this file.
+    // Version 1 has directories with the same names, but not this file.
     expect(ownCgroup(both, mounts)).not.toBe(directory);
     writeFileSync(join(directory, 'cgroup.procs'), '');
     return directory;

@@ -6,28 +6,28 @@ import type { SpawnOptions } from './spawnable.ts';
 import { startInCgroup } from './start-in-cgroup.ts';
 
 /**
- * Linux can keep a process and all its descendants in a control group (cgroup v2), which they cannot leave like a
- * session or an environment. Possible where we may divide our own cgroup: as root, in the user's systemd, and in some
- * containers.
+ * Linux can keep a process and all its descendants in a control group (cgroup v2), which, unlike a session or an
+ * environment, they cannot leave. This requires permission to divide our own cgroup, which we have as root, in the
+ * user's systemd, and in some containers.
  */
 export interface Cgroups {
   /** Our own cgroup, as a directory. */
   readonly directory: string;
   /**
-   * Makes the cgroup of a new child. Gives what to start so that the child is in it before it can start anything itself;
-   * undefined where only `add` is possible.
+   * Creates the cgroup of a new child. Returns what to start so that the child is in the cgroup before it can start
+   * anything itself; undefined if only `add` is possible.
    */
   startIn(name: string, program: SpawnOptions): SpawnOptions | undefined;
   /**
-   * Moves a new child to its cgroup, in the background, because it takes the system some milliseconds. What the child
-   * starts in these stays outside.
+   * Moves a new child to its cgroup in the background, because that takes the system some milliseconds. What the child
+   * starts before then stays outside.
    */
   add(name: string, pid: number): void;
-  /** Removes the cgroup of a child that is gone. */
+  /** Removes the cgroup of a child that has ended. */
   remove(name: string): void;
 }
 
-/** Undefined where we may not divide our cgroup. */
+/** Returns undefined if we may not divide our cgroup. */
 export function openCgroups(): Cgroups | undefined {
   const directory = cgroupDirectory();
   if (directory === undefined) return undefined;
@@ -36,7 +36,7 @@ export function openCgroups(): Cgroups | undefined {
     try {
       rmdirSync(join(directory, name));
     } catch {
-      // A process that has ended may still be counted. If one runs, it is a service that outlives its server.
+      // A process that has ended may still be counted. A process that runs is a service that outlives its server.
       if (again) setTimeout(remove, REMOVE_AGAIN, name, false).unref();
     }
   };
@@ -51,17 +51,17 @@ export function openCgroups(): Cgroups | undefined {
       return startInCgroup(program, join(directory, name));
     },
     add(name, pid) {
-      // A child that is already gone needs none.
+      // A child that has already ended needs no cgroup.
       writeFile(join(directory, name, 'cgroup.procs'), String(pid)).catch(() => remove(name));
     },
     remove: (name) => remove(name),
   };
 }
 
-/** Nobody takes this long to put a child in a new cgroup, in milliseconds. */
+/** Putting a child into a new cgroup never takes this long, in milliseconds. */
 const OLD_MS = 60_000;
 
-/** Removes empty cgroups that earlier runs had to leave to services. */
+/** Removes empty cgroups that earlier runs had to leave because services were still in them. */
 function removeOld(directory: string): void {
   for (const name of readdirSync(directory)) {
     if (!/^SWITCHBOARD_RUN_[0-9a-f]{16}=/.test(name)) continue;
@@ -69,20 +69,20 @@ function removeOld(directory: string): void {
       const path = join(directory, name);
       if (Date.now() - statSync(path).mtimeMs > OLD_MS) rmdirSync(path);
     } catch {
-      // It has a process, or another run removed it.
+      // It contains a process, or another run has removed it.
     }
   }
 }
 
-/** When to try again to remove a cgroup, in milliseconds. */
+/** The delay before the next attempt to remove a cgroup, in milliseconds. */
 const REMOVE_AGAIN = 1000;
 
-/** Our own cgroup, as a directory; undefined where we may not divide it. */
+/** The directory of our own cgroup; undefined if we may not divide it. */
 export function cgroupDirectory(): string | undefined {
   return ownCgroup(readProcFile('/proc/self/cgroup'), ['/sys/fs/cgroup', '/sys/fs/cgroup/unified']);
 }
 
-/** `membership` is the text of /proc/self/cgroup; `mounts` are the directories where cgroup v2 may be. */
+/** `membership` is the text of /proc/self/cgroup; `mounts` are the directories where cgroup v2 may be mounted. */
 export function ownCgroup(membership: string, mounts: readonly string[]): string | undefined {
   const path = /^0::(\/.*)$/m.exec(membership)?.[1];
   if (path === undefined) return undefined;

@@ -18,13 +18,13 @@ import { cgroupDirectory } from './cgroup.ts';
 import type { SpawnOptions } from './spawnable.ts';
 import { createChildProcesses, type Child, type ChildEnd, type ChildProcesses } from './index.ts';
 
-/** SIGTERM at once: for tests whose subject is not the time. */
+/** Sends SIGTERM immediately, for tests that are not about timing. */
 const SWIFT = { term: 0, kill: 400 };
 const env = process.env as Record<string, string>;
 
 const inCgroups = cgroupDirectory() !== undefined;
 
-/** Without cgroups: everything must be found without them too. */
+/** By default without cgroups: everything must be found without them too. */
 function createChildren(cgroups = false): ChildProcesses {
   const made = createChildProcesses({ log: silentLogger, cgroups });
   onTestFinished(() => made.killAllNow());
@@ -62,7 +62,7 @@ describe.runIf(process.platform === 'linux')('stop ends all of', { concurrent: t
   );
 });
 
-/** Windows has no SIGTERM; test/windows has its own tests of ending. */
+/** Windows has no SIGTERM; test/windows tests how processes are ended there. */
 const windows = process.platform === 'win32';
 
 describe.skipIf(windows)('the stages', { concurrent: true }, () => {
@@ -164,7 +164,7 @@ describe('a child', () => {
       onTestFinished(() => {
         if (isAlive(service)) process.kill(service, 'SIGKILL');
       });
-      // A process that was just forked still has the environment of the server.
+      // A process that has just been forked still has the environment of the server.
       await until(() => environmentOf(service).includes(recorded), { what: 'the service' });
       await child.stop(SWIFT);
       expect(others.filter(isAlive)).toEqual([]);
@@ -172,7 +172,7 @@ describe('a child', () => {
     },
   );
 
-  // Ten in a row: what a server starts first must be in its cgroup as surely as what it starts later.
+  // Repeated ten times: what a server starts first must be in its cgroup as reliably as what it starts later.
   test.runIf(inCgroups).each(Array.from({ length: 10 }, (_, index) => [index + 1]))(
     'cannot leave its cgroup: what leaves its session and environment at once ends with it (%i of 10)',
     async () => {

@@ -22,17 +22,17 @@ import {
 import { windows } from './windows.ts';
 
 /**
- * A process of ours with all its descendants. `onExit` reports that the process itself exited; its descendants may
- * continue (and hold its pipes) until `stop()`.
+ * One of our processes with all its descendants. `onExit` reports that the process itself has exited; its descendants
+ * may continue (and hold its pipes) until `stop()`.
  */
 export interface Child extends Omit<RootProcess, 'closeStdin' | 'releasePipes'> {
   readonly name: string;
   /**
-   * Watches for signs of life until stopped. `looked` gets the milliseconds since the last one. Something must already
-   * be reading its outputs.
+   * Watches for signs of life until stopped. `looked` is called with the milliseconds since the last one. Something
+   * else must already be reading the outputs.
    */
   watch(looked: (idleMs: number) => void): SignsOfLife;
-  /** Stops the process and all its descendants; resolves when all are gone. May be called at any time. */
+  /** Stops the process and all its descendants; resolves when all have ended. May be called at any time. */
   stop(stages?: StopStages): Promise<StopReport>;
 }
 
@@ -43,22 +43,22 @@ export interface ChildProcesses {
   /** Stops all children in parallel. Final: every later spawn fails. */
   stopAll(stages?: StopStages): Promise<StopReport>;
   /**
-   * Sends SIGKILL to everything synchronously, for exits that cannot wait. Final, best effort; the reaper does the
+   * Sends SIGKILL to everything synchronously, for exits that cannot wait. Final and best effort; the reaper does the
    * rest.
    */
   killAllNow(): void;
-  /** Number of children of which a process may still be alive. */
+  /** The number of children that may still have a living process. */
   readonly size: number;
 }
 
 export interface ChildProcessesOptions {
   readonly log: Logger;
   /**
-   * The directory in which runs record what they started. What an earlier run left is ended soon after the start.
-   * Default: nothing is recorded or ended.
+   * The directory where runs record what they started. What earlier runs left is ended soon after the start. Default:
+   * nothing is recorded or ended.
    */
   readonly records?: string | undefined;
-  /** Whether children are kept in cgroups where that is possible. Default true. */
+  /** Whether children are kept in cgroups if possible. Default true. */
   readonly cgroups?: boolean;
 }
 
@@ -70,22 +70,24 @@ interface Member {
 }
 
 const COOKIE_PREFIX = 'SWITCHBOARD_RUN_';
-/** How often to check for remaining processes of a child whose root has exited, in milliseconds. */
+/** How often a child whose root has exited is checked for remaining processes, in milliseconds. */
 const LINGER_POLL = 5000;
 const CONFIRM_AFTER = 20;
-/** How long after the start what earlier runs left is ended, in milliseconds. A host is answered meanwhile. */
+/**
+ * How long after the start the leftovers of earlier runs are ended, in milliseconds. A host gets its first answers
+ * before that.
+ */
 const SWEEP_AFTER = 1000;
 
 export function createChildProcesses(options: ChildProcessesOptions): ChildProcesses {
   const { log, records } = options;
-  // Not only the value but also the name is unique: a gateway inside this one adds its own cookie and cannot overwrite
-  // ours.
+  // The name is unique as well as the value: a gateway inside this one adds its own cookie and cannot overwrite ours.
   const cookieName = `${COOKIE_PREFIX}${randomBytes(8).toString('hex')}`;
   const outerCookies = cookiesIn(process.env);
   let cgroups: Cgroups | undefined;
   const trees = windows()?.createWindowsTrees();
   const processes = trees?.processes ?? createProcessList(cookieName, () => cgroups !== undefined);
-  // System tools first, not what a project put in front of the PATH.
+  // System tools come first, not what a project has put at the front of the PATH.
   const reaperEnv = { PATH: pathBehind('/usr/bin', '/bin'), LC_ALL: 'C', ...outerCookies };
   const reaper = createReaper({ log, cookieName, env: reaperEnv, records, program: trees?.spawnWatcher });
   if (records !== undefined && canReap(DEFAULT_SHELL)) {
@@ -104,8 +106,8 @@ export function createChildProcesses(options: ChildProcessesOptions): ChildProce
     if (member.tree.root !== undefined) reaper.release(member.tree.root);
   };
 
-  // A child whose root exited on its own stays a member while any of its processes lives: that may be the actual
-  // server.
+  // A child whose root has exited on its own remains a member while any of its processes lives: one of these may be the
+  // actual server.
   const settle = (member: Member, sure: boolean): void => {
     if (member.stopping || !members.has(member)) return;
     if (terminator.anyAlive(member.tree)) setTimeout(settle, LINGER_POLL, member, false).unref();
@@ -126,7 +128,7 @@ export function createChildProcesses(options: ChildProcessesOptions): ChildProce
       log.warn('processes of a server could not be stopped', { server: child.name, pids: pidsOf(report) });
       return report;
     }
-    // The tree is gone, so the exit event of its root is about to arrive.
+    // The tree has ended, so the exit event of its root is about to arrive.
     await new Promise<void>((resolve) => root.onExit(() => resolve()));
     root.releasePipes();
     forget(member);
@@ -193,7 +195,7 @@ export function createChildProcesses(options: ChildProcessesOptions): ChildProce
       closed = true;
       const began = performance.now();
       const reports: StopReport[] = await Promise.all([...members].map((member) => stop(member, stages)));
-      // Everything was tried on the survivors. When we exit, the reaper tries again.
+      // Nothing more can be done about the survivors now. When we exit, the reaper tries again.
       if (!reports.some((report) => report.kind === 'left') && started) {
         reports.push(await terminator.stop(remains(), { term: 0, kill: 500 }));
       }
@@ -214,7 +216,7 @@ export function createChildProcesses(options: ChildProcessesOptions): ChildProce
 
 async function sweepRuns(options: SweepOptions): Promise<void> {
   try {
-    // Not before it is needed: most runs end what they started.
+    // Loaded only when needed: most runs end everything they started.
     const { sweepRuns: sweep } = await import('./sweep-runs.ts');
     await sweep(options);
   } catch (error) {
@@ -222,7 +224,7 @@ async function sweepRuns(options: SweepOptions): Promise<void> {
   }
 }
 
-/** The cookies of the gateways that we run inside. Our children carry them too, whatever their environment. */
+/** The cookies of the gateways that we run inside. Our children carry them too, whatever their own environment. */
 function cookiesIn(env: NodeJS.ProcessEnv): Record<string, string> {
   const cookies: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {

@@ -1,4 +1,4 @@
-/** What keeps a command from being started, as part of a sentence, and what to do about it. */
+/** Why a command cannot be started, as part of a sentence, and what to do about it. */
 export interface CommandProblem {
   readonly message: string;
   readonly hint: string;

@@ -24,7 +24,7 @@ describe('what the system tells', () => {
   });
 
   test('ps of macOS: minutes are not carried over to hours', () => {
-    // Times that a Mac showed for launchd, coreservicesd and a short daemon.
+    // Times reported on a Mac for launchd, coreservicesd and a short-lived daemon.
     const text = '  1  0  1 Ss  57:24.25\n122  1 122 Ss 139:17.71\n108  1 108 Ss   0:00.62\n';
     expect(parsePsCpu(text).map(({ cpuMs }) => cpuMs)).toEqual([3_444_250, 8_357_710, 620]);
   });

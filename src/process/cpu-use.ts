@@ -3,15 +3,15 @@ import { hasProc, readProcFile } from './proc-file.ts';
 import { psColumns } from './ps-columns.ts';
 import { run } from './run.ts';
 
-/** A process and the CPU time it had used at one moment. */
+/** A process and the CPU time it had used at a point in time. */
 export interface ProcessCpu {
   readonly pid: number;
   readonly parent: number;
-  /** Its session; its process group where sessions are not visible; its own pid where neither exists. */
+  /** Its session; if sessions are not visible, its process group; if there are neither, its own pid. */
   readonly session: number;
-  /** CPU time used by it and by the children it has waited for, in milliseconds. */
+  /** The CPU time used by the process and the children it has waited for, in milliseconds. */
   readonly cpuMs: number;
-  /** Whether it runs now, waits for a free CPU, or waits for the disk. */
+  /** Whether it is running, waiting for a free CPU or waiting for the disk. */
   readonly working: boolean;
 }
 
@@ -21,11 +21,11 @@ export type CpuUse = Pick<ProcessCpu, 'cpuMs' | 'working'>;
 export interface CpuMeter {
   /** The shortest interval at which reading is cheap enough, in milliseconds. */
   readonly everyMs: number;
-  /** All processes; empty where the system does not expose them. */
+  /** Reads all processes; empty if the system does not expose them. */
   readonly look: () => Promise<readonly ProcessCpu[]>;
 }
 
-/** The meter of this system. Concurrent calls share one reading, no matter how many processes are watched. */
+/** The meter for this system. Concurrent calls share one reading, however many processes are watched. */
 export function createCpuMeter(): CpuMeter {
   const { everyMs, look } = meterOf(process.platform);
   let shared: Promise<readonly ProcessCpu[]> | undefined;
@@ -41,11 +41,11 @@ export function createCpuMeter(): CpuMeter {
   };
 }
 
-/** The total of a process and all its descendants; undefined where it is not visible. */
+/** The total of a process and all its descendants; undefined if it is not visible. */
 export function cpuUseOf(root: number, all: readonly ProcessCpu[]): CpuUse | undefined {
   const members = new Set(all.filter((entry) => entry.pid === root || entry.session === root));
   if (members.size === 0) return undefined;
-  // Iterating a Set includes elements added meanwhile, so children of children follow.
+  // Iterating a Set includes elements added during the loop, so children of children follow.
   for (const { pid } of members) for (const entry of all) if (entry.parent === pid) members.add(entry);
   let cpuMs = 0;
   let working = false;

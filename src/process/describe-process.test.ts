@@ -13,7 +13,7 @@ async function vanished(): Promise<number> {
   return child.pid!;
 }
 
-// Only Switchyard asks, which does not run on Windows.
+// Only Switchyard uses it, and Switchyard does not run on Windows.
 test.skipIf(process.platform === 'win32')(
   'a running process is described by its command line and directory',
   async () => {
@@ -27,7 +27,7 @@ test.skipIf(process.platform === 'win32')(
       child.kill('SIGKILL');
       rmSync(folder, { recursive: true });
     });
-    // Before its exec, it is a copy of ourselves.
+    // Before its exec, the process is a copy of ours.
     expect(
       await holdsWithin(10_000, () => describeProcess(child.pid!)?.command.includes('two words') === true),
     ).toBe(true);
@@ -73,7 +73,7 @@ describe.runIf(process.platform === 'linux')('on Linux', () => {
 test('a directory is read from lsof, which escapes what is not ASCII', () => {
   expect(directoryFromLsof('p533\nfcwd\nn/Users/ada/caf\\xc3\\xa9 shop\n')).toBe('/Users/ada/café shop');
   expect(directoryFromLsof('p533\nfcwd\nn/private/tmp\n')).toBe('/private/tmp');
-  // lsof 4.99, which Nix and others bring to a Mac, does not name the descriptor.
+  // lsof 4.99, which Nix and others install on a Mac, does not print the descriptor.
   expect(directoryFromLsof('p533\nn/private/tmp\n')).toBe('/private/tmp');
   expect(directoryFromLsof('')).toBeUndefined();
 });

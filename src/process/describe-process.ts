@@ -9,11 +9,11 @@ export interface ProcessDescription {
   readonly pid: number;
   /** Its command line on one line, safe to print. */
   readonly command: string;
-  /** Undefined where it is not visible, as for processes of other users. */
+  /** Undefined if it is not visible, as for processes of other users. */
   readonly cwd: string | undefined;
 }
 
-/** Undefined if the process does not exist or is a zombie. */
+/** Returns undefined if the process does not exist or is a zombie. */
 export function describeProcess(pid: number): ProcessDescription | undefined {
   if (!hasProc()) return describeElsewhere(pid);
   if (readStat(pid)?.alive !== true) return undefined;
@@ -28,8 +28,8 @@ export function describeProcess(pid: number): ProcessDescription | undefined {
 }
 
 /**
- * The environment it was started with; undefined if the process is gone or another user's, or the system does not
- * expose it.
+ * The environment the process was started with; undefined if the process has ended or belongs to another user, or the
+ * system does not expose environments.
  */
 export function environmentOf(pid: number): Readonly<Record<string, string>> | undefined {
   try {
@@ -37,19 +37,19 @@ export function environmentOf(pid: number): Readonly<Record<string, string>> | u
       .split('\0')
       .filter((text) => text.includes('='))
       .map((text): [string, string] => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]);
-    // If a name occurs twice, the first one counts, as in programs.
+    // If a name occurs twice, the first value counts, as it does in programs.
     return Object.fromEntries(pairs.reverse());
   } catch {
     return undefined;
   }
 }
 
-/** One variable of that environment, which is faster; undefined if it has none. */
+/** A single variable of that environment, which is faster to read; undefined if it is not set. */
 export function variableOfProcess(pid: number, name: string): string | undefined {
   return variableIn(readProcFile(`/proc/${pid}/environ`), name);
 }
 
-/** Whether the system exposes the environment of our processes, and so their cookies. */
+/** Whether the system exposes the environments of our processes, and so their cookies. */
 export function showsEnvironments(): boolean {
   return hasProc();
 }
@@ -69,7 +69,7 @@ function describeElsewhere(pid: number): ProcessDescription | undefined {
   return { pid, command: printableLine(command), cwd };
 }
 
-/** Lines of `p<pid>`, `fcwd` and `n<path>`, with bytes that are not ASCII written as `\\xc3`. */
+/** Parses lines of `p<pid>`, `fcwd` and `n<path>`, with non-ASCII bytes written as `\\xc3`. */
 export function directoryFromLsof(text: string): string | undefined {
   const name = /^n(.+)$/m.exec(text)?.[1];
   const bytes = name?.replace(/\\x([\da-f]{2})/g, (_, hex: string) =>

@@ -29,7 +29,7 @@ afterAll(() => {
 });
 
 let count = 0;
-/** Options for a program with files of its own. */
+/** Options for a program with its own files. */
 function program(args: readonly string[], more: Partial<DetachedOptions> = {}): DetachedOptions {
   const place = join(folder, String(count++));
   return {
@@ -113,7 +113,7 @@ describe.skipIf(process.platform === 'win32')('a detached program', () => {
       expect(await exited).toEqual({ code: 0, signal: null });
     }
     expect(JSON.parse(textOf(direct.logFile))).toEqual(env);
-    // Some shells add a few of their own.
+    // Some shells add a few variables.
     expect(JSON.parse(textOf(noted.logFile))).toMatchObject(env);
     expect(textOf(noted.logFile)).not.toContain('CARRIED');
   });

@@ -16,21 +16,21 @@ import { explainSpawnError } from './spawn-error.ts';
 import { loadWindows } from './windows.ts';
 
 export interface DetachedOptions extends Omit<SpawnOptions, 'shown'> {
-  /** Both outputs are appended to this file. Created if missing, with access for this user only. */
+  /** The file that both outputs are appended to. Created if missing, accessible only to this user. */
   readonly logFile: string;
-  /** Default: the log has no limit. */
+  /** Default: no limit. */
   readonly logLimit?: LogLimit | undefined;
-  /** File that records how the program ended, even if we exit first. Default: none. */
+  /** The file that records how the program ended, even if we exit first. Default: none. */
   readonly exitFile?: string | undefined;
 }
 
-/** A process that outlives us, with what we know of it while we live. */
+/** A process that outlives us, with what we know about it while we run. */
 export interface Detached {
   readonly pid: number;
-  /** As the kernel reports it, see `ProcessIdentity`. */
+  /** As reported by the kernel, see `ProcessIdentity`. */
   readonly startTime: number;
   /**
-   * Resolves after the last output is in the log. Does not keep us alive. With an exit file, the code of a program
+   * Resolves once the last output is in the log. Does not keep us running. With an exit file, the code of a program
    * killed by signal N is 128 + N.
    */
   readonly exited: Promise<DetachedEnd>;
@@ -41,7 +41,7 @@ export interface DetachedEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Starts a program (without a shell) in a session of its own; it keeps running when we exit. */
+/** Starts a program (without a shell) in a new session; it keeps running when we exit. */
 export async function startDetached(options: DetachedOptions): Promise<Detached> {
   dropInheritance();
   await loadWindows();
@@ -71,7 +71,7 @@ export async function startDetached(options: DetachedOptions): Promise<Detached>
       windowsHide: true,
       windowsVerbatimArguments,
     });
-    // In the same turn: even if it has already exited, it has not been reaped yet.
+    // Read in the same turn: even if the process has already exited, it has not been reaped yet.
     if (child.pid !== undefined) startTime = startTimeOf(child.pid);
   } catch (cause) {
     throw explainSpawnError({ name, command, cwd, env }, cause);
@@ -102,18 +102,21 @@ async function writerOf({ logFile, logLimit: limit, env }: DetachedOptions): Pro
   });
 }
 
-/** How long the last output may take to reach the log, in milliseconds: a process left behind may never end it. */
+/**
+ * How long the last output may take to reach the log, in milliseconds: a process left behind may keep the output open
+ * forever.
+ */
 const LAST_OUTPUT = 1000;
 
 async function lastOutput(writer: LogWriter | undefined): Promise<void> {
   if (writer !== undefined) await withTimeout(writer.ended, LAST_OUTPUT, () => undefined, { ref: false });
 }
 
-/** The command to run: the program itself, or the shell that records its exit. */
+/** The command to run: the program itself, or a shell that records its exit. */
 function commandOf({ command, args, cwd, env: given, exitFile }: DetachedOptions): NotedCommand {
   const env = withSafePath(given);
   const program = findExecutable(command, { cwd, path: env['PATH'] });
-  // A program that cannot run is started without the shell, so that the system reports why.
+  // A program that cannot run is started without the shell, so that the system reports the reason.
   if (program === undefined || !isRunnable(program)) return { file: command, args, env };
   const found = { file: program, args, env };
   return exitFile === undefined || !canRecordExit() ? found : recordingExit(found, exitFile);
@@ -128,13 +131,13 @@ function startTimeOf(pid: number): number {
 
 function openLog({ name, logFile, exitFile }: DetachedOptions): number {
   try {
-    // They are usually in one directory.
+    // Both files are usually in the same directory.
     for (const directory of new Set([logFile, exitFile ?? logFile].map((file) => dirname(file)))) {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
     }
-    // The exit of an earlier run must not be mistaken for this one.
+    // The recorded exit of an earlier run must not be mistaken for this one's.
     if (exitFile !== undefined) forget(exitFile);
-    // Opened for append, so that truncation by others works and several writers do not overwrite each other.
+    // Opened for appending, so that others can truncate it and several writers do not overwrite each other.
     return openSync(logFile, 'a', 0o600);
   } catch (cause) {
     const code = nodeErrorCode(cause) ?? 'unknown error';
@@ -154,7 +157,10 @@ function forget(file: string): void {
   }
 }
 
-/** Whether the interpreter in its first line, if any, exists. The shell would report a missing one only in the log. */
+/**
+ * Whether the interpreter in the program's first line, if any, exists. The shell would report a missing one only in the
+ * log.
+ */
 function isRunnable(program: string): boolean {
   let file: number | undefined;
   try {

@@ -4,19 +4,19 @@ import { hasProc, readProcFile } from './proc-file.ts';
 let isDropped = false;
 
 /**
- * Keeps what our own parent gave us by accident from our children: files it left open, and an umask with which files
- * are writable by everybody or not usable by their owner. Call it before a child is started.
+ * Keeps from our children what we inherited from our parent by accident: files that it left open, and an umask that
+ * makes files writable for everybody or unusable for their owner. Call this before a child is started.
  */
 export function dropInheritance(): void {
   if (isDropped) return;
   isDropped = true;
   closeInherited();
   try {
-    // Only setting it returns it without a warning.
+    // The umask can be read without a warning only by setting it.
     const mask = process.umask(USUAL_UMASK);
     process.umask(isSound(mask) ? mask : (mask & 0o077) | USUAL_UMASK);
   } catch {
-    // A worker thread cannot set it.
+    // A worker thread cannot set the umask.
   }
 }
 
@@ -29,8 +29,8 @@ function isSound(umask: number): boolean {
 const CLOSED_ON_EXEC = 0o2000000;
 
 /**
- * Node opens all files so that children do not get them, and changes the first inherited ones to that, but not those
- * with a gap before them (Linux; elsewhere children get only what is meant for them).
+ * Node opens all files so that children do not inherit them, and changes inherited ones accordingly, but only up to the
+ * first gap in their numbers (on Linux; elsewhere children inherit only what is meant for them).
  */
 function closeInherited(): void {
   for (const name of openDescriptors()) {

@@ -6,15 +6,15 @@ export interface NotedCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How a program ended, from the file written at that moment. */
+/** How a program ended, read from the file written at that moment. */
 export interface RecordedExit {
   /** 128 + N for a program killed by signal N. */
   readonly code: number;
-  /** In seconds since the epoch. */
+  /** The time of the exit, in seconds since the epoch. */
   readonly at: number;
 }
 
-/** Undefined while the process runs, and when the process that should have written the file was killed too. */
+/** Undefined while the process runs, or if the shell that writes the file was killed too. */
 export function readExit(exitFile: string): RecordedExit | undefined {
   try {
     const text = readFileSync(exitFile, 'latin1');
@@ -27,10 +27,10 @@ export function readExit(exitFile: string): RecordedExit | undefined {
 
 /**
  * Runs the program in the foreground and writes its exit code to the file passed as the shell's name. The traps only
- * keep the shell alive: a trapped signal is not ignored in the program, unlike with `trap ''`, nor is SIGINT, unlike
- * with `&`. A signal to the session reaches both, and the shell first waits for the program. It sets no variable before
- * that, because the program would inherit it. Its stderr is discarded: shells report there which signal ended a program
- * ("Terminated"), and the log is only for the output of the program.
+ * keep the shell alive: unlike with `trap ''`, the program does not ignore a trapped signal, and unlike with `&`, it
+ * does not ignore SIGINT. A signal to the session reaches both, and the shell first waits for the program. It sets no
+ * variable before that, because the program would inherit it. Its stderr is discarded: that is where shells report
+ * which signal ended a program ("Terminated"), and the log is only for the output of the program.
  */
 const SCRIPT = `# runs a program and notes how it ended
 trap : HUP INT QUIT TERM USR1 USR2
@@ -43,12 +43,15 @@ exit $code
 `;
 const SHELL = '/bin/sh';
 
-/** Not possible where there is no shell. */
+/** False if there is no shell. */
 export function canRecordExit(): boolean {
   return process.platform !== 'win32' && existsSync(SHELL);
 }
 
-/** Wraps the command in a small shell that records its exit. The file must be a full path; arguments stay arguments. */
+/**
+ * Wraps the command in a small shell that records its exit. The file must be an absolute path; arguments are passed
+ * unchanged.
+ */
 export function recordingExit({ file, args, env }: NotedCommand, exitFile: string): NotedCommand {
   const odd = Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
   // `env` would treat such a file name as a variable.
@@ -63,8 +66,8 @@ export function recordingExit({ file, args, env }: NotedCommand, exitFile: strin
 const CARRIER = 'SWITCHYARD_CARRIED_';
 
 /**
- * Some shells drop variables with names they do not allow (`npm_config_@scope:registry`). These are passed as values of
- * other variables, not as arguments, which all users of the machine can read.
+ * Some shells drop variables whose names they do not allow (`npm_config_@scope:registry`). These are passed as values
+ * of other variables, not as arguments, which all users of the machine can read.
  */
 function packed(env: NotedCommand['env'], names: readonly string[]): NotedCommand['env'] {
   if (names.length === 0) return env;
@@ -73,7 +76,7 @@ function packed(env: NotedCommand['env'], names: readonly string[]): NotedComman
   return Object.fromEntries([...plain, ...packages]);
 }
 
-/** Makes `env` set them again, right before the program. */
+/** The shell code with which `env` sets them again, right before the program starts. */
 function unpacking(names: readonly string[]): string {
   if (names.length === 0) return '';
   const carriers = names.map((_, at) => `${CARRIER}${at}`);

@@ -91,7 +91,7 @@ test('on Windows a dot in a name is no ending, and a known ending may be given o
   expect(find('tool')).toEqual({ kind: 'found', file: tool });
   expect(find('tool.cmd')).toEqual({ kind: 'found', file: tool });
   expect(find('script')).toEqual({ kind: 'found', file: script });
-  // Windows would open it with whatever opens such files.
+  // Windows would open it with the application for such files.
   expect(find('page')).toEqual({ kind: 'missing' });
   expect(find('page.js')).toEqual({ kind: 'missing' });
   expect(find(join(dir, 'page.js'))).toEqual({ kind: 'not-executable', file: join(dir, 'page.js') });

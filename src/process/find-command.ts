@@ -4,16 +4,16 @@ import { nodeErrorCode } from '../shared/node-error-code.ts';
 import { directoriesIn } from './search-path.ts';
 import { variableOf } from './variable-of.ts';
 
-/** Resolves a command as the system does when it starts a program. */
+/** A command, resolved as the system does when it starts a program. */
 export type FoundCommand =
   | { readonly kind: 'found'; readonly file: string }
   | { readonly kind: 'not-executable'; readonly file: string }
   | { readonly kind: 'missing' };
 
 export interface CommandLookup {
-  /** Working directory of the program: relative commands and relative PATH entries start there. */
+  /** The working directory of the program: relative commands and relative PATH entries start there. */
   readonly cwd: string;
-  /** The environment the program would get: its PATH counts, not ours. */
+  /** The environment the program would get: its PATH is searched, not ours. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Default: the system we run on. */
   readonly platform?: NodeJS.Platform;
@@ -36,22 +36,22 @@ export function findCommand(
       refused ??= file;
     }
   }
-  // Windows starts a file by its ending, and it has none that is started.
+  // Windows starts a file only if it has a suitable extension, and this file has none.
   if (windows && isPath && isFile(resolve(cwd, command), windows)) refused ??= resolve(cwd, command);
   return refused === undefined ? { kind: 'missing' } : { kind: 'not-executable', file: refused };
 }
 
-/** What Windows starts, of all that PATHEXT may name. PowerShell alone would start the last, so it comes last. */
+/** What Windows can start, of everything that PATHEXT may list. `.ps1` files need PowerShell, so they come last. */
 const STARTABLE = ['.com', '.exe', '.bat', '.cmd', '.ps1'];
 
-/** What may be missing at the end of a command; nothing is, where it ends like a program. */
+/** The extensions to try after a command; none is tried first if it already ends like a program. */
 function endingsOf(command: string, pathExt: string | undefined): readonly string[] {
   const named = (pathExt ?? '').split(';').filter((ending) => STARTABLE.includes(ending.toLowerCase()));
   const endings = [...(named.length === 0 ? STARTABLE.slice(0, -1) : named), '.ps1'];
   return STARTABLE.includes(extname(command).toLowerCase()) ? ['', ...endings] : endings;
 }
 
-/** The same by a PATH alone. Without a directory in it, the usual ones of the system are searched. */
+/** The same with only a PATH. If it names no directory, the usual ones of the system are searched. */
 export function findExecutable(command: string, { path, ...lookup }: ExecutableSearch): string | undefined {
   const PATH = directoriesIn(path).length > 0 ? path : '/usr/bin:/bin';
   const found = findCommand(command, { ...lookup, env: { PATH } });
@@ -71,8 +71,8 @@ function isFile(path: string, windows: boolean): boolean {
 }
 
 /**
- * Whether it is a link that only Windows can follow: what Microsoft Store installs, often Python, is in the PATH as an
- * alias of this kind. It can be started, but not opened.
+ * Whether it is a link that only Windows can follow. What Microsoft Store installs, often Python, is in the PATH as an
+ * alias of this kind, which can be started but not opened.
  */
 function isAlias(path: string): boolean {
   try {

@@ -31,7 +31,7 @@ describe.skipIf(process.platform === 'win32')('an executable is found', () => {
     const path = [join(folder, 'bin'), join(folder, 'other')].join(delimiter);
     expect(find('tool', path)).toBe(join(folder, 'bin/tool'));
     expect(find('alias', path)).toBe(join(folder, 'bin/alias'));
-    // The first of that name may not be executed.
+    // The first file with that name is not executable.
     expect(find('text', path)).toBe(join(folder, 'other/text'));
   });
 

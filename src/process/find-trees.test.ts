@@ -25,12 +25,12 @@ interface Started extends TreeIdentity {
   readonly name: string;
   readonly root: ProcessIdentity;
   readonly cookie: string;
-  /** Who spoke up until the shape was complete. */
+  /** The processes that reported until the shape was complete. */
   readonly pids: readonly number[];
   readonly exited: Detached['exited'];
 }
 
-/** A shape as a service is started: detached, with a cookie, its end noted. */
+/** Starts a shape the way a service is started: detached, with a cookie and an exit file. */
 async function shape(name: string): Promise<Started> {
   const cookie = `${RUN}.${randomUUID()}`;
   const logFile = join(folder, `${cookie}.log`);
@@ -59,7 +59,7 @@ describe.runIf(process.platform === 'linux')('of every shape', () => {
     for (const snapshot of [processes.look(), processes.look(started)]) {
       for (const target of started) {
         const seen = snapshot.membersOf(target).map(({ pid }) => pid);
-        // Some of who spoke up have left on purpose.
+        // Some of the reported processes have exited intentionally.
         expect(seen, target.name).toEqual(expect.arrayContaining(target.pids.filter(isAlive)));
         expect(snapshot.carriers().has(target.cookie)).toBe(true);
       }

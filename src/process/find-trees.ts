@@ -2,21 +2,21 @@ import { createProcessList, type RunningProcess } from './process-list.ts';
 import { createProcessTree, treeMembers, type TreeIdentity } from './process-tree.ts';
 import type { StopReport, Terminator } from './terminate.ts';
 
-/** All processes at one moment. */
+/** All processes at a point in time. */
 export interface ProcessSnapshot {
-  /** The running processes of this tree, oldest first. Never ourselves, and never carriers of another cookie. */
+  /** The running processes of this tree, oldest first. Never includes ourselves or carriers of another cookie. */
   membersOf(tree: TreeIdentity): readonly RunningProcess[];
-  /** All processes that carry a cookie, by its value, oldest first. */
+  /** All processes that carry a cookie, by cookie, oldest first. */
   carriers(): ReadonlyMap<string, readonly RunningProcess[]>;
 }
 
 /** Finds process trees by the cookie in their environment, no matter which process started them or when. */
 export interface TreeFinder {
-  /** With trees, several times faster: processes older than their roots are skipped. Default: all. */
+  /** Reads the process list. Much faster with `trees`: processes older than their roots are skipped. Default: all. */
   look(trees?: readonly TreeIdentity[]): ProcessSnapshot;
   /**
    * Stops these trees in parallel: SIGTERM immediately, SIGKILL after `kill` milliseconds (default 5000), until two
-   * checks in a row find no process. The reports are in the same order.
+   * checks in a row find no process. The reports have the order of the trees.
    */
   stop(
     trees: readonly (TreeIdentity & { readonly name: string })[],
@@ -27,7 +27,7 @@ export interface TreeFinder {
 export function createTreeFinder(cookieName: string): TreeFinder {
   const processes = createProcessList(cookieName);
   const ourselves = new Set([process.pid]);
-  // Most commands stop nothing.
+  // Created on demand: most commands stop nothing.
   let terminator: Promise<Terminator> | undefined;
   const loadTerminator = async (): Promise<Terminator> => {
     const { createTerminator } = await import('./terminate.ts');
@@ -55,7 +55,7 @@ export function createTreeFinder(cookieName: string): TreeFinder {
   };
 }
 
-/** How long killed processes may take to disappear, in milliseconds. On a busy machine that takes a while. */
+/** How long killed processes may take to disappear, in milliseconds. This takes a while on a busy machine. */
 const CONFIRM_GONE_MS = 5000;
 
 function eldestOf(trees: readonly TreeIdentity[]): number {

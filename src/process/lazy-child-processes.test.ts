@@ -24,7 +24,7 @@ test('counts and stops what was started once it was loaded', async () => {
   expect(await later.load()).toBe(children);
   const child = children.spawn(WAITING);
   expect(later.size).toBe(1);
-  // On Windows, another process that has just been started says whether anything is left.
+  // On Windows, a process that has just been started has to report whether anything is left.
   await later.stopAll({ term: 0, kill: process.platform === 'win32' ? 20_000 : 500 });
   expect(child.state.kind).toBe('exited');
   expect(later.size).toBe(0);

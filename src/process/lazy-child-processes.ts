@@ -2,7 +2,7 @@ import type { ChildProcesses, ChildProcessesOptions } from './child-processes.ts
 import type { StopStages } from './terminate.ts';
 import { loadWindows } from './windows.ts';
 
-/** The children of a program that may never start one: the code for them is loaded with the first. */
+/** The children of a program that may never start one: the code is loaded with the first child. */
 export interface LazyChildProcesses extends Pick<ChildProcesses, 'killAllNow' | 'size'> {
   load(): Promise<ChildProcesses>;
   /** Stops all children in parallel. Final: every later spawn fails. */

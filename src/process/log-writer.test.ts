@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
 
-/** Runs this JavaScript, which may use `print(text)`, with its log limited. */
+/** Runs this JavaScript, which may use `print(text)`, with a limited log. */
 async function start(script: string): Promise<Detached> {
   const print = `const print = (text) => {
     const bytes = Buffer.from(text);
@@ -54,7 +54,7 @@ async function start(script: string): Promise<Detached> {
   return started;
 }
 
-/** Prints numbered lines of 100 bytes, this many megabytes of them. */
+/** A script that prints this many megabytes of numbered lines of 100 bytes. */
 const flood = (megabytes: number): string => `
   for (let n = 0; n < ${megabytes} * 10000; n += 1000) {
     let text = '';
@@ -184,12 +184,12 @@ describe.runIf(process.platform === 'linux')('the processes that write a log', (
   test.each([0, 1, 2])('may lose one of them (%i) while the program runs and logs on', async (at) => {
     const { pid } = await start(ticking);
     await grows();
-    // One more for a moment, whenever the last one is replaced.
+    // There is briefly one more whenever the last one is replaced.
     const three = await until(() => [writers()].find(({ length }) => length === 3), { deadline: 30_000 });
     const victim = three.sort((a, b) => a - b)[at]!;
     endProcess(victim);
     await until(() => !isAlive(victim));
-    // More than what a process that was left alone reads before it ends.
+    // More output than an abandoned process would read before it ends.
     await grows(200);
     expect(isAlive(pid)).toBe(true);
   });

@@ -8,37 +8,37 @@ import { pathBehind } from './search-path.ts';
 import { DAEMON_COOKIE } from './service-cookies.ts';
 
 export interface LogLimit {
-  /** Where a log that has become too long is moved; replaces the one before. */
+  /** Where a log that has become too long is moved; replaces the previous one. */
   readonly earlierLog: string;
-  /** The longest both files together may become. */
+  /** The limit for both files together, in bytes. */
   readonly bytes: number;
 }
 
 export interface LogWriterOptions {
-  /** Exists already. */
+  /** The log file, which must exist. */
   readonly logFile: string;
   readonly limit: LogLimit;
-  /** Switchyard's home and the cookie of the program there: its records prove that the writer outlives us. */
+  /** Switchyard's home and the program's cookie there: its records prove that the writer is meant to outlive us. */
   readonly home?: string | undefined;
   readonly cookie?: string | undefined;
 }
 
 export interface LogWriter {
-  /** The descriptor for the outputs of a program; to be closed once it is started. */
+  /** The descriptor for the outputs of a program; must be closed once the program has started. */
   readonly input: number;
-  /** Resolves when the program and all who share its outputs are gone, and everything is in the log. */
+  /** Resolves when the program and all processes that share its outputs have ended and everything is in the log. */
   readonly ended: Promise<unknown>;
 }
 
-/** What `dd` reads and writes at once, in bytes. */
+/** How much `dd` reads and writes at once, in bytes. */
 const BLOCK = 65536;
 /** A log with less room than this is moved, in blocks: `dd` ends after that many reads, however short they are. */
 const LEAST_ROOM = 16;
 
 /**
- * Copies its input to the log, and starts a new log when this one is full. No output is lost, and a program that writes
- * faster than the disk waits. Killing one of its processes does not stop it: the outer loop starts the inner one again,
- * and the inner one does not need the outer one.
+ * Copies its input to the log, and starts a new log when the current one is full. No output is lost, and a program that
+ * writes faster than the disk has to wait. Killing one of its processes does not stop it: the outer loop restarts the
+ * inner one, and the inner one does not need the outer one.
  *
  * It gets the paths as variables, so that killing processes by their command line does not hit it.
  */
@@ -69,13 +69,13 @@ until (write); do
 done
 `;
 const SHELL = '/bin/sh';
-/** The variable that identifies the processes that write a log. */
+/** The variable that identifies the processes writing a log. */
 const LOG = 'LOG_FILE';
 
 /**
  * Starts a process that writes a log of limited length while a program runs. It has its own session and none of the
- * program's cookies, so it neither counts as part of the program nor ends with us. Undefined where there are no named
- * pipes.
+ * program's cookies, so it does not count as part of the program, and it does not end with us. Returns undefined if
+ * there are no named pipes.
  */
 export async function startLogWriter(options: LogWriterOptions): Promise<LogWriter | undefined> {
   const pipe = existsSync(SHELL) ? await makePipe(`${options.logFile}.pipe`) : undefined;
@@ -87,14 +87,14 @@ export async function startLogWriter(options: LogWriterOptions): Promise<LogWrit
 }
 
 /**
- * Starts the writer of a running program again, in case all its processes were killed: the program waits for a reader
- * since. `pid` is the process that was started. Returns false if it writes to something else than a pipe. Linux only.
+ * Restarts the writer of a running program in case all its processes were killed; the program has been waiting for a
+ * reader since then. `pid` is the process that was started. Returns false if it does not write to a pipe. Linux only.
  */
 export async function reviveLogWriter(pid: number, options: LogWriterOptions): Promise<boolean> {
   const output = `/proc/${pid}/fd/1`;
   try {
     if (!statSync(output).isFIFO()) return false;
-    // Should the program end meanwhile, this must not wait for another one.
+    // If the program ends meanwhile, opening must not wait for another writer.
     const descriptor = openSync(output, constants.O_RDONLY | constants.O_NONBLOCK);
     return (await spawnWriter(descriptor, options)) !== undefined;
   } catch {
@@ -102,12 +102,12 @@ export async function reviveLogWriter(pid: number, options: LogWriterOptions): P
   }
 }
 
-/** The logs that have a writer now. */
+/** The logs that currently have a writer. */
 export function writtenLogs(): ReadonlySet<string> {
   return new Set(createTreeFinder(LOG).look().carriers().keys());
 }
 
-/** Takes over the descriptor. Resolves once it runs; undefined if it cannot be started. */
+/** Takes over the descriptor. Resolves once the writer runs; undefined if it cannot be started. */
 async function spawnWriter(
   input: number,
   { logFile, limit, home = '', cookie = '' }: LogWriterOptions,
@@ -143,15 +143,15 @@ interface Pipe {
 }
 
 /**
- * The pipes that Node makes are sockets, which a program cannot open as `/dev/stdout`. So this is a named one, whose
- * name is gone before anyone uses it.
+ * Node's own pipes are sockets, which a program cannot open as `/dev/stdout`. This is a named pipe instead, whose name
+ * is removed before anyone uses it.
  */
 async function makePipe(file: string): Promise<Pipe | undefined> {
   try {
-    // A command that was killed may have left one.
+    // A killed command may have left one.
     rmSync(file, { force: true });
     await makeNamedPipe(file);
-    // Also for reading: opening one end alone waits for the other one, and a program without a reader would be killed.
+    // Also for reading: opening one end alone would wait for the other, and a program without a reader would be killed.
     const input = openSync(file, constants.O_RDWR);
     return { input, output: openSync(file, constants.O_RDONLY) };
   } catch {
@@ -163,7 +163,7 @@ async function makePipe(file: string): Promise<Pipe | undefined> {
 
 let unmade: { readonly files: string[]; readonly made: Promise<unknown> } | undefined;
 
-/** Pipes for services that start together are made by one command: starting it takes longer than making them. */
+/** Pipes for services that start together are made by a single command: starting it takes longer than making them. */
 function makeNamedPipe(file: string): Promise<unknown> {
   if (unmade === undefined) {
     const files: string[] = [];

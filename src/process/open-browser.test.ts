@@ -8,7 +8,7 @@ let directory: string;
 let env: NodeJS.ProcessEnv;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'switchboard-browser-'));
-  // PATH has nothing else, so that no real browser is opened.
+  // PATH contains nothing else, so that no real browser is opened.
   env = { PATH: directory, DISPLAY: ':0' };
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));

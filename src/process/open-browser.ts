@@ -7,8 +7,8 @@ import { systemProgram } from './system-program.ts';
 const TIMEOUT_MS = 2000;
 
 /**
- * Opens a page in the system's browser; false if that is impossible, for example without a display. Opens only http and
- * https addresses, without a shell.
+ * Opens a page in the system's browser. Returns false if that is impossible, for example without a display. Opens only
+ * http and https addresses, and uses no shell.
  */
 export async function openBrowser(url: string, env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
   const { href, protocol } = new URL(url);
@@ -23,7 +23,7 @@ export async function openBrowser(url: string, env: NodeJS.ProcessEnv = process.
       windowsHide: true,
       env: withSafePath(env),
     });
-    // Some openers exit immediately, others run as long as the browser.
+    // Some openers exit immediately; others run as long as the browser.
     const enough = setTimeout(() => resolve(true), TIMEOUT_MS);
     const settle = (opened: boolean): void => {
       clearTimeout(enough);
@@ -46,7 +46,7 @@ function openerOf(platform: NodeJS.Platform): readonly string[] {
   }
 }
 
-/** Without a display, xdg-open might start a browser for a terminal that does not exist. */
+/** Without a display, xdg-open might start a terminal browser although there is no terminal. */
 function hasScreen(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): boolean {
   if (platform === 'darwin' || platform === 'win32') return true;
   return Boolean(env.DISPLAY || env.WAYLAND_DISPLAY || env.WSL_DISTRO_NAME || env.BROWSER);

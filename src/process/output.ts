@@ -3,40 +3,40 @@ import type { Readable } from 'node:stream';
 import { plainLine } from '../shared/printable.ts';
 
 export interface OutputOptions {
-  /** Each line gets the prefix `[name] `. */
+  /** The name in the prefix `[name] ` of each line. */
   readonly name: string;
-  /** Gets each complete line, without newline, safe to print. */
+  /** Called with each complete line, without the newline and safe to print. */
   readonly sink: (line: string) => void;
   /** Longer lines are truncated, in bytes. Default 4096. */
   readonly longestLine?: number;
-  /** Lines passed on within one window. Default 200. */
+  /** The most lines passed on per window. Default 200. */
   readonly linesPerWindow?: number;
-  /** Bytes of lines passed on within one window. Default 65536. */
+  /** The most bytes of lines passed on per window. Default 65536. */
   readonly bytesPerWindow?: number;
-  /** Bytes read within one window; then the child must wait for the next one. Default 4194304. */
+  /** The most bytes read per window; the child then has to wait for the next one. Default 4194304. */
   readonly readsPerWindow?: number;
-  /** In milliseconds. Default 100. */
+  /** The length of a window in milliseconds. Default 100. */
   readonly window?: number;
-  /** Lines kept for error messages. Default 20. */
+  /** The number of lines kept for error messages. Default 20. */
   readonly kept?: number;
 }
 
 export interface Output {
-  /** The last lines, oldest first, safe to print, without the name, including dropped ones. */
+  /** The last lines, oldest first, safe to print and without the name. Includes dropped lines. */
   tail(): string[];
-  /** Number of dropped lines. */
+  /** The number of dropped lines. */
   readonly dropped: number;
 }
 
 interface Line {
   readonly bytes: Buffer;
-  /** Truncated bytes. */
+  /** The number of truncated bytes. */
   readonly missing: number;
 }
 
 /**
  * Reads what a child writes for people (its stderr) and passes it on line by line. A flood is sampled: the first lines
- * of each window pass, the rest is counted. Reading is limited too, so that a flood does not use up our own time.
+ * of each window pass, and the rest are counted. Reading is limited too, so that a flood does not use up our own time.
  */
 export function captureOutput(stream: Readable, options: OutputOptions): Output {
   const { name, sink, longestLine = 4096, linesPerWindow = 200, bytesPerWindow = 64 * 1024 } = options;
@@ -56,7 +56,7 @@ export function captureOutput(stream: Readable, options: OutputOptions): Output 
   };
   const full = (): boolean => lines >= linesPerWindow || bytes >= bytesPerWindow;
 
-  /** The partial line plus `more`; copied, so that a kept line does not hold on to a whole chunk. */
+  /** The partial line plus `more`, copied so that a kept line does not keep a whole chunk alive. */
   const joined = (more: Buffer): Line => {
     const taken = more.subarray(0, Math.max(0, longestLine - partial.bytes.length));
     return {
@@ -90,12 +90,12 @@ export function captureOutput(stream: Readable, options: OutputOptions): Output 
     partial = joined(rest.subarray(start));
   };
 
-  /** Counts the lines of a chunk and keeps only the last ones; returns where its incomplete line begins. */
+  /** Counts the lines of a chunk and keeps only the last ones; returns the start of its incomplete line. */
   const drop = (chunk: Buffer): number => {
     const count = countNewlines(chunk);
     if (count === 0) return 0;
     const ends = lastNewlines(chunk, kept + 1);
-    // The first line completes the earlier part, unless so many follow that it has left the tail anyway.
+    // The first line completes the partial line, unless it would have left the tail anyway because so many follow.
     if (ends.length <= kept) finish(chunk.subarray(0, ends[0]));
     else partial = { bytes: Buffer.alloc(0), missing: 0 };
     let from = (ends[0] ?? -1) + 1;
@@ -141,19 +141,19 @@ const CARRIAGE_RETURN = 13;
 
 function shown({ bytes, missing }: Line): string {
   const end = bytes.at(-1) === CARRIAGE_RETURN ? bytes.length - 1 : bytes.length;
-  // As a stream: a character split by the cut is omitted instead of shown as broken.
+  // Decoded as a stream, so that a character split by the cut is omitted rather than shown as broken.
   const text = new TextDecoder().decode(bytes.subarray(0, end), { stream: missing > 0 });
   return plainLine(text) + (missing > 0 ? ` … (${missing} bytes more)` : '');
 }
 
 function countNewlines(chunk: Buffer): number {
   let count = 0;
-  // Byte by byte: for short lines, one search per line is ten times slower.
+  // Byte by byte, because for short lines one search per line is ten times slower.
   for (let i = 0; i < chunk.length; i++) if (chunk[i] === NEWLINE) count++;
   return count;
 }
 
-/** Positions of the last newlines, at most `limit`, in order. */
+/** The positions of the last newlines, at most `limit`, in order. */
 function lastNewlines(chunk: Buffer, limit: number): number[] {
   const found: number[] = [];
   let at = chunk.length;

@@ -104,7 +104,7 @@ describe.skipIf(process.platform === 'win32')('who listens is found', () => {
   );
 
   test.runIf(process.platform === 'linux')('among the given pids, when others share the socket', async () => {
-    // The shell holds what it was given, and so do all of its children.
+    // The shell holds what it inherited, and so do all its children.
     const server = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await once(server, 'listening');

@@ -5,15 +5,15 @@ import { askSystem } from './ask-system.ts';
 /** A socket that listens on a TCP port. */
 export interface PortHolder {
   readonly port: number;
-  /** As bound: `127.0.0.1`, `::1`, `0.0.0.0`, or `::`, which usually takes IPv4 as well. */
+  /** The bound address: `127.0.0.1`, `::1`, `0.0.0.0`, or `::`, which usually accepts IPv4 as well. */
   readonly address: string;
-  /** Undefined if it is not visible: a process of another user, or one that has just ended. */
+  /** Undefined if it is not visible: the process belongs to another user, or has just ended. */
   readonly pid: number | undefined;
 }
 
 /**
  * The listeners on these ports, as the kernel reports them. One entry per listening socket; if several processes share
- * it, the first one found. `likely` are the pids to check first; the others are checked only if none of these holds the
+ * it, the first one found. `likely` are the pids to check first; others are checked only if none of these holds the
  * socket.
  */
 export function portHolders(ports: readonly number[], likely: Iterable<number> = []): readonly PortHolder[] {
@@ -25,8 +25,9 @@ export function portHolders(ports: readonly number[], likely: Iterable<number> =
 }
 
 /**
- * The sockets these processes listen on; one that several share, for each of them. Default: all. With `ports`, the
- * search ends when each has a socket: the kernel takes milliseconds for IPv6, and most servers listen on IPv4.
+ * The sockets that these processes listen on. A socket that several share appears once for each. Default: all ports.
+ * With `ports`, the search ends once each port has a socket: the kernel takes milliseconds for IPv6, and most servers
+ * listen on IPv4.
  */
 export function heldBy(
   pids: readonly number[],
@@ -59,7 +60,7 @@ interface ListeningSocket {
 
 /** The kernel's socket tables, IPv4 first. */
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
-/** A line of theirs in state 0A: local address and port, and after five more columns the inode. */
+/** A table line in state 0A: local address and port and, five columns later, the inode. */
 const LISTENING = /^ *\d+: ([\dA-F]+):([\dA-F]{4}) \S+ 0A \S+ \S+ \S+ +\d+ +\d+ (\d+) /gm;
 
 function hasTables(): boolean {
@@ -73,13 +74,13 @@ function* listeningSockets(): Generator<ListeningSocket> {
   }
 }
 
-/** A line in any other state. */
+/** A table line in any other state. */
 const CONNECTED = /^ *\d+: \S+ \S+ (?!0A)[\dA-F]{2} /m;
 
 /**
- * The beginning of a table, with all its listeners. The kernel lists them before connections, so reading ends there: of
- * the 42 ms of CPU that `brief` takes, reading on takes 3 more with few connections, and 7 with 2000. Empty on a system
- * without IPv6.
+ * The beginning of a table, with all its listeners. The kernel lists them before connections, so reading stops there:
+ * of the 42 ms of CPU that `brief` takes, reading on would add 3 with few connections, and 7 with 2000. Empty on a
+ * system without IPv6.
  */
 function readListeners(table: string): string {
   const block = Buffer.alloc(4096);
@@ -152,7 +153,7 @@ function holdersElsewhere(): PortHolder[] {
   return holdersFromLsof(askSystem('lsof', ['-nP', '-iTCP', '-sTCP:LISTEN', '-Fpn']));
 }
 
-/** Lines of `p<pid>` and, for each of its sockets, `n<address>:<port>`. */
+/** Parses lines of `p<pid>` and, for each of its sockets, `n<address>:<port>`. */
 export function holdersFromLsof(text: string): PortHolder[] {
   const holders: PortHolder[] = [];
   let pid: number | undefined;
@@ -166,6 +167,6 @@ export function holdersFromLsof(text: string): PortHolder[] {
 function asHolder(local: string, pid: number | undefined): PortHolder {
   const colon = local.lastIndexOf(':');
   const address = local.slice(0, colon).replace(/^\[|\]$/g, '');
-  // lsof does not say which wildcard it is.
+  // lsof does not say which wildcard address it is.
   return { port: Number(local.slice(colon + 1)), address: address === '*' ? '::' : address, pid };
 }

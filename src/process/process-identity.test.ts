@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { bootId, parseStat, readStat } from './process-identity.ts';
 
-/** A line as the kernel writes it, with the fields we read. */
+/** A line in the kernel's format, with the fields we read. */
 function statLine(name: string, { state = 'S', threads = 1 } = {}): string {
   return `4711 (${name}) ${state} 42 4711 4700 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 ${threads} 0 98765 1 2 3\n`;
 }

@@ -4,7 +4,10 @@ import { readProcFile } from './proc-file.ts';
 /** Identifies one process. Pids are reused; a pid together with its start time is not. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, in the unit of the system (Linux: clock ticks since boot). Comparable only within one boot. */
+  /**
+   * When the process started, in the unit of the system (Linux: clock ticks since boot). Comparable only within one
+   * boot.
+   */
   readonly startTime: number;
 }
 
@@ -27,7 +30,7 @@ export function parseStat(text: string): ProcessStat | undefined {
   const threads = Number(fields[17]);
   const startTime = Number(fields[19]);
   if (![pid, parent, session, threads, startTime].every(Number.isSafeInteger)) return undefined;
-  // A zombie is dead, unless only its first thread ended and others still run.
+  // A zombie has ended, unless only its first thread has ended and others still run.
   const ended = fields[0] === 'Z' || fields[0] === 'X' || fields[0] === 'x';
   return { pid, parent, session, startTime, alive: !ended || threads > 1 };
 }
@@ -37,17 +40,17 @@ export function readStat(pid: number): ProcessStat | undefined {
   return parseStat(readProcFile(`/proc/${pid}/stat`));
 }
 
-/** Identifies this boot of the machine, for recorded identities; undefined where the system does not expose it. */
+/** Identifies this boot of the machine, for recorded identities; undefined if the system does not expose it. */
 export function bootId(): string | undefined {
   boot ??= readProcFile('/proc/sys/kernel/random/boot_id').trim();
   return boot || undefined;
 }
 
-/** Read once: the records of all processes are compared with it. */
+/** Read once, because the records of all processes are compared with it. */
 let boot: string | undefined;
 
 /**
- * Identifies our PID namespace; undefined where the system does not expose it. Containers on one machine share the boot
+ * Identifies our PID namespace; undefined if the system does not expose it. Containers on one machine share the boot
  * and possibly a disk, but number their processes independently and cannot see each other's.
  */
 export function pidNamespace(): string | undefined {

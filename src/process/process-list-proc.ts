@@ -6,7 +6,10 @@ import type { ProcessList, RunningProcess } from './process-list.ts';
 import { sendSignal } from './send-signal.ts';
 import { createServiceProof } from './service-cookies.ts';
 
-/** Linux: everything is in /proc. With `cgroups`, a process also carries the cookie in the name of its cgroup. */
+/**
+ * The process list of Linux, which exposes everything in /proc. With `cgroups`, a process also carries the cookie in
+ * the name of its cgroup.
+ */
 export function createProcProcessList(cookieName: string, cgroups = () => false): ProcessList {
   return {
     read(since) {

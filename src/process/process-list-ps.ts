@@ -6,14 +6,14 @@ import { sendSignal } from './send-signal.ts';
 const COLUMNS = psColumns('pid', 'ppid', 'pgid', 'stat', 'lstart');
 
 /**
- * macOS and BSD: environments and sessions of other processes are not visible, so the tree of a child is its process
- * group and its descendants by parent.
+ * The process list of macOS and BSD. Environments and sessions of other processes are not visible there, so the tree of
+ * a child consists of its process group and its descendants by parent.
  */
 export function createPsProcessList(): ProcessList {
   const list = (selection: readonly string[]): ListedProcess[] => {
     const { stdout } = spawnSync('ps', [...selection, ...COLUMNS], {
       encoding: 'utf8',
-      // Start times are compared with those that programs in another time zone have read.
+      // Start times are compared with those read by programs in other time zones.
       env: { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' },
       maxBuffer: 16 * 1024 * 1024,
       timeout: 2000,
@@ -34,11 +34,11 @@ export function createPsProcessList(): ProcessList {
 }
 
 interface ListedProcess extends RunningProcess {
-  /** Whether it is no zombie. */
+  /** False for a zombie. */
   readonly alive: boolean;
 }
 
-/** Lines of `pid ppid pgid stat Sat Nov 15 09:07:01 2025`, the time in UTC. */
+/** Parses lines of `pid ppid pgid stat Sat Nov 15 09:07:01 2025`, with the time in UTC. */
 export function parsePs(text: string): ListedProcess[] {
   const listed: ListedProcess[] = [];
   for (const line of text.split('\n')) {

@@ -8,7 +8,7 @@ import type { ProcessList } from './process-list.ts';
 import { psColumns } from './ps-columns.ts';
 
 const linux = process.platform === 'linux';
-/** Small systems come without it. */
+/** Small systems do not have it. */
 const hasPs = process.platform !== 'win32' && spawnSync('ps', ['-p', '1', '-o', 'lstart=']).status === 0;
 
 function sleeper(env: Record<string, string> = {}): number {
@@ -21,7 +21,7 @@ function entryOf(processes: ProcessList, pid: number, since = 0) {
   return processes.read(since).find((entry) => entry.pid === pid);
 }
 
-/** Holds the whole turn, so that Node cannot collect children that end meanwhile. */
+/** Blocks the event loop, so that Node cannot collect children that end meanwhile. */
 function holdTurn(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
@@ -115,7 +115,7 @@ describe('the process list of ps', () => {
 
   test.runIf(hasPs)('a zombie is identified, but not listed and not signalled', async () => {
     const processes = createPsProcessList();
-    // The child ends when the shell has become a program that does not collect its exit; the shell would.
+    // The child ends after the shell has become a program that does not collect the child's exit, as the shell would.
     const program = `console.log('ready'); setTimeout(() => {}, 30_000)`;
     const script = `cat <&3 >/dev/null & echo $!; exec "$0" -e "$1" 3<&-`;
     const parent = spawn('/bin/sh', ['-c', script, process.execPath, program], {

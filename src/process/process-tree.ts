@@ -1,22 +1,22 @@
 import type { RunningProcess } from './process-list.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
-/** How to recognize a process and all its descendants, also if another process of ours started them earlier. */
+/** How to recognize a process and all its descendants, even if another of our processes started them earlier. */
 export interface TreeIdentity {
-  /** The process that was started. Undefined if it is not known; then only the cookie identifies the tree. */
+  /** The process that was started. Undefined if it is unknown; then only the cookie identifies the tree. */
   readonly root: ProcessIdentity | undefined;
   /** The cookie in its environment, which all its descendants inherit. Undefined if it has none. */
   readonly cookie: string | undefined;
 }
 
-/** The cookie of a tree that consists of everything with a cookie. No process has this value. */
+/** As the cookie of a tree: the tree consists of everything that has a cookie. No process has this value. */
 export const ANY_COOKIE = '*';
 
 /** A process and all its descendants. */
 export interface ProcessTree extends TreeIdentity {
-  /** Members seen so far, pid to start time; remains valid when a parent dies or an environment is overwritten. */
+  /** Members seen so far, pid to start time; stays valid when a parent ends or an environment is overwritten. */
   readonly known: Map<number, number>;
-  /** Whether we have watched it from its start to now, so that its session id cannot have been reused. */
+  /** Whether we have watched the tree since its start, so that its session id cannot have been reused. */
   readonly watched: boolean;
 }
 
@@ -27,9 +27,9 @@ export function createProcessTree({ root, cookie }: TreeIdentity, watched = fals
 
 /**
  * The running processes that belong to the tree: members seen before, carriers of its cookie, its session, and all
- * their descendants. Oldest first, so that a parent is signalled before it can replace a child. Never members:
- * `strangers` (ourselves, our reaper), carriers of another tree's cookie (they may have been started from within this
- * tree, but have an owner of their own), and processes that are meant to outlive the one that started them.
+ * their descendants. Oldest first, so that a parent is signalled before it can replace a child. Never includes
+ * `strangers` (ourselves, our reaper), carriers of another tree's cookie (even if started from within this tree, they
+ * belong to the other), or processes that are meant to outlive the one that started them.
  */
 export function treeMembers(
   tree: ProcessTree,
@@ -56,9 +56,9 @@ export function treeMembers(
 }
 
 /**
- * The system does not reuse a session id before all members of the session are gone. We notice that in a tree we watch,
- * so there it is enough that no other process has the pid of the root. Otherwise one process of the session must be
- * proven ours: the root itself, a carrier of the cookie, a member seen before.
+ * The system does not reuse a session id until all members of the session have ended. In a tree that we watch, we would
+ * notice that, so it is enough that no other process has the pid of the root. Otherwise one process of the session must
+ * be proven to be ours: the root itself, a carrier of the cookie, or a member seen before.
  */
 function ownsSession(
   { root, watched }: ProcessTree,
@@ -79,7 +79,7 @@ function carriesAnother(tree: ProcessTree, entry: RunningProcess): boolean {
   return entry.cookie !== undefined && !carries(tree, entry);
 }
 
-/** Iterating a Set includes elements added meanwhile, so children of children follow. */
+/** Iterating a Set includes elements added during the loop, so children of children follow. */
 function addDescendants(members: Set<RunningProcess>, candidates: readonly RunningProcess[]): void {
   const childrenOf = new Map<number, RunningProcess[]>();
   for (const entry of candidates) {

@@ -1,6 +1,6 @@
 /**
- * The options of `ps` for columns without headers. One for each: by POSIX, everything behind the `=` is the header, and
- * macOS prints `,ppid=` above a single column for `-o pid=,ppid=`.
+ * The options of `ps` for columns without headers, one for each: according to POSIX, everything after the `=` is the
+ * header, and for `-o pid=,ppid=` macOS prints `,ppid=` above a single column.
  */
 export function psColumns(...names: readonly string[]): string[] {
   return names.flatMap((name) => ['-o', `${name}=`]);

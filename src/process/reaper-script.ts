@@ -2,16 +2,16 @@ import { DAEMON_COOKIE, SERVICE_COOKIE } from './service-cookies.ts';
 
 /**
  * The program of the reaper, for any POSIX shell. Reads commands from its stdin:
- *   cookie NAME=        the cookie of the run, searched in environments
- *   cgroups DIRECTORY   where cgroups have the cookie in their name
+ *   cookie NAME=        the cookie of the run, to search for in environments
+ *   cgroups DIRECTORY   the directory of cgroups with the cookie in their name
  *   enlist PID START    a session to end, by its first process
- *   release PID START   that session is gone
+ *   release PID START   that session has ended
  *   dismiss             nothing left to do, exit
- * When its stdin ends, we are gone for whatever reason, and it ends the processes we left.
+ * When its stdin ends, we have ended for whatever reason, and the reaper ends the processes we left.
  *
- * Rules: no tools but `grep`, `tr`, `sleep` and `rmdir` (works without a usable `grep`, but slowly, and spares no
- * service). `grep` only proposes; builtins verify each process again right before the signal. Never search without the
- * cookie: an empty pattern matches all.
+ * Rules: Use no tools except `grep`, `tr`, `sleep` and `rmdir`. (Without a usable `grep` the reaper works, but slowly,
+ * and it spares no service.) `grep` only finds candidates; builtins verify each process again right before the signal.
+ * Never search without the cookie: an empty pattern matches everything.
  */
 export const REAPER_SCRIPT = `# switchboard reaper: ends the servers of a switchboard that is gone
 trap '' HUP INT QUIT TERM PIPE TSTP

@@ -38,7 +38,10 @@ import { REAPER_SCRIPT } from './reaper-script.ts';
 import { ownIdentity } from './recorded-identity.ts';
 import { sweepRuns } from './sweep-runs.ts';
 
-/** Never waited out unless something is wrong, in milliseconds. How soon the reaper acts is counted in its looks. */
+/**
+ * A timeout that is never reached unless something is wrong, in milliseconds. How soon the reaper acts is measured by
+ * counting its checks.
+ */
 const LONG = 20_000;
 
 let folder = '';
@@ -56,7 +59,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A gateway in a process of its own with all these shapes ready; its pid and its children carry the mark. */
+/** A gateway in a separate process with all these shapes ready; the gateway and its children carry the cookie. */
 async function gateway(shapes: readonly string[], env: Record<string, string> = {}) {
   const value = randomUUID();
   const mark = `REAPER_MARK=${value}`;
@@ -121,7 +124,7 @@ describe.runIf(process.platform === 'linux')('the reaper', () => {
   test('is no reason to end if the system throws when it is to start', async () => {
     const warnings: string[] = [];
     const log = { ...silentLogger, warn: (text: string) => void warnings.push(text) };
-    // E2BIG: this is more than one variable may have.
+    // E2BIG: a single variable may not be this long.
     const env: Record<string, string> = { LONG: 'x'.repeat(1e6) };
     const reaper = createReaper({ log, cookieName: 'COOKIE', env });
     reaper.ready();
@@ -184,7 +187,7 @@ describe.runIf(process.platform === 'linux')('what a run recorded', () => {
     const { child, anyAlive, reapers } = await gateway([...SHAPES, 'own-environment'], {
       RECORDS: directory,
     });
-    // Stopped, so that it cannot start its reaper again.
+    // Suspended, so that it cannot restart its reaper.
     child.kill('SIGSTOP');
     process.kill(reapers[0]!, 'SIGKILL');
     const killed = once(child, 'exit');
@@ -237,7 +240,7 @@ describe.runIf(process.platform === 'linux')('what a run recorded', () => {
     await sweep(directory);
     expect(isAlive(pid)).toBe(true);
     expect(readdirSync(directory)).toEqual([basename(file)]);
-    // The same record, but nobody else's.
+    // The same record, but nobody else can write to it.
     chmodSync(directory, 0o700);
     rmSync(file);
     write();
@@ -263,7 +266,7 @@ describe.runIf(process.platform === 'linux')('what a run recorded', () => {
       cgroups: null,
       roots: [root],
     });
-    // The root is gone, and as many processes as there are pids were started since.
+    // The root has ended, and since then as many processes were started as there are pids.
     const { root: gone, helper } = await leftBehind();
     write('c', { owner, cgroups: null, roots: [{ ...gone, ordinal: -1e9 }] });
     await sweep(directory);
@@ -272,7 +275,7 @@ describe.runIf(process.platform === 'linux')('what a run recorded', () => {
   });
 });
 
-/** A process with an environment of its own (`NAME=value`, …) in the session of a root that has exited. */
+/** A process with this environment (`NAME=value`, …) in the session of a root that has exited. */
 async function leftBehind(...env: readonly string[]): Promise<{ root: ProcessIdentity; helper: number }> {
   const script = 'env -i "$@" sleep 60 >/dev/null & echo $!; read -r line';
   const child = spawn('/bin/sh', ['-c', script, 'sh', ...env], {
@@ -284,7 +287,7 @@ async function leftBehind(...env: readonly string[]): Promise<{ root: ProcessIde
     if (isAlive(helper)) process.kill(helper, 'SIGKILL');
   });
   const { pid, startTime } = readStat(child.pid!)!;
-  // A process that was just forked still has the environment of its parent.
+  // A process that has just been forked still has the environment of its parent.
   await until(() => readFileSync(`/proc/${helper}/comm`, 'utf8') === 'sleep\n', { what: 'the helper' });
   child.stdin.end();
   await once(child, 'exit');
@@ -379,7 +382,7 @@ describe.runIf(process.platform === 'linux').each(shells)('its program under %s'
     await once(ignorant.stdout, 'data');
     expect(await sweep([`cookie ${cookie}=`], `${tools}:/usr/bin:/bin`)).toBe(0);
     expect(isAlive(ignorant.pid!)).toBe(false);
-    // One to ask, one until the time is up, one to kill, one while it dies, and two to be sure.
+    // One check to ask, one until the time is up, one to kill, one while it dies, and two to be sure.
     const looks = readFileSync(log, 'utf8')
       .split('\n')
       .filter((line) => line === '-laF');
@@ -425,7 +428,7 @@ describe.runIf(process.platform === 'linux').each(shells)('its program under %s'
   });
 });
 
-/** A process in a session of its own that does nothing. */
+/** An idle process in a new session. */
 function sleeper(env: Record<string, string> = {}): ChildProcess {
   const child = spawn('sleep', ['60'], { env: { ...process.env, ...env }, stdio: 'ignore', detached: true });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -10,26 +10,29 @@ import { REAPER_SCRIPT } from './reaper-script.ts';
 import { createRunRecorder, withOrdinal, type RecordedRoot } from './run-record.ts';
 
 /**
- * A tiny process that outlives us briefly: when the pipe we hold to it closes, for whatever reason, it ends the
- * children we left. It gets all it needs before a child can do harm, so it is prepared even for SIGKILL. If it is
- * killed, it is started again; if it is killed together with us, the next run ends what we recorded.
+ * A tiny process that outlives us briefly: when the pipe from us closes, for whatever reason, it ends the children we
+ * left. It gets everything it needs before a child can do harm, so it works even after SIGKILL. If it is killed, it is
+ * restarted; if it is killed together with us, the next run ends what we recorded.
  */
 export interface Reaper {
   readonly pid: number | undefined;
-  /** Starts it if it does not run. Call it before a child is spawned, with the directory of the children's cgroups. */
+  /**
+   * Starts the reaper unless it runs. Call this before a child is spawned, with the directory of the children's
+   * cgroups.
+   */
   ready(cgroups?: string): void;
   enlist(root: ProcessIdentity): void;
   release(root: ProcessIdentity): void;
-  /** No child is left: it may exit without checking. */
+  /** No child is left: the reaper may exit without checking. */
   dismiss(): void;
 }
 
 export interface ReaperOptions {
   readonly log: Logger;
   readonly cookieName: string;
-  /** Environment for the reaper itself. It must not carry this run's cookie. */
+  /** The environment of the reaper itself. It must not carry this run's cookie. */
   readonly env: Readonly<Record<string, string>>;
-  /** The directory in which runs are recorded for the next one. Default: they are not. */
+  /** The directory where runs are recorded for the next run. Default: they are not recorded. */
   readonly records?: string | undefined;
   /** The POSIX shell that runs it. Default `/bin/sh`. */
   readonly shell?: string;
@@ -37,7 +40,7 @@ export interface ReaperOptions {
   readonly program?: (() => ChildProcess) | undefined;
 }
 
-/** The longest wait before it is started again if it does not keep running, in milliseconds. */
+/** The longest wait before it is restarted if it keeps ending, in milliseconds. */
 const LONGEST_WAIT = 1000;
 const NOT_STARTED =
   'the reaper could not be started: if the gateway is killed, its child processes keep running';
@@ -70,7 +73,7 @@ export function createReaper(options: ReaperOptions): Reaper {
       if (error === undefined) log.debug('the reaper ended and is started again');
       else if (!warned) log.warn(NOT_STARTED, { code: nodeErrorCode(error) });
       warned ||= error !== undefined;
-      // At once, unless it does not keep running.
+      // Restarted at once, unless it keeps ending.
       setTimeout(restart, Math.min(4 ** failures, LONGEST_WAIT)).unref();
     };
     // Node throws some failures (ENOMEM) and emits others (EAGAIN).
@@ -134,23 +137,23 @@ export function canReap(shell: string): boolean {
   return process.platform !== 'win32' && existsSync(shell);
 }
 
-/** Starts the program of the reaper. Neither it nor the pipe to it keeps us alive. */
+/** Starts the reaper's program. Neither it nor the pipe to it keeps us running. */
 export function spawnReaper(shell: string, env: Readonly<Record<string, string>>): ChildProcess {
   dropInheritance();
   const child: ChildProcess = spawn(shell, ['-c', REAPER_SCRIPT], {
     cwd: '/',
     env,
     stdio: ['pipe', 'ignore', 'ignore'],
-    // A session of its own, so that signals to our process group or terminal do not end it.
+    // A separate session, so that signals to our process group or terminal do not end it.
     detached: true,
   });
   try {
-    // On a busy machine it must not wait behind the programs it ends. Only some users may do this.
+    // On a busy machine it must not wait behind the programs it is to end. Only some users may set this.
     if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_ABOVE_NORMAL);
   } catch {
-    // It works without.
+    // The priority is not essential.
   }
-  // `exit` reports its end; a failed write in between does not matter.
+  // `exit` reports its end, so a write that failed before can be ignored.
   child.stdin?.on('error', () => undefined);
   child.unref();
   (child.stdin as Socket | null)?.unref();

@@ -4,9 +4,9 @@ import { hasProc } from './proc-file.ts';
 import { createProcessList } from './process-list.ts';
 import { bootId, pidNamespace, readStat, type ProcessIdentity } from './process-identity.ts';
 
-/** A process identity for other programs, also later. */
+/** A process identity that other programs can use, also later. */
 export interface RecordedIdentity extends ProcessIdentity {
-  /** Machine, boot and PID namespace; a pid has a meaning only within these. */
+  /** The machine, boot and PID namespace; a pid is meaningful only within these. */
   readonly place: string;
 }
 
@@ -31,7 +31,7 @@ export function isProcessAlive({ pid, startTime }: ProcessIdentity): boolean {
   return identify(pid)?.startTime === startTime;
 }
 
-/** The process with this pid now; undefined if none runs. */
+/** The running process with this pid; undefined if there is none. */
 function identify(pid: number): ProcessIdentity | undefined {
   if (hasProc()) {
     const stat = readStat(pid);

@@ -8,7 +8,7 @@ import { explainSpawnError } from './spawn-error.ts';
 export type ChildState =
   { readonly kind: 'running'; readonly pid: number; readonly since: number } | ChildEnd;
 
-/** Times are in milliseconds since the epoch. */
+/** How a child ended. Times are in milliseconds since the epoch. */
 export type ChildEnd =
   | { readonly kind: 'failed'; readonly error: SwitchboardError }
   | {
@@ -26,22 +26,25 @@ export interface RootProcess {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly state: ChildState;
-  /** Called once, never within this turn, also if it has ended long ago. Returns how to remove the listener. */
+  /**
+   * Calls back once, never within this turn, even if the process ended long ago. Returns a function that removes the
+   * listener.
+   */
   onExit(listener: (end: ChildEnd) => void): () => void;
-  /** Ends stdin after pending writes; with `now`, without waiting for a child that does not read. */
+  /** Ends stdin after pending writes; with `now`, does not wait for a child that does not read. */
   closeStdin(now: boolean): void;
-  /** At the very end: closes pipes whose other end an unknown process still holds. */
+  /** At the very end: closes pipes that an unknown process still holds open. */
   releasePipes(): void;
 }
 
-/** How long the last output may take to arrive after the exit if another process holds the pipes, in milliseconds. */
+/** How long to wait for the last output after the exit if another process holds the pipes, in milliseconds. */
 const LAST_WORDS = 50;
 /** How long our reader may take for what the pipes still contain, in milliseconds. */
 const LAST_READ = 1000;
 
 /**
- * Starts a program (never through a shell) in a session of its own, on three pipes. With a `refusal`, fails with that
- * error instead.
+ * Starts a program (never through a shell) in a new session, with three pipes. With a `refusal`, fails with that error
+ * instead.
  */
 export function spawnRoot(options: SpawnOptions, refusal?: SwitchboardError): RootProcess {
   let child: ChildProcess | undefined;
@@ -92,11 +95,11 @@ export function spawnRoot(options: SpawnOptions, refusal?: SwitchboardError): Ro
     setTimeout(announce, LAST_WORDS, end);
   });
 
-  // Pipes may be missing if no file descriptors were left.
+  // Pipes may be missing if there were no file descriptors left.
   const stdin = child?.stdin ?? new Writable({ write: (_chunk, _encoding, done) => done() });
   const stdout = child?.stdout ?? new PassThrough().end();
   const stderr = child?.stderr ?? new PassThrough().end();
-  // The exit reports a child that died or closed its stdin; EPIPE must not end the program.
+  // The exit reports a child that has ended or closed its stdin; EPIPE must not crash the program.
   for (const pipe of [stdin, stdout, stderr]) pipe.on('error', () => undefined);
 
   return {

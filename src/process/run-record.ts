@@ -5,24 +5,27 @@ import { readProcFile } from './proc-file.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 import { ownIdentity, type RecordedIdentity } from './recorded-identity.ts';
 
-/** What a run of ours started, for the next one to end if neither we nor our reaper could. */
+/** What one of our runs started, so that the next run can end it if neither we nor our reaper could. */
 export interface RunRecord {
-  /** Ourselves. */
+  /** Our own identity. */
   readonly owner: RecordedIdentity;
-  /** The name of the environment variable with the cookies of the run. */
+  /** The name of the environment variable with the run's cookies. */
   readonly cookieName: string;
-  /** The directory of the cgroups with the name of the cookie; null if there are none. */
+  /** The directory of the cgroups that have the cookie in their name; null if there are none. */
   readonly cgroups: string | null;
   /** The first process of each session. */
   readonly roots: readonly RecordedRoot[];
 }
 
 export interface RecordedRoot extends ProcessIdentity {
-  /** How many processes the system had started since its boot when this one was recorded; null if it does not say. */
+  /**
+   * How many processes the system had started since its boot when this one was recorded; null if the system does not
+   * report it.
+   */
   readonly ordinal: number | null;
 }
 
-/** Writes the record of this run. Best effort: failing to write it must not keep a server from starting. */
+/** Writes the record of this run. Best effort: a failure must not keep a server from starting. */
 export interface RunRecorder {
   write(roots: Iterable<RecordedRoot>, cgroups: string | undefined): void;
   /** Nothing is left to end. */
@@ -43,14 +46,14 @@ export function createRunRecorder(directory: string, cookieName: string): RunRec
         };
         writeFileAtomic(file, JSON.stringify(record), { flush: 'nothing' });
       } catch {
-        // The reaper works without it.
+        // The reaper works without the record.
       }
     },
     remove() {
       try {
         rmSync(file, { force: true });
       } catch {
-        // The next run finds that we are gone and nothing is left.
+        // The next run finds that we have ended and left nothing.
       }
     },
   };
@@ -61,8 +64,8 @@ export function withOrdinal({ pid, startTime }: ProcessIdentity): RecordedRoot {
 }
 
 /**
- * Whether no pid that was in use then can be in use a second time now. Pids are given out in ascending order, so one
- * comes back only after all others were used. Half of them, because some are used without being counted.
+ * Whether no pid that was in use at that time can have been reused since. Pids are assigned in ascending order, so one
+ * comes back only after all others were used. The limit is half of them, because some are used without being counted.
  */
 export function isBeforeReuse({ ordinal }: RecordedRoot): boolean {
   const now = startedSinceBoot();

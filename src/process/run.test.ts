@@ -52,7 +52,7 @@ test('a command gets its arguments, directory, environment and input unchanged',
   });
   const [argv, cwdSeen, only, path, text] = JSON.parse(stdout) as unknown[];
   expect([argv, cwdSeen, only, text]).toEqual([args, directory, 'this', 'what it reads']);
-  // Windows adds what no program can do without.
+  // Windows adds variables that no program can run without.
   if (process.platform !== 'win32') expect(path).toBeNull();
 });
 

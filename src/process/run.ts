@@ -12,15 +12,15 @@ export interface RunOptions {
   readonly cwd: string;
   /** The complete environment. Default: ours. */
   readonly env?: NodeJS.ProcessEnv;
-  /** In milliseconds. Default 30 000. */
+  /** The timeout, in milliseconds. Default 30 000. */
   readonly timeout?: number;
   /** Maximum size of each output, in bytes. Default 8 MB. */
   readonly maxBytes?: number;
   /** Stops the command. */
   readonly signal?: AbortSignal | undefined;
-  /** How long it may clean up when it is stopped, in milliseconds. Default 1000. */
+  /** How long it may take to clean up when it is stopped, in milliseconds. Default 1000. */
   readonly grace?: number;
-  /** Its stdin. Default: empty. */
+  /** The text for its stdin. Default: empty. */
   readonly input?: string;
 }
 
@@ -34,12 +34,12 @@ export interface RunResult {
 
 /** How long to wait for more output after the exit if another process holds the pipes open, in milliseconds. */
 const LAST_WORDS = 200;
-/** Upper limit of that wait, in milliseconds: a daemon that was left behind may never stop writing. */
+/** The limit of that wait, in milliseconds: a daemon that was left behind may never stop writing. */
 const LAST_WORDS_AT_MOST = 2000;
 
 /**
  * Runs a short command (never through a shell) and collects its output. An exit code other than 0 is a result, not an
- * error. It has a session of its own, so it cannot prompt on our terminal, and all of it can be stopped.
+ * error. It has its own session, so it cannot prompt on our terminal, and all of it can be stopped.
  */
 export async function run(command: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   const { cwd, env = process.env, timeout = 30_000, maxBytes = 8 * 1024 * 1024, signal, input } = options;
@@ -54,7 +54,7 @@ export async function run(command: string, args: readonly string[], options: Run
   const refuse = (reason: SwitchboardError): void => {
     if (refusal !== undefined) return;
     refusal = reason;
-    // Once it has exited, its group id may be reused.
+    // Once the process has exited, its group id may be reused.
     if (child.exitCode !== null || child.signalCode !== null) return;
     endGroup(child, 'SIGTERM');
     killing = setTimeout(endGroup, grace, child, 'SIGKILL');
@@ -70,7 +70,7 @@ export async function run(command: string, args: readonly string[], options: Run
   // The command may exit without reading its input.
   child.stdin?.on('error', () => undefined).end(input);
 
-  // Its descendants end with it. Immediately, while the group id cannot be reused.
+  // Its descendants end with it. Done immediately, while the group id cannot be reused.
   child.once('exit', () => {
     clearTimeout(clock);
     clearTimeout(killing);
@@ -94,7 +94,7 @@ async function start(
   { cwd, env, hasInput }: Start,
 ): Promise<ChildProcess> {
   const attempt = { name: command, command, cwd, env: env as Record<string, string> };
-  // Elsewhere, the command starts before this function returns, and runs while the caller does other work.
+  // On other systems, the command starts before this function returns, and runs while the caller does other work.
   if (process.platform === 'win32') await loadWindows();
   return new Promise<ChildProcess>((resolve, reject) => {
     dropInheritance();
@@ -135,7 +135,7 @@ function exitOf(child: ChildProcess): Promise<Pick<RunResult, 'code' | 'signal'>
   });
 }
 
-/** Collects an output. Returns a function that returns the text. */
+/** Collects an output. Returns a function that returns its text. */
 function gather(output: ChildProcess['stdout'], maxBytes: number, overflow: () => void): () => string {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -147,7 +147,7 @@ function gather(output: ChildProcess['stdout'], maxBytes: number, overflow: () =
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-/** Signals the process and its descendants that did not leave its group. */
+/** Signals the process and those of its descendants that did not leave its group. */
 function endGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (process.platform === 'win32') {
     windows()?.endTree(child);

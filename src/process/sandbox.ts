@@ -3,15 +3,15 @@ import { dirname, sep } from 'node:path';
 import { statOf } from '../shared/regular-file.ts';
 import { realPath } from '../shared/real-path.ts';
 
-/** What a program in a sandbox may do. All paths are absolute. */
+/** What a program in a sandbox may access. All paths are absolute. */
 export interface ProgramSandbox {
-  /** Files and directories it may change. */
+  /** Files and directories that it may change. */
   readonly write: readonly string[];
-  /** Those it may read although they are in /tmp or /run, of which it has its own. */
+  /** Those that it may read although they are in /tmp or /run, which are private to it. */
   readonly read: readonly string[];
-  /** Those it may not even see. */
+  /** Those that it cannot even see. */
   readonly hide: readonly string[];
-  /** Whether it has the network. */
+  /** Whether it has access to the network. */
   readonly network: boolean;
 }
 
@@ -21,12 +21,14 @@ interface SandboxedProgram {
   readonly cwd: string;
 }
 
-/** Directories with sockets of other programs, which a read-only file system does not close. */
+/** Directories that contain sockets of other programs, which a read-only file system does not block. */
 const OWN = ['/tmp', '/run'];
-/** What programs need of them: name resolution, and on NixOS everything. */
+/** The parts of these that programs need: name resolution and, on NixOS, everything. */
 const NEEDED = ['/run/systemd/resolve', '/run/current-system', '/run/opengl-driver'];
 
-/** The arguments of bwrap that start a program in its sandbox. Where that cannot be made, nothing is started. */
+/**
+ * The arguments with which bwrap starts a program in its sandbox. If the sandbox cannot be set up, nothing is started.
+ */
 export function sandboxArguments(
   { command, args, cwd }: SandboxedProgram,
   sandbox: ProgramSandbox,
@@ -44,7 +46,7 @@ export function sandboxArguments(
     ...own.flatMap((directory) => ['--tmpfs', directory]),
     ...read.filter(inOwn).flatMap((path) => ['--ro-bind', path, path]),
     ...write.flatMap((path) => ['--bind', path, path]),
-    // Last: nothing opens them again.
+    // Last, so that no other argument exposes them again.
     ...hide.flatMap((path) =>
       statOf(path)?.isDirectory() === true ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path],
     ),

@@ -7,26 +7,26 @@ export function directoriesIn(
 ): string[] {
   const directories =
     platform === 'win32'
-      ? // Between quotes, a semicolon is part of a name.
+      ? // Within quotes, a semicolon is part of a name.
         Array.from((path ?? '').matchAll(/(?:"[^"]*"?|[^";])+/g), ([each]) => each.replaceAll('"', '').trim())
       : (path ?? '').split(delimiter);
   return directories.filter((directory) => directory !== '');
 }
 
-/** The environment for a program to start: with a PATH that has no empty element. */
+/** The environment for a program that is to be started: its PATH has no empty element. */
 export function withSafePath<T extends NodeJS.ProcessEnv>(env: T): T {
-  // There, an empty element means nothing, and the variable may have another spelling.
+  // On Windows, an empty element means nothing, and the variable may be spelled differently.
   if (process.platform === 'win32') return env;
   const { PATH } = env;
   const directories = directoriesIn(PATH);
   if (PATH === undefined || (PATH !== '' && PATH === directories.join(delimiter))) return env;
   const safe: NodeJS.ProcessEnv = { ...env, PATH: directories.join(delimiter) };
-  // An empty PATH means the working directory too; without one, the directories of the system are searched.
+  // An empty PATH also means the working directory; without a PATH, the system's directories are searched.
   if (directories.length === 0) delete safe.PATH;
   return safe as T;
 }
 
-/** Our own PATH behind directories of the system, so that no tool is taken from a project. */
+/** Our own PATH after directories of the system, so that no tool is taken from a project. */
 export function pathBehind(...system: readonly string[]): string {
   return [...system, ...directoriesIn(process.env['PATH'])].join(delimiter);
 }

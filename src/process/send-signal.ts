@@ -1,6 +1,6 @@
 import { nodeErrorCode } from '../shared/node-error-code.ts';
 
-/** Result of sending a signal. `later`: it is not known yet what else would have to get it. */
+/** The result of sending a signal. `later`: it is not known yet which other processes would have to get it. */
 export type SignalResult = 'sent' | 'gone' | 'refused' | 'later';
 
 /** Sends a signal to a pid that was just verified. */

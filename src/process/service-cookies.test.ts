@@ -10,7 +10,7 @@ test.runIf(process.platform === 'linux')('a pipe in the place of the records is 
   const home = mkdtempSync(join(tmpdir(), 'switchyard-'));
   const pipe = join(home, 'state.json');
   execFileSync('mkfifo', [pipe]);
-  // Ends the wait, should there be one.
+  // If the test hangs, this releases it.
   const rescue = spawn('/bin/sh', ['-c', 'sleep 10; : >"$0"', pipe], { detached: true, stdio: 'ignore' });
   const { pid = 0 } = rescue;
   onTestFinished(() => {

@@ -1,23 +1,23 @@
 import type { Readable } from 'node:stream';
 import { cpuUseOf, type CpuMeter } from './cpu-use.ts';
 
-/** A program that only waits uses less than this share of one CPU. */
+/** A program that is only waiting uses less than this share of one CPU. */
 const WAITING_SHARE = 0.01;
 
 export interface SignsOfLifeOptions {
   /** The watched process; its descendants count too. */
   readonly pid: number;
   readonly meter: CpuMeter;
-  /** Its outputs; something else reads them. */
+  /** Its outputs, which something else reads. */
   readonly outputs: readonly Readable[];
   /** Called after every check with the milliseconds since the last sign of life. */
   readonly looked: (idleMs: number) => void;
 }
 
-/** Distinguishes a busy program from one that only waits, by its CPU use and output. */
+/** Distinguishes a busy program from one that is only waiting, by its CPU use and output. */
 export class SignsOfLife {
   readonly #options: SignsOfLifeOptions;
-  /** Time of the last sign of life, on the performance clock, and the CPU time used until then. */
+  /** The time of the last sign of life, on the performance clock, and the CPU time used up to then. */
   #last = performance.now();
   #usedByThen = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -50,7 +50,7 @@ export class SignsOfLife {
     const { pid, meter, looked } = this.#options;
     const use = cpuUseOf(pid, await meter.look());
     if (this.#stopped) return;
-    // What is not visible does not count as idle.
+    // A process that is not visible does not count as idle.
     if (use === undefined || use.working || this.#isMore(use.cpuMs)) {
       this.#last = performance.now();
       this.#usedByThen = use?.cpuMs ?? this.#usedByThen;
@@ -59,7 +59,7 @@ export class SignsOfLife {
     this.#lookLater();
   }
 
-  /** A lower total is a sign of life too: a descendant has ended. */
+  /** Whether the CPU time shows activity. A lower total is a sign of life too: a descendant has ended. */
   #isMore(cpuMs: number): boolean {
     const used = cpuMs - this.#usedByThen;
     return used < 0 || (used > 0 && used >= this.idleMs * WAITING_SHARE);

@@ -18,7 +18,7 @@ export interface SpawnAttempt {
   readonly cwd: string;
   /** The complete environment; only the cookies of the runs it belongs to are added. */
   readonly env: Readonly<Record<string, string>>;
-  /** Command and directory to show in errors, if the real ones contain secrets. Default: the real ones. */
+  /** Command and directory to show in errors if the real ones contain secrets. Default: the real ones. */
   readonly shown?: { readonly command: string; readonly cwd: string };
 }
 
@@ -33,7 +33,7 @@ export function explainSpawnError(attempt: SpawnAttempt, cause: unknown): Switch
   const known = (kind: ErrorCode, { message, hint }: CommandProblem): SwitchboardError =>
     because(kind, message, hint);
 
-  // The system reports ENOENT and EACCES for the working directory and the command alike.
+  // The system reports ENOENT and EACCES for both the working directory and the command.
   const directory = directoryProblem(attempt.cwd);
   if (directory !== undefined && ['ENOENT', 'ENOTDIR', 'EACCES'].includes(code)) {
     const cwd = printableLine(attempt.shown?.cwd ?? attempt.cwd);

@@ -5,9 +5,9 @@ import { windows } from './windows.ts';
 export interface Spawnable {
   readonly file: string;
   readonly args: readonly string[];
-  /** Whether the arguments are already written as Windows wants them, and must not be quoted again. */
+  /** Whether the arguments are already quoted for Windows and must not be quoted again. */
   readonly windowsVerbatimArguments: boolean;
-  /** What its environment has besides the given one. */
+  /** Variables to add to the given environment. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -15,7 +15,9 @@ export interface SpawnOptions extends SpawnAttempt {
   readonly args: readonly string[];
 }
 
-/** Throws a SwitchboardError for what Windows cannot start; elsewhere the system looks for the command. */
+/**
+ * Throws a SwitchboardError for anything that Windows cannot start; on other systems, the system resolves the command.
+ */
 export function spawnable(command: SpawnOptions): Spawnable {
   return (
     windows()?.windowsCommand(command) ?? {

@@ -5,9 +5,9 @@ import { findCommand } from './find-command.ts';
 import type { SpawnOptions } from './spawnable.ts';
 
 /**
- * The same program, started by a shell that enters the cgroup and becomes the program: with the same pid, and before it
- * can start anything itself. Undefined where it must be started directly: where only the system can say why it does not
- * start, and where a shell would change its environment.
+ * Starts the same program through a shell that enters the cgroup and then becomes the program: with the same pid, and
+ * before it can start anything itself. Returns undefined if the program must be started directly, because only the
+ * system can say why it does not start or because a shell would change its environment.
  */
 export function startInCgroup(program: SpawnOptions, cgroup: string): SpawnOptions | undefined {
   const { command, args, cwd, env } = program;
@@ -15,9 +15,9 @@ export function startInCgroup(program: SpawnOptions, cgroup: string): SpawnOptio
     return undefined;
   const found = findCommand(command, { cwd, env });
   if (found.kind !== 'found' || !hasInterpreter(found.file, cwd)) return undefined;
-  // A path stays as it is, because scripts read it in $0.
+  // A path is kept as written, because scripts read it in $0.
   const file = command.includes('/') ? command : found.file;
-  // That would be an option or a variable to `env`.
+  // `env` would treat it as an option or a variable.
   if (file.startsWith('-') || file.includes('=')) return undefined;
   const kept = SET_BY_SHELLS.flatMap((name) => (env[name] === undefined ? [] : [`${name}=${env[name]}`]));
   return {
@@ -31,14 +31,16 @@ export function startInCgroup(program: SpawnOptions, cgroup: string): SpawnOptio
 const SHELL = '/bin/sh';
 const ENV = '/usr/bin/env';
 
-/** Variables that shells set or change. None of them is a secret. */
+/** Variables that shells set or change. None of them is secret. */
 const SET_BY_SHELLS = ['PWD', 'OLDPWD', 'SHLVL', '_'];
 const UNSET = SET_BY_SHELLS.map((name) => `-u ${name}`).join(' ');
 
-/** 0 is the process that writes it. Without the cgroup, the program starts all the same. */
+/** 0 is the process that writes it. If that fails, the program starts without the cgroup. */
 const SCRIPT = `{ echo 0 >"$0"; } 2>/dev/null; exec ${ENV} ${UNSET} "$@"`;
 
-/** Shells drop variables with names that are none to them, and give these a meaning of their own. */
+/**
+ * Whether shells pass a variable on unchanged: they drop those with names they do not allow, and use some themselves.
+ */
 function passesShell(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !MEANT_FOR_SHELLS.test(name);
 }
@@ -46,7 +48,7 @@ function passesShell(name: string): boolean {
 const MEANT_FOR_SHELLS =
   /^(?:IFS|PPID|E?UID|GROUPS|OPTIND|LINENO|RANDOM|SECONDS|FUNCNAME|DIRSTACK|SHELLOPTS|POSIXLY_CORRECT|BASH.*)$/;
 
-/** Whether the interpreter in its first line exists, if it names one. */
+/** Whether the interpreter in the file's first line exists, if it names one. */
 function hasInterpreter(file: string, cwd: string): boolean {
   const [, interpreter] = /^#![ \t]*([^ \t\n]+)/.exec(startOf(file)) ?? [];
   return interpreter === undefined || existsSync(resolve(cwd, interpreter));

@@ -12,7 +12,7 @@ import { isProcessAlive, processStatus } from './recorded-identity.ts';
 import { isBeforeReuse, type RunRecord } from './run-record.ts';
 
 export interface SweepOptions {
-  /** Where runs are recorded. */
+  /** The directory where runs are recorded. */
   readonly directory: string;
   /** The environment of the reaper. */
   readonly env: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface SweepOptions {
 /** A record of another machine, boot or container is left alone for this long, in milliseconds. */
 const FOREIGN_AGE = 7 * 24 * 3600 * 1000;
 
-/** Ends what runs that are gone have left. Their own reaper has usually done that, unless it was killed too. */
+/** Ends what earlier runs have left. Their own reaper has usually done that, unless it was killed too. */
 export async function sweepRuns({ directory, env, log }: SweepOptions): Promise<void> {
   for (const file of recordsIn(directory)) {
     const record = readRecord(file, log);
@@ -39,7 +39,7 @@ export async function sweepRuns({ directory, env, log }: SweepOptions): Promise<
   }
 }
 
-/** The roots whose session is proven to be theirs. The cookie proves everything else. */
+/** The commands for the roots whose session is proven to be theirs. Everything else is proven by the cookie. */
 function commands({ cookieName, cgroups, roots }: RunRecord): string[] {
   const proven = roots.filter((root) => isProcessAlive(root) || isBeforeReuse(root));
   return [
@@ -55,12 +55,12 @@ function recordsIn(directory: string): string[] {
     const names = readdirSync(directory).filter((name) => /^SWITCHBOARD_RUN_[0-9a-f]{16}\.json$/.test(name));
     return names.map((name) => join(directory, name));
   } catch {
-    // Nothing was ever recorded.
+    // Nothing has ever been recorded.
     return [];
   }
 }
 
-/** Undefined for what no run of ours has written: somebody else may want one of our processes to end. */
+/** Undefined if none of our runs wrote the file: somebody else may want one of our processes to end. */
 function readRecord(file: string, log: Logger): RunRecord | undefined {
   try {
     const value: unknown = JSON.parse(withRegularFile(file, (opened) => textOf(file, opened)));

@@ -3,17 +3,17 @@ import { treeMembers, type ProcessTree } from './process-tree.ts';
 
 /** When each stage begins, in milliseconds after the stop was requested. */
 export interface StopStages {
-  /** Stdin is closed, which is how MCP asks a server to end. Default 0. */
+  /** Closes stdin, which is how MCP asks a server to end. Default 0. */
   readonly closeStdin?: number;
-  /** SIGTERM to the whole tree; 0 skips the wait for stdin. Default 2000. */
+  /** Sends SIGTERM to the whole tree; 0 skips the wait for stdin. Default 2000. */
   readonly term?: number;
-  /** SIGKILL to the whole tree. Default 5000. */
+  /** Sends SIGKILL to the whole tree. Default 5000. */
   readonly kill?: number;
-  /** Gives up; survivors are reported. Default 1000 after `kill`. */
+  /** Gives up and reports survivors. Default 1000 after `kill`. */
   readonly giveUp?: number;
 }
 
-/** The strongest means used before the tree was gone. */
+/** The strongest means used before the tree had ended. */
 export type StopMeans = 'nothing' | 'stdin' | 'term' | 'kill';
 
 export interface SurvivingProcess {
@@ -29,12 +29,12 @@ export type StopReport =
 export interface StopTarget {
   readonly name: string;
   readonly tree: ProcessTree;
-  /** Ends stdin after pending writes; with `now`, without waiting for a child that does not read. */
+  /** Ends stdin after pending writes; with `now`, does not wait for a child that does not read. */
   closeStdin(now: boolean): void;
 }
 
 export interface Terminator {
-  /** Resolves as soon as the whole tree is gone. If called again, the earlier time of each stage applies. */
+  /** Resolves as soon as the whole tree has ended. If called again, the earlier time of each stage applies. */
   stop(target: StopTarget, stages?: StopStages): Promise<StopReport>;
   /** Checks once whether a process of the tree is alive. */
   anyAlive(tree: ProcessTree): boolean;
@@ -53,19 +53,19 @@ interface Stopping {
   readonly began: number;
   due: Required<StopStages>;
   used: StopMeans;
-  /** Number of checks in a row that found no process. */
+  /** The number of checks in a row that found no process. */
   empty: number;
-  /** Processes that were sent SIGTERM: once each, because many programs take a second one as "hurry". */
+  /** Processes that were sent SIGTERM: once each, because many programs take a second one to mean "hurry". */
   readonly signalled: Map<number, number>;
   readonly report: Promise<StopReport>;
   readonly finish: (report: StopReport) => void;
 }
 
-/** Most trees end within this time after a start or a signal, so polls are close together then. */
+/** Most trees end within this time after a start or a signal, so checks are close together then. */
 const EAGER_TIME = 250;
 const EAGER_POLL = 10;
 const CALM_POLL = 50;
-/** A process in the middle of `exec` shows no environment, so one empty check proves nothing. */
+/** A process in the middle of `exec` shows no environment, so a single empty check proves nothing. */
 const LOOKS_TO_BE_SURE = 2;
 
 /** Ends process trees in stages. Each tick reads the process list once for all trees. */
@@ -110,8 +110,8 @@ export function createTerminator({ processes, strangers }: TerminatorOptions): T
     if (active.size === 0) return;
     const ended = performance.now();
     const poll = ended < eagerUntil ? EAGER_POLL : CALM_POLL;
-    // Reading the list is slow on a busy machine or with thousands of processes: spend at most a fifth of the time on
-    // it. Stages still start on time.
+    // Reading the list is slow on a busy machine or with thousands of processes, so spend at most a fifth of the time
+    // on it. Stages still start on time.
     const stage = Math.min(...[...active.values()].map(({ due }) => nextStage(due, ended)));
     schedule(Math.max(poll, Math.min(4 * (ended - began), stage - ended)));
   };
@@ -124,7 +124,7 @@ export function createTerminator({ processes, strangers }: TerminatorOptions): T
       active.set(target.tree, stopping);
       advance(stopping, [], processes);
       eagerUntil = performance.now() + EAGER_TIME;
-      // Not immediately: all stops requested in this turn share the first list.
+      // Not immediately, so that all stops requested in this turn share the first list.
       schedule(0);
       return stopping.report;
     },
@@ -177,7 +177,7 @@ function nextStage({ term, kill }: Required<StopStages>, now: number): number {
   return Math.min(...[term, kill].filter((at) => at > now));
 }
 
-/** Uses the means that are due on these members. */
+/** Applies the means that are due to these members. */
 function advance(stopping: Stopping, members: readonly RunningProcess[], processes: ProcessList): void {
   const { target, due, signalled } = stopping;
   const now = performance.now();

@@ -1,6 +1,6 @@
 /**
- * A variable of an environment, undefined if it has none. Windows does not distinguish `Path` from `PATH`; of both, a
- * program gets the one that sorts first.
+ * A variable of an environment; undefined if it is not set. Windows does not distinguish `Path` from `PATH`: if both
+ * are set, a program gets the one that sorts first.
  */
 export function variableOf(
   env: Readonly<Record<string, string | undefined>>,

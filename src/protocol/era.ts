@@ -1,9 +1,9 @@
 import { MODERN_VERSION } from './modern.ts';
 
-/** How two sides speak: with a handshake and a session, or with every request on its own. */
+/** How two sides communicate: with a handshake and a session, or with self-contained requests. */
 export type Era = 'legacy' | 'modern';
 
-/** Whether a server supports each era; undefined: not known. */
+/** Whether a server supports each era; undefined: unknown. */
 export type EraSupport = Readonly<Partial<Record<Era, boolean | undefined>>>;
 
 export function otherEra(era: Era): Era {

@@ -1,2 +1,2 @@
-/** An object as JSON knows it. */
+/** A JSON object. */
 export type JsonObject = { [key: string]: unknown };

@@ -2,13 +2,13 @@
 interface KindFacts {
   /** The request that lists them. */
   readonly method: string;
-  /** The member of its result that holds them. */
+  /** The member of its result that contains them. */
   readonly member: string;
-  /** The member of each that it goes by. */
+  /** The member that identifies each of them. */
   readonly key: string;
-  /** The capability a server declares that has them. */
+  /** The capability declared by servers that have them. */
   readonly capability: string;
-  /** What a server sends when the list has changed; undefined where there is nothing to send. */
+  /** The notification that the list has changed; undefined if there is none. */
   readonly changed: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export const LIST_KINDS = {
 
 export type ListKind = keyof typeof LIST_KINDS;
 
-/** The kinds whose lists are cached and exposed; tasks are fetched every time. */
+/** The kinds whose lists are cached and exposed; tasks are always fetched. */
 export const CATALOG_KINDS = [
   'tools',
   'resources',
@@ -61,7 +61,7 @@ export const CATALOG_KINDS = [
 ] as const satisfies readonly ListKind[];
 export type CatalogKind = (typeof CATALOG_KINDS)[number];
 
-/** The kinds whose lists a notification says have changed. */
+/** The kinds whose lists have changed according to a notification. */
 export function kindsChangedBy(method: string): readonly CatalogKind[] {
   return CATALOG_KINDS.filter((kind) => LIST_KINDS[kind].changed === method);
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../shared/is-object.ts';
 import type { JsonObject } from './json.ts';
 
-/** Requests of a client that the core answers or routes. Others pass only where there is a single source. */
+/** Client requests that the core answers or routes. Others are passed on only if there is a single source. */
 const ROUTED = new Set([
   'tools/list',
   'tools/call',
@@ -25,7 +25,7 @@ export function isRoutedMethod(method: string): boolean {
   return ROUTED.has(method);
 }
 
-/** The capability that a client must declare before it gets such a request; undefined: none. */
+/** The capability that a client must declare before it receives such a request; undefined: none. */
 export function requiredCapability(method: string): string | undefined {
   return REQUIRED_CAPABILITIES.get(method);
 }
@@ -44,13 +44,13 @@ const REQUIRED_CAPABILITIES: ReadonlyMap<string, string> = new Map([
 export function canElicit(capabilities: JsonObject, mode: string | undefined): boolean {
   const declared = capabilities.elicitation;
   if (!isObject(declared)) return false;
-  // Versions before modes existed declared nothing inside, and meant forms.
+  // Before modes existed, clients declared nothing inside, which meant forms.
   return mode === 'url'
     ? declared.url !== undefined
     : declared.form !== undefined || declared.url === undefined;
 }
 
-/** How severe a log level is; −1 for what is none. */
+/** The severity of a log level; −1 if it is not a log level. */
 export function severity(level: unknown): number {
   return (LOG_MESSAGE_LEVELS as readonly unknown[]).indexOf(level);
 }

@@ -5,7 +5,7 @@ export function isModernVersion(version: unknown): boolean {
   return version === MODERN_VERSION;
 }
 
-/** Members of `_meta` that the protocol itself has, in the modern era. */
+/** Members of `_meta` that the protocol itself defines, in the modern era. */
 export const Meta = {
   protocolVersion: 'io.modelcontextprotocol/protocolVersion',
   clientInfo: 'io.modelcontextprotocol/clientInfo',

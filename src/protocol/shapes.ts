@@ -3,9 +3,9 @@ import { LIST_KINDS, type ListKind } from './list-kinds.ts';
 import { Meta } from './modern.ts';
 
 /**
- * What is read of every message from a client: what it is routed by, and what is rewritten on the way. Rare members
- * (cursors, versions, reasons) are parsed where they are needed. The members of a suite call and of a compound call are
- * found in the same pass as everything else, because a second pass over the arguments costs as much as the first.
+ * The members read of every message from a client: those for routing, and those that are rewritten. Rare members
+ * (cursors, versions, reasons) are parsed when needed. The members of suite calls and compound calls are found in the
+ * same pass as everything else, because a second pass over the arguments costs as much as the first.
  */
 export const CLIENT_SHAPE = defineShape(
   {
@@ -33,7 +33,7 @@ export const CLIENT_SHAPE = defineShape(
       },
     },
   },
-  // Each request of a modern client says which client it is and what that can do.
+  // Each request of a modern client describes the client and its capabilities.
   ['params._meta'],
 );
 
@@ -49,19 +49,19 @@ export const Client = {
   args: CLIENT_SHAPE.slot('params.arguments.args'),
   server: CLIENT_SHAPE.slot('params.arguments.server'),
   tool: CLIENT_SHAPE.slot('params.arguments.tool'),
-  /** The token under which the client wants to hear of progress. */
+  /** The token with which the client requests progress. */
   progressToken: CLIENT_SHAPE.slot('params._meta.progressToken'),
   uri: CLIENT_SHAPE.slot('params.uri'),
   requestId: CLIENT_SHAPE.slot('params.requestId'),
   taskId: CLIENT_SHAPE.slot('params.taskId'),
-  /** The token of progress that the client reports. */
+  /** The token of progress reported by the client. */
   reportToken: CLIENT_SHAPE.slot('params.progressToken'),
   refType: CLIENT_SHAPE.slot('params.ref.type'),
   refName: CLIENT_SHAPE.slot('params.ref.name'),
   refUri: CLIENT_SHAPE.slot('params.ref.uri'),
   /** The opaque `requestState` that a modern client returns unchanged. */
   requestState: CLIENT_SHAPE.slot('params.requestState'),
-  /** What it was asked for, by the keys it was asked under. */
+  /** The requested input, by the keys of the requests. */
   inputResponses: CLIENT_SHAPE.slot('params.inputResponses'),
   meta: CLIENT_SHAPE.slot('params._meta'),
   version: CLIENT_SHAPE.slot(`params._meta.${Meta.protocolVersion}`),
@@ -70,7 +70,10 @@ export const Client = {
   logLevel: CLIENT_SHAPE.slot(`params._meta.${Meta.logLevel}`),
 } as const;
 
-/** What is read of every message from a server: which request it belongs to, and whether a tool result has a valid shape. */
+/**
+ * The members read of every message from a server: those that identify the request it belongs to, and those that show
+ * whether a tool result is valid.
+ */
 export const SERVER_SHAPE = defineShape(
   {
     ...ENVELOPE,
@@ -97,7 +100,7 @@ export const SERVER_SHAPE = defineShape(
       _meta: { [Meta.serverInfo]: true },
     },
   },
-  // Each answer of a modern server says which server gave it.
+  // Each answer of a modern server names the server.
   ['result._meta'],
 );
 
@@ -105,9 +108,9 @@ export const Server = {
   id: Envelope.id,
   method: Envelope.method,
   params: Envelope.params,
-  /** The token of progress that the server reports. */
+  /** The token of progress reported by the server. */
   progressToken: SERVER_SHAPE.slot('params.progressToken'),
-  /** The token under which the server wants to hear of progress. */
+  /** The token with which the server requests progress. */
   askToken: SERVER_SHAPE.slot('params._meta.progressToken'),
   uri: SERVER_SHAPE.slot('params.uri'),
   requestId: SERVER_SHAPE.slot('params.requestId'),
@@ -116,13 +119,13 @@ export const Server = {
   result: Envelope.result,
   content: SERVER_SHAPE.slot('result.content'),
   contents: SERVER_SHAPE.slot('result.contents'),
-  /** Where the answer is a task; what it is called is looked for only then. */
+  /** Present if the answer is a task; its id is looked up only then. */
   task: SERVER_SHAPE.slot('result.task'),
   taskId: SERVER_SHAPE.slot('result.task.taskId'),
   error: Envelope.error,
-  /** What kind of result it is, where a modern server says so. */
+  /** The type of the result, if a modern server names it. */
   resultType: SERVER_SHAPE.slot('result.resultType'),
-  /** What the task is called that a modern server answered with. */
+  /** The id of the task that a modern server answered with. */
   modernTaskId: SERVER_SHAPE.slot('result.taskId'),
   inputRequests: SERVER_SHAPE.slot('result.inputRequests'),
   requestState: SERVER_SHAPE.slot('result.requestState'),
@@ -130,12 +133,15 @@ export const Server = {
   cacheScope: SERVER_SHAPE.slot('result.cacheScope'),
   resultMeta: SERVER_SHAPE.slot('result._meta'),
   serverInfo: SERVER_SHAPE.slot(`result._meta.${Meta.serverInfo}`),
-  /** `_meta` of a notification, and the stream that it belongs to there. */
+  /** The `_meta` of a notification, and the id of the subscription it belongs to. */
   meta: SERVER_SHAPE.slot('params._meta'),
   subscriptionId: SERVER_SHAPE.slot(`params._meta.${Meta.subscriptionId}`),
 } as const;
 
-/** What is read of an answer to a handshake. Servers say anything of themselves, of any length; it is not parsed whole. */
+/**
+ * The members read of an answer to a handshake. Servers may say anything about themselves, at any length, so it is not
+ * parsed as a whole.
+ */
 export const HANDSHAKE_SHAPE = defineShape({
   ...ENVELOPE,
   result: {
@@ -157,7 +163,7 @@ export const HandshakeAnswer = {
   modernServerInfo: HANDSHAKE_SHAPE.slot(`result._meta.${Meta.serverInfo}`),
 } as const;
 
-/** What is read of an answer with a list. */
+/** The members read of an answer with a list. */
 export const LIST_SHAPE = defineShape({
   ...ENVELOPE,
   result: {

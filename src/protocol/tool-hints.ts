@@ -1,7 +1,7 @@
 import { isObject } from '../shared/is-object.ts';
 import type { JsonObject } from './json.ts';
 
-/** What a tool says it does, with the protocol's defaults for what it does not say. */
+/** What a tool declares about its effects, with the protocol's defaults for anything missing. */
 export interface ToolHints {
   readonly readOnly: boolean;
   readonly destructive: boolean;
@@ -9,7 +9,7 @@ export interface ToolHints {
   readonly openWorld: boolean;
 }
 
-/** Reads the annotations of a tool. A tool that only reads destroys nothing, and may be repeated. */
+/** Reads the annotations of a tool. A tool that only reads destroys nothing and may be repeated. */
 export function toolHints(annotations: unknown): ToolHints {
   const given = isObject(annotations) ? annotations : {};
   const readOnly = given.readOnlyHint === true;
@@ -21,7 +21,7 @@ export function toolHints(annotations: unknown): ToolHints {
   };
 }
 
-/** What holds for a tool that does what any of these do; undefined for none. */
+/** The hints of a tool that does what any of these tools do; undefined if there are none. */
 export function combinedHints(hints: readonly ToolHints[]): ToolHints | undefined {
   if (hints.length === 0) return undefined;
   return {

@@ -1,14 +1,14 @@
 import type { Message } from '../wire/index.ts';
 
-/** The W3C trace context of a request, as HTTP headers and `_meta` carry it. */
+/** The W3C trace context of a request, as carried by HTTP headers and `_meta`. */
 export interface TraceHeaders {
   readonly traceparent: string;
   readonly tracestate?: string | undefined;
 }
 
 /**
- * The trace context that HTTP requests carried or are to carry beside their message, by the message. Only requests that
- * belong to a trace are here.
+ * The trace context received or to be sent in the HTTP headers of a message, by message. Only requests that belong to a
+ * trace have an entry.
  */
 export const traceHeaders = {
   received: new WeakMap<Message, TraceHeaders>(),

@@ -1,13 +1,13 @@
 import { idKey } from './ids.ts';
 import { jsonItems } from './json-text.ts';
 
-/** More messages in one batch are refused: each costs far more memory than its few bytes. */
+/** The limit for the messages in a batch: each costs far more memory than its few bytes. */
 const MOST_MESSAGES = 1000;
 
-/** In characters. A batch is read in one go, and each of its messages twice. */
+/** The limit for a batch, in characters. A batch is read in one go, and each of its messages twice. */
 const MAX_LENGTH = 2 * 1024 * 1024;
 
-/** The texts of the messages in a batch, given as JSON; undefined where it is not an array, is empty or too long. */
+/** The texts of the messages in a batch, given as JSON; undefined if it is not an array, is empty or is too long. */
 export function readBatch(text: string): string[] | undefined {
   if (text.length > MAX_LENGTH || !text.trimStart().startsWith('[')) return undefined;
   const items: string[] = [];
@@ -16,8 +16,8 @@ export function readBatch(text: string): string[] | undefined {
 }
 
 /**
- * Answers that are held back until their whole batch is answered. JSON-RPC wants one array of answers for an array of
- * requests; protocol version 2025-03-26 is the only one that has them.
+ * Holds back answers until their whole batch is answered. JSON-RPC requires one array of answers for an array of
+ * requests; only protocol version 2025-03-26 has batches.
  */
 export class BatchedAnswers {
   readonly #byId = new Map<string, Batch>();
@@ -27,12 +27,12 @@ export class BatchedAnswers {
     this.#send = send;
   }
 
-  /** Runs `read` for a batch whose requests have these ids; errors for refused messages go into its answer, too. */
+  /** Runs `read` for a batch whose requests have these ids. Errors for refused messages become part of its answer. */
   collect(ids: readonly string[], read: (refuse: (answer: string) => void) => void): void {
     const batch: Batch = { open: 1, answers: [] };
     for (const id of ids) {
       const key = idKey(id);
-      // The answers to two requests with one id cannot be distinguished.
+      // The answers to two requests with the same id cannot be distinguished.
       if (this.#byId.has(key)) continue;
       this.#byId.set(key, batch);
       batch.open++;
@@ -41,7 +41,7 @@ export class BatchedAnswers {
     this.#close(batch);
   }
 
-  /** Takes an answer that belongs to a batch; false where it does not. */
+  /** Takes an answer if it belongs to a batch. Returns whether it did. */
   take(id: string, answer: () => string): boolean {
     return this.#settle(id, (batch) => batch.answers.push(answer()));
   }
@@ -67,7 +67,7 @@ export class BatchedAnswers {
 }
 
 interface Batch {
-  /** Requests without an answer, and one more while the batch is being read. */
+  /** The number of unanswered requests, plus one while the batch is being read. */
   open: number;
   readonly answers: string[];
 }

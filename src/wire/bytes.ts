@@ -1,6 +1,7 @@
 /**
- * Bytes as they arrived: nearly always a slice of one buffer, else several chunks in order. Offsets count in that buffer,
- * or from the first chunk. Chunks are never joined just to be relayed: joining a megabyte costs more than relaying it.
+ * Bytes as they arrived: nearly always a slice of one buffer, otherwise several chunks in order. Offsets count within
+ * that buffer, or from the first chunk. Chunks are never joined just to be relayed: joining a megabyte costs more than
+ * relaying it.
  */
 export type Bytes = ByteSlice | ByteChunks;
 
@@ -25,7 +26,7 @@ export function fromChunks(chunks: readonly Buffer[]): Bytes {
   return { chunks, from: 0, to };
 }
 
-/** The views that make up a range, one for each chunk it touches. */
+/** The views that make up a range, one for each chunk that it touches. */
 export function viewsOf(bytes: Bytes, start: number, end: number): Buffer[] {
   if (bytes.buffer) return [bytes.buffer.subarray(start, end)];
   const views: Buffer[] = [];
@@ -54,11 +55,11 @@ export function byteAt(bytes: Bytes, offset: number): number {
   return -1;
 }
 
-/** Memory that is already warm: fresh pages for every large message would cost more than scanning it. */
+/** Reused memory that is already warm: fresh pages for every large message would cost more than scanning it. */
 const SCRATCH_BYTES = 2 * 1024 * 1024;
 let scratch: Buffer | undefined;
 
-/** The same bytes in one buffer, to be read at once: the next call may overwrite them. */
+/** The same bytes in one buffer. Use them at once: the next call may overwrite them. */
 export function contiguous(bytes: Bytes): ByteSlice {
   if (bytes.buffer) return bytes;
   const { chunks, to } = bytes;

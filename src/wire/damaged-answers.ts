@@ -2,13 +2,13 @@ import { viewsOf, type Bytes } from './bytes.ts';
 import { idFromFragments } from './message.ts';
 
 /**
- * Finds the ids of answers in lines that are not JSON, so that their requests fail now and not after a timeout: of an
- * answer behind half of another one, and of one that is written over several lines.
+ * Finds the ids of answers in lines that are not JSON, so that their requests fail now and not after a timeout. It
+ * handles an answer that follows a truncated one on the same line, and an answer that is spread over several lines.
  */
 export class DamagedAnswers {
   #open: OpenAnswer | undefined;
 
-  /** `head` is the beginning of the line. Returns ids as JSON text. */
+  /** `head` is the beginning of the line. Returns the ids as JSON text. */
   read(line: Bytes, head: string): string[] {
     return [this.#overLines(head), insideLine(line, head)].filter((id) => id !== undefined);
   }
@@ -26,27 +26,27 @@ export class DamagedAnswers {
   }
 }
 
-/** An answer over several lines that is being read. */
+/** An answer spread over several lines, while it is being read. */
 interface OpenAnswer {
-  /** Braces and brackets that are open. */
+  /** The number of open braces and brackets. */
   depth: number;
   lines: number;
   jsonrpc: boolean;
   id: string | undefined;
 }
 
-/** What began with a brace on a line of its own and is longer is something else. */
+/** The limit for an answer that starts with a brace on a separate line; anything longer is something else. */
 const MAX_LINES = 10_000;
 const MEMBER = /^\s*"(jsonrpc|id)"\s*:\s*("2\.0"|[1-9]\d{0,14})\s*,?\s*$/;
 
 /** How many more braces and brackets a line opens than it closes. */
 function nesting(line: string): number {
-  // It matches wherever a quote is, so that no quote is tried twice.
+  // Matches at every quote, so that no quote is tried twice.
   const structure = line.replace(/"(?:[^"\\]|\\[^])*(?:"|\\?$)/g, '');
   return (structure.match(/[{[]/g)?.length ?? 0) - (structure.match(/[}\]]/g)?.length ?? 0);
 }
 
-/** The id of an answer that begins inside a line, behind another one that was cut off. */
+/** The id of an answer that starts within a line, after a truncated one. */
 function insideLine(line: Bytes, head: string): string | undefined {
   if (!head.startsWith('{')) return undefined;
   const bytes = Buffer.concat(viewsOf(line, line.from, line.to));
@@ -55,6 +55,6 @@ function insideLine(line: Bytes, head: string): string | undefined {
 }
 
 const BEGINNING = '{"jsonrpc"';
-/** How much is read from there on, in bytes. */
+/** How many bytes are read from there. */
 const HEAD_BYTES = 200;
 const NOTHING = Buffer.alloc(0);

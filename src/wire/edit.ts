@@ -1,7 +1,7 @@
 import { fromChunks, textOf, type Bytes } from './bytes.ts';
 import type { Message } from './message.ts';
 
-/** A replacement in a message that is relayed. Edits of one message are in order and do not overlap. */
+/** A replacement in a relayed message. The edits of a message are in order and do not overlap. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
@@ -15,18 +15,18 @@ export interface Excerpt {
   readonly end: number;
 }
 
-/** A JSON text on one line, ready to be put into many messages. */
+/** A JSON text on one line, ready to be inserted into many messages. */
 export function excerptOf(json: string): Excerpt {
   const bytes = Buffer.from(json);
   return { of: fromChunks([bytes]), start: 0, end: bytes.length };
 }
 
-/** The replacement of an edit, as text. */
+/** The replacement text of an edit. */
 export function insertedText(inserted: Edit['with']): string {
   return typeof inserted === 'string' ? inserted : textOf(inserted.of, inserted.start, inserted.end);
 }
 
-/** Inserts an edit in order. */
+/** Inserts an edit at its place in the order. */
 export function addEdit(edits: Edit[], edit: Edit): void {
   let at = edits.length;
   while (at > 0 && edits[at - 1]!.start > edit.start) at--;
@@ -34,7 +34,7 @@ export function addEdit(edits: Edit[], edit: Edit): void {
   else edits.splice(at, 0, edit);
 }
 
-/** The JSON text of a member once the edits are made; undefined where it is absent. */
+/** The JSON text of a member after the edits; undefined if it is absent. */
 export function editedMember(message: Message, slot: number, edits: readonly Edit[]): string | undefined {
   const start = message.start(slot);
   const end = message.end(slot);
@@ -42,14 +42,14 @@ export function editedMember(message: Message, slot: number, edits: readonly Edi
   return edit === undefined ? message.text(slot) : insertedText(edit.with);
 }
 
-/** The same as a value, where it is a string. */
+/** The same as a string; undefined if it is not one. */
 export function editedString(message: Message, slot: number, edits: readonly Edit[]): string | undefined {
   const text = editedMember(message, slot, edits);
   const value: unknown = text === undefined ? undefined : JSON.parse(text);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** By how much edits make a message longer. */
+/** How many bytes longer a message is after the edits. */
 export function growth(edits: readonly Edit[]): number {
   let bytes = 0;
   for (const edit of edits) {
@@ -59,7 +59,7 @@ export function growth(edits: readonly Edit[]): number {
   return bytes;
 }
 
-/** A message as text, with its edits done: for a reader inside this program. */
+/** The text of a message after the edits, for a reader inside this program. */
 export function editedText({ bytes }: Message, edits: readonly Edit[]): string {
   let text = '';
   let at = bytes.from;
@@ -72,8 +72,8 @@ export function editedText({ bytes }: Message, edits: readonly Edit[]): string {
 }
 
 /**
- * A line break in JSON text can only be between tokens, where it has no meaning, and would end the message on a
- * line-framed wire. The rest would be a message of its own, so every serializer replaces line breaks in inserted text.
+ * Line breaks in JSON text can only be between tokens, where they have no meaning. On a line-framed wire they would end
+ * the message, and the rest would be a new message, so every serializer replaces the line breaks in inserted text.
  */
 export function onOneLine(json: string): string {
   return json.includes('\n') || json.includes('\r') ? json.replace(/[\n\r]/g, ' ') : json;

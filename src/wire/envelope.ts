@@ -1,6 +1,6 @@
 import type { ShapeSpec } from './shape.ts';
 
-/** The members of every JSON-RPC message. A shape for a peer begins with these. */
+/** The members of every JSON-RPC message. The shape of a peer starts with these. */
 export const ENVELOPE = {
   jsonrpc: true,
   id: true,
@@ -13,7 +13,7 @@ export const ENVELOPE = {
 /** Their slots in every such shape: the members of the outermost object are numbered first, in order. */
 export const Envelope = { jsonrpc: 0, id: 1, method: 2, params: 3, result: 4, error: 5 } as const;
 
-/** JSON-RPC 2.0's own error codes. */
+/** The error codes defined by JSON-RPC 2.0. */
 export const RpcCode = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -28,7 +28,7 @@ export function resultJson(id: string, result: string): string {
   return `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
 }
 
-/** An error as JSON text. The id is JSON text, or undefined where none could be read. */
+/** An error as JSON text. The id is JSON text, or undefined if none could be read. */
 export function errorJson(id: string | undefined, code: number, message: string, data?: unknown): string {
   const error = JSON.stringify({ code, message, data });
   return `{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${error}}`;

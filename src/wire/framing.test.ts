@@ -121,7 +121,7 @@ test('both framings, mixed and cut anywhere, give the same messages', () => {
   });
   fc.assert(
     fc.property(fc.array(message, { maxLength: 6 }), fc.array(fc.nat({ max: 40 })), (messages, cuts) => {
-      // A JSON text may itself be blank-free prose to the deframer; only objects and arrays are certain lines.
+      // Wrapped in an array, because the deframer may not recognize other JSON texts as lines.
       const wanted = messages.map(({ body, framing }) => [`[${body}]`, framing] as [string, Framing]);
       const stream = Buffer.from(
         wanted

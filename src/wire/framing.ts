@@ -1,60 +1,67 @@
 import { fromChunks, type Bytes } from './bytes.ts';
 
-/** How messages are delimited on a byte stream. MCP is `newline`; some older hosts and servers use `content-length`. */
+/**
+ * How messages are delimited in a byte stream. MCP uses `newline`; some older hosts and servers use `content-length`.
+ */
 export type Framing = 'newline' | 'content-length';
 
-/** `either`: `content-length` with the message on a line of its own, so that a reader of lines finds it too. */
+/** `either`: `content-length` with the message on a separate line, so that a reader of lines finds it too. */
 export type OutputFraming = Framing | 'either';
 
 export interface FramingLimits {
-  /** The largest message that is kept, in bytes. A larger one is skipped and reported; the next is delivered. */
+  /**
+   * The largest message that is kept, in bytes. A larger one is skipped and reported, and the next one is delivered.
+   */
   readonly messageBytes: number;
-  /** How far beyond that limit a message may run before the stream counts as broken, in bytes. */
+  /** How far a message may exceed that limit before the stream counts as broken, in bytes. */
   readonly overrunBytes: number;
 }
 
 export interface FramingEvents {
-  /** A whole message or line, as it arrived. */
+  /** A complete message or line, as it arrived. */
   message(bytes: Bytes, framing: Framing): void;
-  /** A message over the limit was skipped: its first and last bytes, and its length. */
+  /** A message over the limit was skipped. Reports its first and last bytes and its length. */
   oversize(head: Buffer, tail: Buffer, length: number): void;
-  /** A header block without a usable Content-Length, or that no message follows; what follows it is read as a new message. */
+  /**
+   * A header block without a usable Content-Length, or without a message after it; what follows is read as a new
+   * message.
+   */
   badHeader(header: string): void;
-  /** A message ran so far over the limit that the stream counts as broken. */
+  /** A message exceeded the limit so far that the stream counts as broken. */
   overrun(): void;
 }
 
-/** Room for every header block in use, and a bound for one that never ends. */
+/** Enough for every header block in use, and a limit for one that never ends. */
 const HEADER_BYTES = 8 * 1024;
 const FRAGMENT_BYTES = 4 * 1024;
-/** A message in more chunks than this is joined now and then, to bound the bookkeeping for tiny writes. */
+/** A message in more chunks than this is joined from time to time, to limit the bookkeeping for tiny writes. */
 const MAX_PIECES = 2048;
-/** How many line breaks a peer may count as the end of a body, in bytes. */
+/** How many bytes of line breaks a peer may count as part of a body. */
 const TRAILING_BYTES = 4;
 
 /**
- * Cuts a byte stream into messages. Both framings are understood at every message boundary until `settle` is called;
- * `framing` says which one the peer opened with, which is the one to answer in.
+ * Cuts a byte stream into messages. Both framings are understood at every message boundary until `settle` is called.
+ * `framing` is the one that the peer started with, which is the one to answer in.
  */
 export class Deframer {
-  /** The framing of the first message; undefined until something other than blanks has arrived. */
+  /** The framing of the first message; undefined until anything other than blanks has arrived. */
   framing: Framing | undefined;
   readonly #limits: FramingLimits;
   readonly #events: FramingEvents;
-  /** The framing that is known to be the peer's. */
+  /** The framing that the peer is known to use. */
   #settled: Framing | undefined;
   #mode: 'boundary' | 'line' | 'header' | 'body' | 'rest' = 'boundary';
   #pieces: Buffer[] = [];
   #held = 0;
   /** The header block so far. */
   #headerSeen = '';
-  /** Bytes still missing of a Content-Length body. */
+  /** The number of bytes still missing from a Content-Length body. */
   #missing = 0;
-  /** How much of that body has been seen to be one; its header may come from a dump of an HTTP message. */
+  /** How much of that body has been checked; its header may come from a dump of an HTTP message. */
   #seen: 'nothing' | 'first byte' | 'first line' = 'nothing';
   /** The header of that body. */
   #blockText = '';
-  /** Set while a message over the limit is skipped. */
+  /** Set while a message over the limit is being skipped. */
   #skipped: { head: Buffer; tail: Buffer; length: number } | undefined;
   #broken = false;
 
@@ -65,13 +72,13 @@ export class Deframer {
 
   /**
    * The peer's framing is known and does not change. A peer that writes lines may also print a dump of an HTTP message:
-   * taken for a header, its Content-Length would swallow the messages that follow.
+   * if that were read as a header, its Content-Length would swallow the messages that follow.
    */
   settle(framing: Framing): void {
     this.#settled = framing;
   }
 
-  /** Reads a chunk from an offset on, at most so many parts of messages. Returns how far it got. */
+  /** Reads a chunk from an offset on, but at most this many parts of messages. Returns the offset it reached. */
   push(chunk: Buffer, from = 0, parts = Infinity): number {
     let at = from;
     for (let part = 0; at < chunk.length && part < parts && !this.#broken; part++) {
@@ -96,13 +103,13 @@ export class Deframer {
     return this.#broken ? chunk.length : at;
   }
 
-  /** The stream has ended: a last line without its newline still counts. */
+  /** The stream has ended: a last line without a newline still counts. */
   end(): void {
     if (this.#mode === 'line' && (this.#held > 0 || this.#skipped)) this.#finish('newline');
     this.#mode = 'boundary';
   }
 
-  /** Decides what starts here: blank, a line, or a header block. */
+  /** Decides what starts here: blanks, a line, or a header block. */
   #open(chunk: Buffer, at: number): number {
     if (this.framing === undefined && chunk[at] === 0xef && chunk[at + 1] === 0xbb && chunk[at + 2] === 0xbf)
       at += 3;
@@ -126,7 +133,7 @@ export class Deframer {
       newline - at <= this.#limits.messageBytes &&
       this.#settled !== 'content-length'
     ) {
-      // In one chunk, as nearly all are: passed without a copy.
+      // In one chunk, as nearly all lines are: passed on without a copy.
       this.#mode = 'boundary';
       const end = newline > at && chunk[newline - 1] === 0x0d ? newline - 1 : newline;
       if (end > at) this.#events.message({ buffer: chunk, from: at, to: end }, 'newline');
@@ -142,7 +149,10 @@ export class Deframer {
     return newline;
   }
 
-  /** A peer with Content-Length may not end a line of text, so that a header follows on it. Takes it off. */
+  /**
+   * A peer that uses Content-Length may leave a line of text unfinished, so that a header follows on the same line.
+   * Removes and returns that header.
+   */
   #headerAtEnd(): string {
     if (this.#skipped !== undefined) return '';
     const line = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces);
@@ -168,7 +178,7 @@ export class Deframer {
         } else this.#headerSeen = text;
         return end;
       case 'line': {
-        // What came of it before is the beginning of that line: a break would have decided earlier.
+        // The part seen earlier is the start of this line: a line break in it would have settled this earlier.
         this.framing ??= 'newline';
         this.#mode = 'line';
         const before = Buffer.from(seen, 'latin1');
@@ -189,7 +199,7 @@ export class Deframer {
     }
   }
 
-  /** Skips the rest of a line over the limit. */
+  /** Skips the rest of an overlong line. */
   #rest(chunk: Buffer, at: number): number {
     const newline = chunk.indexOf(0x0a, at);
     if (newline < 0) return chunk.length;
@@ -208,7 +218,7 @@ export class Deframer {
     if (this.#missing > 0) return end;
     const breaksOff = this.#seen === 'first byte' && !isBlank(chunk[end - 1]!) && !isClosing(chunk[end - 1]!);
     if (breaksOff && this.framing === undefined && this.#settled === undefined && !this.#skipped) {
-      // A line that is longer than a header before it says.
+      // The line is longer than the header before it says.
       this.#events.badHeader(this.#blockText);
       this.framing ??= 'newline';
       this.#mode = 'line';
@@ -217,8 +227,8 @@ export class Deframer {
   }
 
   /**
-   * A message begins with a bracket, and does not end long before its Content-Length says. Otherwise the header is none:
-   * its length would swallow the messages that follow. Returns where to read on in that case.
+   * A message starts with a bracket and does not end long before its Content-Length says. Otherwise the header is not a
+   * header: its length would swallow the messages that follow. Returns where to continue reading in that case.
    */
   #doubt(chunk: Buffer, at: number, end: number): number | undefined {
     let from = at;
@@ -305,7 +315,7 @@ export class Deframer {
   }
 }
 
-/** The bytes that go before and behind a body of the given length. */
+/** The bytes before and after a body of the given length. */
 export function frame(framing: OutputFraming, length: number): { before: string; after: string } {
   switch (framing) {
     case 'newline':
@@ -313,7 +323,7 @@ export function frame(framing: OutputFraming, length: number): { before: string;
     case 'content-length':
       return { before: `Content-Length: ${length}\r\n\r\n`, after: '' };
     case 'either':
-      // JSON may end in a line break, so it belongs to the body.
+      // A line break may follow JSON, so it is part of the body.
       return { before: `Content-Length: ${length + 1}\r\n\r\n`, after: '\n' };
   }
 }
@@ -330,7 +340,7 @@ function isClosing(byte: number): boolean {
   return byte === 0x7d || byte === 0x5d;
 }
 
-/** Whether every bracket of this text is closed at its end. */
+/** Whether every bracket in this text has been closed by its end. */
 function isWhole(text: Buffer): boolean {
   let depth = 0;
   let inText = false;
@@ -355,7 +365,7 @@ function isBlank(byte: number): boolean {
 
 const CONTENT = Buffer.from('content-');
 
-/** Whether these bytes can begin a header block: `Content-`, or any name once the peer has used Content-Length. */
+/** Whether these bytes can start a header block: `Content-`, or any name once the peer has used Content-Length. */
 function mayBeHeader(chunk: Buffer, at: number, framed: boolean): boolean {
   if (framed) return (chunk[at]! | 0x20) >= 0x61 && (chunk[at]! | 0x20) <= 0x7a;
   for (let offset = 0; offset < CONTENT.length && at + offset < chunk.length; offset++) {
@@ -365,7 +375,9 @@ function mayBeHeader(chunk: Buffer, at: number, framed: boolean): boolean {
   return true;
 }
 
-/** What the beginning of a possible header block amounts to; `used` counts the characters that are done with. */
+/**
+ * What the start of a possible header block turns out to be; `used` counts the characters that have been dealt with.
+ */
 type HeaderBlock =
   | { readonly kind: 'open' }
   | { readonly kind: 'line' }
@@ -379,7 +391,7 @@ function readHeader(text: string, framed: boolean): HeaderBlock {
     const line = newline < 0 ? text.slice(at) : text.slice(at, newline).replace(/\r$/, '');
     if (at === 0 && !isHeaderLine(line, newline >= 0, framed)) return { kind: 'line' };
     if (newline < 0) {
-      // A brace where the next header should be: the block was none, and here something else begins.
+      // A brace in place of the next header: this was not a header block, and something else starts here.
       return at > 0 && /^\r?[^A-Za-z\r]/.test(line)
         ? { kind: 'bad', used: at + (line.startsWith('\r') ? 1 : 0) }
         : { kind: 'open' };
@@ -399,7 +411,10 @@ function readHeader(text: string, framed: boolean): HeaderBlock {
   }
 }
 
-/** Whether the first line of a block is a header, or can still become one. Before the first Content-Length message, only the two `Content-` headers count. */
+/**
+ * Whether the first line of a block is a header or can still become one. Before the first Content-Length message, only
+ * the two `Content-` headers count.
+ */
 function isHeaderLine(line: string, whole: boolean, framed: boolean): boolean {
   if (framed) return (whole ? /^[A-Za-z][\w-]*[ \t]*:/ : /^[A-Za-z][\w-]*[ \t]*(:|$)/).test(line);
   const lower = line.toLowerCase();
@@ -409,7 +424,7 @@ function isHeaderLine(line: string, whole: boolean, framed: boolean): boolean {
   });
 }
 
-/** Takes the `\r` of a `\r\n` off a line. */
+/** Removes the `\r` of a `\r\n` from a line. */
 function trimReturn(pieces: Buffer[]): void {
   const last = pieces.at(-1);
   if (last === undefined || last[last.length - 1] !== 0x0d) return;

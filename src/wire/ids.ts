@@ -3,19 +3,19 @@ import type { Message } from './message.ts';
 
 const LONGEST_ID = 1024;
 
-/** A string or a number; its text is returned as it came, so that nothing is rounded. */
+/** Whether an id is a string or a number. Its text is returned as it arrived, so that nothing is rounded. */
 export function isUsableId(text: string): boolean {
   return begins(text.charCodeAt(0)) && text.length <= LONGEST_ID;
 }
 
-/** The same of the id of a message, without taking it out. */
+/** The same for the id of a message, without extracting it. */
 export function hasUsableId(message: Message): boolean {
   const { id } = Envelope;
   return begins(message.lead(id)) && message.end(id) - message.start(id) <= LONGEST_ID;
 }
 
 /**
- * One spelling for each id and token, given as JSON text: the other side may write a string with other escapes, and a
+ * The canonical text of an id or token, given as JSON text: the other side may write a string with other escapes, and a
  * number with other digits. Exact: nothing is rounded.
  */
 export function idKey(text: string): string {
@@ -24,7 +24,7 @@ export function idKey(text: string): string {
   return number === null ? text : numberKey(number);
 }
 
-/** A number that can be written in another way: not an integer in plain digits. */
+/** Matches a number with more than one notation: anything except an integer in plain digits. */
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$(?<!^-?[1-9]\d*)/;
 
 function numberKey([, sign = '', whole = '', fraction = '', exponent = '0']: RegExpExecArray): string {
@@ -37,7 +37,7 @@ function numberKey([, sign = '', whole = '', fraction = '', exponent = '0']: Reg
     : `${sign}${digits}e${zeros}`;
 }
 
-/** A quote, a minus or a digit. */
+/** Whether it starts with a quote, a minus or a digit. */
 function begins(lead: number): boolean {
   return lead === 0x22 || lead === 0x2d || (lead >= 0x30 && lead <= 0x39);
 }

@@ -3,8 +3,9 @@ const LONGEST = 64;
 const BACKSLASH = 0x5c;
 
 /**
- * The text between the quotes of a JSON string, without a new string if the same text was seen recently:
- * methods, tool names and the like are few and come with every call, and it is worth 12% of a small one. Undefined for what is long, escaped or not ASCII.
+ * The text between the quotes of a JSON string, without creating a new string if the same text was seen recently.
+ * Methods, tool names and the like are few and are part of every call; this saves 12% of a small one. Undefined if the
+ * text is long, has escapes or is not ASCII.
  */
 export function internPlain(bytes: Uint8Array, start: number, end: number): string | undefined {
   const length = end - start;
@@ -14,7 +15,7 @@ export function internPlain(bytes: Uint8Array, start: number, end: number): stri
   if (known?.length === length) {
     let offset = 0;
     while (offset < length && known.charCodeAt(offset) === bytes[start + offset]) offset++;
-    // The known text has no escapes, so neither has this.
+    // The known text has no escapes, so this one has none either.
     if (offset === length) return known;
   }
   for (let at = start; at < end; at++) if (bytes[at]! >= 0x80 || bytes[at] === BACKSLASH) return undefined;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonItems, memberText, jsonMembers, withMembers } from './json-text.ts';
 
-/** JSON values as text, written in many ways: odd spaces, escapes, numbers no double keeps. */
+/** JSON values as text, written in many ways: odd spaces, escapes, numbers that no double represents exactly. */
 const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
 const padded = (text: fc.Arbitrary<string>) => fc.tuple(space, text, space).map((parts) => parts.join(''));
 const escaped = fc.string({ unit: 'binary', maxLength: 8 }).map(
@@ -27,7 +27,10 @@ const stringText = fc.oneof(
     '"toString"',
   ),
 );
-/** V8 as of Node 24 reads some keys with escapes wrongly ("\\/" as a backslash), so for those it is no yardstick. */
+/**
+ * V8 as of Node 24 reads some keys with escapes wrongly ("\\/" as a backslash), so it cannot be the reference for
+ * those.
+ */
 const keyText = stringText.filter((text) => !text.includes('\\'));
 const scalarText = fc.oneof(
   stringText,
@@ -46,7 +49,7 @@ const objectText = padded(
     .map((members) => `{${members.map((member) => member.join(':')).join(',')}}`),
 );
 
-/** A parser's view, with `__proto__` as the plain key that it is for JSON.parse. */
+/** The result of a parser, with `__proto__` as an ordinary key, as for JSON.parse. */
 const asMap = (object: string) => new Map<string, unknown>(Object.entries(JSON.parse(object)));
 
 test('keys with escapes are what they spell', () => {

@@ -1,12 +1,12 @@
 /**
- * Takes the text of a JSON object or array apart without parsing the values in it, so that the text of numbers,
- * escapes, the order of members and unknown members survive when it is put together again.
+ * Takes the text of a JSON object or array apart without parsing its values, so that the text of numbers, escapes, the
+ * order of members and unknown members are preserved when it is put together again.
  *
- * The text is one the scanner has accepted. Nothing is checked a second time beyond what finding the way needs; a text
- * that is evidently something else is a bug of the caller and throws a plain Error.
+ * The text must have been accepted by the scanner. It is not checked again beyond what is necessary to navigate it; a
+ * text that is obviously something else is a bug of the caller and throws a plain Error.
  *
- * The texts returned are slices: keeping one keeps the whole text in memory. And they are as they were written, line
- * breaks between tokens included, which a line-framed wire cannot carry.
+ * The returned texts are slices: keeping one keeps the whole text in memory. They are unchanged, including line breaks
+ * between tokens, which a line-framed wire cannot carry.
  */
 export function jsonMembers(object: string): Member[] {
   const members: Member[] = [];
@@ -16,14 +16,14 @@ export function jsonMembers(object: string): Member[] {
   return members;
 }
 
-/** A member of an object: the key as a string (decoded), and key and value as they are written. */
+/** A member of an object: the key as a (decoded) string, and key and value as written. */
 export interface Member {
   readonly key: string;
   readonly keyText: string;
   readonly valueText: string;
 }
 
-/** The texts of an array's items, in order. Each is looked for when it is asked for: there may be millions. */
+/** The texts of an array's items, in order. Each is found only when it is requested, because there may be millions. */
 export function* jsonItems(array: string): Generator<string, void, undefined> {
   let at = opening(array, OPEN_BRACKET, 'array');
   if (array.charCodeAt(at) === CLOSE_BRACKET) {
@@ -42,7 +42,10 @@ export function* jsonItems(array: string): Generator<string, void, undefined> {
   expectEnd(array, at + 1, 'array');
 }
 
-/** The value text of one member; undefined where absent. Of a duplicate key the last counts, as in JSON.parse. */
+/**
+ * The text of one member's value; undefined if it is absent. If the key is duplicated, the last one counts, as in
+ * JSON.parse.
+ */
 export function memberText(object: string, key: string): string | undefined {
   let from = -1;
   let to = -1;
@@ -55,11 +58,11 @@ export function memberText(object: string, key: string): string | undefined {
 }
 
 /**
- * The same object with some members given another value text, or removed (undefined); those it lacks are added at the
- * end, in the order given. All that is not changed keeps its text, but for the whitespace next to a change. A replaced
- * duplicate key is left once, at its first position: otherwise the last copy would win over the replacement.
+ * The same object with some members replaced or removed (undefined); members that it lacks are appended in the given
+ * order. Everything unchanged keeps its text, except for whitespace next to a change. A duplicate key that is replaced
+ * is kept only once, at its first position: otherwise its last copy would override the replacement.
  *
- * Give a Map where keys come from outside: in a record written as a literal, `__proto__` is no key.
+ * Use a Map if keys come from outside: in an object literal, `__proto__` is not a key.
  */
 export function withMembers(object: string, changes: MemberChanges): string {
   const entries: Iterable<readonly [string, string | undefined]> =
@@ -68,7 +71,7 @@ export function withMembers(object: string, changes: MemberChanges): string {
   return spliced(object, waiting) ?? rebuilt(object, waiting);
 }
 
-/** Most changes only put one value in the place of another, or add a member; then everything else stays to the letter. */
+/** Most changes only replace a value or add a member; then everything else stays exactly as it is. */
 function spliced(object: string, changes: ReadonlyMap<string, string | undefined>): string | undefined {
   const places = new Map<string, { readonly from: number; readonly to: number }>();
   const found: string[] = [];
@@ -79,7 +82,7 @@ function spliced(object: string, changes: ReadonlyMap<string, string | undefined
     found.push(key);
     places.set(key, { from: valueStart, to: end });
   });
-  // Of a duplicate key, one has to go.
+  // One copy of a duplicate key has to be removed.
   if (found.length > places.size || last === -1) return undefined;
   let text = '';
   let at = 0;
@@ -126,7 +129,7 @@ function rebuilt(object: string, waiting: Map<string, string | undefined>): stri
   return `{${parts.join(',')}}`;
 }
 
-/** Value texts by key; undefined removes. */
+/** Value texts by key; undefined removes a member. */
 export type MemberChanges =
   Readonly<Record<string, string | undefined>> | ReadonlyMap<string, string | undefined>;
 
@@ -142,7 +145,7 @@ const SPACE = 0x20;
 
 type Container = 'object' | 'array';
 
-/** A member on the way through an object: its key, decoded, and where it, its key and its value start and end. */
+/** A member found in an object: its decoded key, and the start and end of the member, its key and its value. */
 interface MemberPosition {
   readonly key: string;
   readonly start: number;
@@ -192,18 +195,18 @@ function expectEnd(text: string, at: number, container: Container): void {
   if (at !== text.length) throw notA(container, at);
 }
 
-/** Names the offset and not the text, which may contain secrets. */
+/** Names the offset but not the text, which may contain secrets. */
 function notA(container: Container, at: number): Error {
   return new Error(`Not the text of a JSON ${container}: offset ${at}`);
 }
 
 function skipSpace(text: string, at: number): number {
-  // Beyond the end charCodeAt gives NaN, which compares false.
+  // Beyond the end, charCodeAt returns NaN, which compares as false.
   while (text.charCodeAt(at) <= SPACE) at++;
   return at;
 }
 
-/** The end of the value at `at`, which is where something else starts: space, comma or closing bracket. */
+/** The end of the value at `at`: the position of the space, comma or closing bracket after it. */
 function skipValue(text: string, at: number, container: Container): number {
   const code = text.charCodeAt(at);
   if (code === QUOTE) return skipString(text, at, container);
@@ -213,7 +216,7 @@ function skipValue(text: string, at: number, container: Container): number {
   return end;
 }
 
-/** Brackets are counted, not matched: the scanner has seen that they fit. So depth costs nothing. */
+/** Brackets are counted, not matched, because the scanner has already matched them. Depth therefore costs nothing. */
 function skipNested(text: string, at: number, container: Container): number {
   const { length } = text;
   let depth = 0;
@@ -230,7 +233,9 @@ function skipNested(text: string, at: number, container: Container): number {
   throw notA(container, at);
 }
 
-/** The end of the string whose quote is at `at`. Jumps from quote to quote: most strings hold none but their last. */
+/**
+ * The end of the string whose quote is at `at`. Jumps from quote to quote: most strings contain none except the last.
+ */
 function skipString(text: string, at: number, container: Container): number {
   const start = at + 1;
   for (let end = text.indexOf('"', start); end !== -1; end = text.indexOf('"', end + 1)) {

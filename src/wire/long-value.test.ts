@@ -4,16 +4,16 @@ import { forgetPiece, GIVE_UP, sawLineBreakInside, skipLongValue } from './long-
 import { MAX_DEPTH, sawLineBreak, scan, ScanOutcome } from './scan.ts';
 import { defineShape } from './shape.ts';
 
-// The same texts each time.
+// The same texts in every run.
 fc.configureGlobal({ seed: 20 });
 
 const PIECE = 64 * 1024;
-/** The smallest piece there can be: one block, and what has to be there behind it. */
+/** The smallest possible pieces: one block, plus the bytes that must follow it. */
 const SMALL_PIECES = [192, 321];
 
 const shape = defineShape({});
 
-/** What the check in JavaScript says of bytes that are one value and white space. */
+/** The result of the JavaScript check for bytes that are one value and white space. */
 function inJavaScript(bytes: Buffer) {
   const outcome = scan(bytes, 0, bytes.length, shape, shape.offsets(), Infinity);
   return outcome < ScanOutcome.Malformed ? { behind: true, lineBreak: sawLineBreak() } : outcome;
@@ -28,7 +28,7 @@ function inWebAssembly(bytes: Buffer, pieceBytes?: number) {
   return { behind: true, lineBreak: sawLineBreakInside() || /[\r\n]/.test(rest) };
 }
 
-/** Whatever a token, an escape or a character can be, whole and damaged. */
+/** Every kind of token, escape and character, intact and damaged. */
 const TOKENS = [
   '{"a":1}',
   '{"a" : [ ] , "b":{}}',
@@ -80,14 +80,14 @@ const UTF8 = [
   'f4908080', // above U+10FFFF
   'f5808080',
   'ff',
-  '80', // no lead
+  '80', // no lead byte
   'c3a4a4',
   'e6bca2a2',
   'f09f988080',
-  'c3', // cut off
+  'c3', // truncated
   'e6bc',
   'f09f98',
-  'ed9fbf', // the last and the first that are right
+  'ed9fbf', // the last valid one before the surrogates, and the first one after them
   'ee8080',
   'f0908080',
   'f48fbfbf',
@@ -95,12 +95,14 @@ const UTF8 = [
   'e0a080',
 ].flatMap((hex) => [
   Buffer.from(`22${hex}22`, 'hex'),
-  // With a block behind it that has nothing special in it.
+  // Followed by a block that contains nothing special.
   Buffer.from(`22${hex}${'78'.repeat(130)}22`, 'hex'),
 ]);
 
 describe('at every boundary', () => {
-  /** An array with the token so far from its beginning, behind text, numbers, spaces, escapes or other characters. */
+  /**
+   * Arrays with the token at this distance from the start, after text, numbers, spaces, escapes or other characters.
+   */
   function* arrays(token: Buffer, distance: number) {
     const array = (filling: string, quote = '"') =>
       Buffer.concat([Buffer.from(`[${quote}${filling}${quote},`), token, Buffer.from(',"behind it"]')]);
@@ -169,7 +171,7 @@ test('on random values, whole and damaged, in pieces of any size', () => {
         let bytes = Buffer.from(JSON.stringify(tree, null, indent));
         const at = position % bytes.length;
         const [before, behind] = [bytes.subarray(0, at), bytes.subarray(at)];
-        // The first byte is checked by the caller.
+        // The caller checks the first byte.
         if (how === 'replace' && at > 0) bytes[at] = byte;
         if (how === 'cut' && at > 0) bytes = before;
         if (how === 'insert' && at > 0) bytes = Buffer.concat([before, Buffer.of(byte), behind]);
@@ -205,7 +207,7 @@ describe('nesting', () => {
 });
 
 test('several values in one piece, and nothing of what stands around them', () => {
-  // What is before the first may be cut off in the middle of a character, and what is behind it anything.
+  // The bytes before the first may be part of a truncated character, and those after it may be anything.
   const before = Buffer.from([0xf0, 0xe6, 0xc3]);
   const values = ['["ä"]', '"b"', '{"c":{"d":"\\n"}}', `"${'e'.repeat(100)}"`];
   const bytes = Buffer.concat([

@@ -1,11 +1,11 @@
 import wasm from './assembly/long-value.wasm';
 
-/** Returned instead of an offset: a number is too long for this check, or WebAssembly is not available. */
+/** Returned instead of an offset if a number is too long for this check, or if WebAssembly is not available. */
 export const GIVE_UP = -100;
 
 /**
- * Checks a value that starts with a quote, brace or bracket, with the same result as `skipValueInJs`. The bytes are copied to
- * the memory of the WebAssembly module in pieces, so its size does not depend on the value.
+ * Checks a value that starts with a quote, brace or bracket, with the same result as `skipValueInJs`. The bytes are
+ * copied into the memory of the WebAssembly module in pieces, so its size does not depend on the value.
  */
 export function skipLongValue(bytes: Uint8Array, start: number, options: LongValueOptions): number {
   const { end, depth, pieceBytes = PIECE_BYTES } = options;
@@ -19,7 +19,7 @@ export function skipLongValue(bytes: Uint8Array, start: number, options: LongVal
   if (isString) at++;
   beginValue(input + at - from, depth, isString);
   for (;;) {
-    // A number that reaches the end of the piece may continue, except in the last one.
+    // A number at the end of the piece may continue, unless this is the last piece.
     const known = to === end ? memory.length : input + to - from;
     const reached = checkBlocks(input + at - from, input + enough - from, known);
     if (reached > 0) return reached - input + from;
@@ -31,7 +31,7 @@ export function skipLongValue(bytes: Uint8Array, start: number, options: LongVal
 }
 
 export interface LongValueOptions {
-  /** Where the bytes end that may belong to it. */
+  /** The end of the bytes that may belong to it. */
   readonly end: number;
   /** The number of containers around it. */
   readonly depth: number;
@@ -44,7 +44,7 @@ export function sawLineBreakInside(): boolean {
   return checker !== undefined && checker !== 'unavailable' && checker.hadLineBreak() === 1;
 }
 
-/** Call this before checking other bytes: the last piece is reused for the next value. */
+/** Must be called before checking other bytes: otherwise the last piece would be reused for the next value. */
 export function forgetPiece(): void {
   from = to = enough = 0;
 }
@@ -53,7 +53,7 @@ const MALFORMED = -2;
 const QUOTE = 0x22;
 const BLOCK = 64;
 const PIECE_BYTES = 64 * 1024;
-/** Bytes that must follow the start of each block, so that short tokens can be read to their end. */
+/** The bytes that must follow the start of each block, so that short tokens can be read completely. */
 const AHEAD = 2 * BLOCK;
 
 let checker: Checker | 'unavailable' | undefined;
@@ -72,7 +72,7 @@ function load(
   from = at;
   to = Math.min(at + pieceBytes, end);
   enough = to === end ? end : to - AHEAD;
-  // A character may have started before it.
+  // A character may have started before this offset.
   const before = Math.min(at, 3);
   memory.set(bytes.subarray(at - before, to), input - before);
   memory.fill(0, input + to - from, input + to - from + BLOCK);
@@ -81,7 +81,7 @@ function load(
 /** The exports of assembly/long-value.ts. */
 interface Checker {
   readonly memory: Uint8Array;
-  /** The address of the piece in the memory. */
+  /** The address of the piece in memory. */
   readonly input: number;
   readonly beginValue: (at: number, containers: number, isString: boolean) => void;
   readonly checkBlocks: (at: number, stop: number, known: number) => number;
@@ -93,7 +93,7 @@ interface Exports extends Omit<Checker, 'memory' | 'input'> {
   readonly INPUT: { readonly value: number };
 }
 
-/** WebAssembly is not available with `--jitless`, or where address space is limited. */
+/** WebAssembly is not available with `--jitless`, or if address space is limited. */
 function instantiate(): Checker | 'unavailable' {
   try {
     const module = new WebAssembly.Module(Buffer.from(wasm, 'base64'));

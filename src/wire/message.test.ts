@@ -96,7 +96,7 @@ describe('the id of a message that was not kept', () => {
     expect(id('{"result":{"id":3,"x":"yyyy', 'yyyy"}]}')).toBeUndefined();
     expect(id('{"result":{"x":"yyyy', 'yyyy","id":12}}')).toBeUndefined();
     expect(id('{"result":{"x":"yyyy', 'yyy \\"id\\":12}')).toBeUndefined();
-    // The number may go on behind the cut.
+    // The number may continue after the cut.
     expect(id('{"id":12', 'yyyy"}')).toBeUndefined();
   });
 });
@@ -155,7 +155,7 @@ test('the rare members can be found in the same scan, and are the same ones', ()
     '{"state":null,"_meta":{}}',
     '{"_meta":7}',
     '[]',
-    // A repeated rare member counts as absent and refuses nothing.
+    // A repeated rare member counts as absent and is no reason to refuse the message.
     '{"name":"a","state":1,"state":2}',
   ]) {
     const bytes = fromChunks([Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"x","params":${params}}`)]);

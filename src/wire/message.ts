@@ -6,22 +6,24 @@ import { memoizedObject, sawLineBreak, scan, ScanOutcome } from './scan.ts';
 import { defineShape, FIRST_RARE, type Offsets, type Shape } from './shape.ts';
 
 const QUOTE = 0x22;
-/** Messages in chunks up to this size are joined for a search. */
+/** Messages in chunks are joined for a search up to this size. */
 const JOIN_BELOW = 1024 * 1024;
-/** In a longer message the rare members are always found with the others: a second scan would take as long again. */
+/** In a longer message, the rare members are always found with the others: a second scan would take as long again. */
 const SCAN_TWICE_BELOW = 1024 * 1024;
-/** The longest value that is parsed, in bytes. Parsing takes up to 30 ms for a megabyte; relaying needs none of it. */
+/**
+ * The longest value that is parsed, in bytes. Parsing a megabyte takes up to 30 ms, and relaying requires no parsing.
+ */
 export const MAX_PARSED = 1024 * 1024;
 
 /** One JSON-RPC message: the bytes as they arrived, and the offsets of the members in its shape. */
 export class Message {
   readonly bytes: Bytes;
   readonly offsets: Offsets;
-  /** Identifies the memoized object in it: two messages with the same one contain the same bytes there. */
+  /** Identifies the memoized object in it: two messages with the same identity have the same bytes there. */
   readonly memoized: object | undefined;
   readonly #rareShape: Shape | undefined;
   #rareOffsets: Offsets | undefined;
-  /** Where the rare members begin among their offsets. */
+  /** The position in the offsets where those of the rare members start. */
   #rareFrom: number;
 
   /** With `rareFrom`, the offsets of the rare members begin there among the others. */
@@ -35,24 +37,24 @@ export class Message {
     this.#rareFrom = (rareFrom ?? 0) - FIRST_RARE;
   }
 
-  /** A message of our own, in the same form as one that was received. */
+  /** A message of our own, in the same form as a received one. */
   static from(value: object, shape: Shape): Message {
     return Message.fromText(JSON.stringify(value), shape);
   }
 
-  /** The same from JSON text on one line. */
+  /** The same, from JSON text on one line. */
   static fromText(text: string, shape: Shape): Message {
     return Message.fromPieces([Buffer.from(text)], shape);
   }
 
-  /** The same from bytes, in pieces. */
+  /** The same, from bytes in pieces. */
   static fromPieces(pieces: readonly Buffer[], shape: Shape): Message {
     const read = readMessage(fromChunks(pieces), shape, 'newline');
     if (!(read instanceof Message)) throw new Error('A message of our own did not pass the scan');
     return read;
   }
 
-  /** The same message with the members of another shape found in it; undefined where one of them is repeated. */
+  /** The same message with the members of another shape; undefined if one of them is duplicated. */
   as(shape: Shape): Message | undefined {
     const read = readMessage(this.bytes, shape, 'content-length');
     return read instanceof Message ? read : undefined;
@@ -74,7 +76,7 @@ export class Message {
     return slot < FIRST_RARE ? this.offsets[slot * 2 + 1]! : this.#rare()[(slot + this.#rareFrom) * 2 + 1]!;
   }
 
-  /** A second scan, for the rarely used members. A duplicate counts as absent. */
+  /** Scans again for the rarely used members. A duplicate counts as absent. */
   #rare(): Offsets {
     if (this.#rareOffsets) return this.#rareOffsets;
     const shape = this.#rareShape;
@@ -87,19 +89,21 @@ export class Message {
     return this.#rareOffsets;
   }
 
-  /** The first byte of a member's value, which shows its type: `{`, `[`, `"`, a digit or minus, t, f, n. −1 where absent. */
+  /**
+   * The first byte of a member's value, which shows its type: `{`, `[`, `"`, a digit or minus, t, f, n. −1 if absent.
+   */
   lead(slot: number): number {
     const start = this.start(slot);
     return start < 0 ? -1 : byteAt(this.bytes, start);
   }
 
-  /** A member's JSON text, or undefined where it is absent. With `most`, no more than so many bytes of it. */
+  /** The JSON text of a member; undefined if it is absent. With `most`, at most this many bytes of it. */
   text(slot: number, most = Infinity): string | undefined {
     const start = this.start(slot);
     return start < 0 ? undefined : textOf(this.bytes, start, Math.min(this.end(slot), start + most));
   }
 
-  /** A member's JSON text as bytes, in pieces; undefined where it is absent. */
+  /** The JSON text of a member as bytes, in pieces; undefined if it is absent. */
   pieces(slot: number): readonly Buffer[] | undefined {
     const start = this.start(slot);
     return start < 0 ? undefined : viewsOf(this.bytes, start, this.end(slot));
@@ -110,7 +114,7 @@ export class Message {
     return this.text(slot) ?? missing(slot);
   }
 
-  /** Whether a member is written with exactly these bytes; allocates nothing. */
+  /** Whether a member consists of exactly these bytes; allocates nothing. */
   spells(slot: number, spelling: Uint8Array): boolean {
     const start = this.start(slot);
     const { length } = spelling;
@@ -123,14 +127,14 @@ export class Message {
     return at === length;
   }
 
-  /** A member's value; undefined where it is absent, or too long to be parsed while others wait. */
+  /** The value of a member; undefined if it is absent, or too long to be parsed without delaying others. */
   value(slot: number): unknown {
     if (this.end(slot) - this.start(slot) > MAX_PARSED) return undefined;
     const text = this.text(slot);
     return text === undefined ? undefined : JSON.parse(text);
   }
 
-  /** A member's value where it is a string, else undefined. */
+  /** The value of a member if it is a string; otherwise undefined. */
   string(slot: number): string | undefined {
     if (this.lead(slot) !== QUOTE) return undefined;
     const { buffer } = this.bytes;
@@ -143,7 +147,7 @@ export class Message {
     return this.string(slot) ?? missing(slot);
   }
 
-  /** A member's value where it is a positive integer of up to 15 characters, however it is written; else 0. */
+  /** The value of a member if it is a positive integer of up to 15 characters in any notation; otherwise 0. */
   integer(slot: number): number {
     const start = this.start(slot);
     const end = this.end(slot);
@@ -157,11 +161,11 @@ export class Message {
     return value;
   }
 
-  /** Whether it contains this text anywhere; false without a search for a large message in chunks. */
+  /** Whether the message contains this text anywhere; false, without a search, for a large message in chunks. */
   mentions(word: string): boolean {
     const { buffer, from, to } = this.bytes;
     if (buffer === undefined) return to - from <= JOIN_BELOW && this.toString().includes(word);
-    // Within the message only: the buffer may hold many more.
+    // Searches only this message, because the buffer may contain many others.
     return buffer.subarray(from, to).indexOf(word, 0, 'latin1') !== -1;
   }
 
@@ -171,13 +175,13 @@ export class Message {
   }
 }
 
-/** For example that of `7.0`. */
+/** For example, `7.0`. */
 function wholeNumber(json: string): number {
   const value = Number(json);
   return Number.isSafeInteger(value) && value > 0 ? value : 0;
 }
 
-/** That a message has it was checked when it was received, so this is a bug of ours. */
+/** A bug of ours: the member's presence was checked when the message was received. */
 function missing(slot: number): never {
   throw new Error(`A message lacks the member of slot ${slot}`);
 }
@@ -192,7 +196,8 @@ export type ReadFault =
   'malformed' | 'too-deep' | 'too-many-members' | 'duplicate' | 'duplicate-param' | 'not-an-object';
 
 /**
- * Checks bytes that came in the given framing and finds what the shape asks for; with `whole`, the rare members as well.
+ * Checks bytes received in the given framing and finds the members of the shape; with `whole`, the rare members as
+ * well.
  */
 export function readMessage(
   bytes: Bytes,
@@ -204,7 +209,7 @@ export function readMessage(
   const all = whole || to - from > SCAN_TWICE_BELOW ? shape.whole : shape;
   if (all !== shape) {
     const offsets = all.offsets();
-    // Otherwise scanned again: a duplicate rare member is no reason to refuse a message.
+    // Otherwise the message is scanned again: a duplicate rare member is no reason to refuse it.
     if (scan(buffer, from, to, all, offsets) === ScanOutcome.Object && !sawLineBreak())
       return new Message(bytes, offsets, shape.rare, shape.slots, memoizedObject());
   }
@@ -212,10 +217,11 @@ export function readMessage(
   const outcome = scan(buffer, from, to, shape, offsets);
   if (outcome !== ScanOutcome.Object) return refuse(outcome, buffer.subarray(from, to), offsets);
   if (!sawLineBreak()) return new Message(bytes, offsets, shape.rare);
-  // A lone carriage return inside a line: some readers end the line there, so two of them would see two messages.
+  // A lone carriage return inside a line: some readers end the line there, so one reader would see two messages where
+  // another sees one.
   if (framing === 'newline') return { why: 'malformed', id: undefined };
-  // Line breaks between the tokens of a Content-Length body carry no meaning, and the message may be relayed
-  // to a wire where a line break ends it.
+  // Line breaks between the tokens of a Content-Length body have no meaning, but the message may be relayed to a wire
+  // where a line break ends it.
   return new Message(flattened(bytes), shifted(offsets, from), shape.rare);
 }
 
@@ -237,7 +243,7 @@ function refuse(outcome: number, bytes: Buffer, offsets: Offsets): UnreadableMes
     case ScanOutcome.TooMany:
       return { why: 'too-many-members', id: firstId(bytes) };
     case ScanOutcome.Duplicate: {
-      // If params was entered but not left, the duplicate is inside it.
+      // If the scan entered params but did not leave it, the duplicate is inside.
       const place = Envelope.params * 2;
       const inParams = offsets[place] !== -1 && offsets[place + 1]! < 0;
       return { why: inParams ? 'duplicate-param' : 'duplicate', id: firstId(bytes) };
@@ -249,7 +255,7 @@ function refuse(outcome: number, bytes: Buffer, offsets: Offsets): UnreadableMes
   }
 }
 
-/** A byte order mark that is not at the beginning of a stream does not belong there. */
+/** Skips a byte order mark, which does not belong anywhere except at the start of a stream. */
 function withoutBom(bytes: Buffer): Buffer {
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return marked ? bytes.subarray(3) : bytes;
@@ -258,19 +264,19 @@ function withoutBom(bytes: Buffer): Buffer {
 const ID_ONLY = defineShape({ id: true });
 
 /**
- * The id of a message that was too large to keep, from its first and last bytes; undefined when neither shows it.
- * At the end only a number directly before the last brace is trusted: there it must be a member of the outermost object.
+ * The id of a message that was too large to keep, from its first and last bytes; undefined if neither shows it. At the
+ * end, only a number directly before the last brace is trusted: there it must be a member of the outermost object.
  */
 export function idFromFragments(head: Buffer, tail: Buffer): string | undefined {
   return firstId(head) ?? /[{,]\s*"id"\s*:\s*(\d{1,15})\s*\}\s*$/.exec(tail.toString('latin1'))?.[1];
 }
 
-/** The id of a message that is truncated or malformed further on; undefined also if there are two. */
+/** The id of a message that is truncated or malformed after the id; undefined also if there are two. */
 function firstId(bytes: Buffer): string | undefined {
   const offsets = ID_ONLY.offsets();
   const outcome = scan(bytes, 0, bytes.length, ID_ONLY, offsets);
   const [start, end] = offsets;
-  // What was found before the scan failed is right, unless the value reaches the cut and may go on behind it.
+  // What was found before the scan failed is correct, unless the value reaches the cut and may continue after it.
   if (outcome === ScanOutcome.Duplicate || start! < 0 || end! <= start! || end! >= bytes.length)
     return undefined;
   return bytes.toString('utf8', start, end);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ObjectMemo } from './object-memo.ts';
 
-/** An object of a usual length whose one member stands at the same place in each. */
+/** An object of a typical length, with its only member at the same place each time. */
 const object = (number: number) => Buffer.from(`{"which one of them it is":"${1e9 + number}"}`);
 const START = '{"which one of them it is":'.length;
 

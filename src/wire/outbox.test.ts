@@ -20,7 +20,7 @@ function open(framing: Framing, highWater = 1000) {
     },
   });
   const outbox = new Outbox(stream, { framing, highWater, takesCopies: false });
-  /** Takes all there is, as a reader that catches up. */
+  /** Reads everything there is, like a reader that catches up. */
   const takeAll = async (): Promise<void> => {
     outbox.flush();
     while (waiting.length > 0) {
@@ -33,7 +33,7 @@ function open(framing: Framing, highWater = 1000) {
 
 const MESSAGE = Message.from({ jsonrpc: '2.0', id: 1, method: 'm', params: { a: 1 } }, SHAPE);
 
-/** The params replaced by this text. */
+/** The edits that replace the params with this text. */
 const params = (text: string): Edit[] => [
   { start: MESSAGE.start(Envelope.params), end: MESSAGE.end(Envelope.params), with: text },
 ];

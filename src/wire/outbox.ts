@@ -8,15 +8,15 @@ import type { Message } from './message.ts';
 /** Smaller parts are copied into one write; larger ones are written without a copy. */
 const COPY_BELOW = 16 * 1024;
 const BLOCK_BYTES = 64 * 1024;
-/** The block size where blocks are not reused: an idle wire keeps the rest of one for hours. */
+/** The block size if blocks are not reused: an idle wire keeps the rest of one for hours. */
 const SMALL_BLOCK_BYTES = 8 * 1024;
-/** Up to here a loop beats a call into native code. */
+/** Up to this size, a loop is faster than a call into native code. */
 const LOOP_BELOW = 64;
 const LOOP_TEXT_BELOW = 32;
 
 const NO_BLOCK: Buffer = Buffer.allocUnsafeSlow(0);
 
-/** A block that no wire uses at the moment: an idle wire keeps none. With 50 servers that saves 3 MB. */
+/** A block that no wire is using: an idle wire keeps none, which saves 3 MB with 50 servers. */
 let spareBlock: Buffer | undefined;
 
 /** Faster than queueMicrotask, which creates an async resource for every call. */
@@ -24,11 +24,11 @@ const SOON = Promise.resolve();
 
 export interface OutboxOptions {
   readonly framing: OutputFraming;
-  /** Waiting output beyond which the wire counts as congested, in bytes. */
+  /** The amount of waiting output beyond which the wire counts as congested, in bytes. */
   readonly highWater: number;
   /**
-   * True for a pipe, socket or file: what no longer counts as waiting has been copied by the kernel, so the memory it
-   * was written from can be used again at once, while it is warm. False for a stream that hands buffers on.
+   * True for a pipe, socket or file: output that no longer waits has been copied by the kernel, so its memory can be
+   * reused at once, while it is warm. False for a stream that passes buffers on.
    */
   readonly takesCopies: boolean;
 }
@@ -63,14 +63,14 @@ export class Outbox {
     stream.on('error', () => this.#release());
   }
 
-  /** Relays a message as it came, with its edits. */
+  /** Relays a message as received, with its edits. */
   forward({ bytes }: Message, edits: readonly Edit[]): void {
     if (this.framing !== 'newline') this.#putHeader(bytes.to - bytes.from + growth(edits));
     this.#putEdited(bytes, bytes.from, bytes.to, edits, 0);
     this.#endMessage();
   }
 
-  /** The same for a request, under an id of ours. */
+  /** The same for a request, under one of our ids. */
   forwardRequest(id: number, request: Message, edits: readonly Edit[]): void {
     const text = String(id);
     if (this.framing !== 'newline') this.#putHeader(lengthUnder(text.length, request, edits));
@@ -81,7 +81,7 @@ export class Outbox {
     this.#endMessage();
   }
 
-  /** The same for an answer, under the id in the request that it answers. */
+  /** The same for an answer, under the id of the request that it answers. */
   forwardAnswer(request: Message, answer: Message, edits: readonly Edit[]): void {
     const start = request.start(Envelope.id);
     const end = request.end(Envelope.id);
@@ -93,14 +93,14 @@ export class Outbox {
     this.#endMessage();
   }
 
-  /** Sends a JSON text of our own making, on one line. */
+  /** Sends a JSON text of our own, on one line. */
   sendText(json: string): void {
     const { before, after } = frame(this.framing, this.framing === 'newline' ? 0 : Buffer.byteLength(json));
     this.#putText(before + json + after);
     this.#schedule();
   }
 
-  /** Bytes that the other side has not read yet. */
+  /** The number of bytes that the other side has not read yet. */
   get backlog(): number {
     return this.#stream.writableLength + this.#unflushed;
   }
@@ -110,12 +110,12 @@ export class Outbox {
     return this.backlog > this.#highWater && !this.#stream.destroyed;
   }
 
-  /** Calls back once the wire has room again, or is gone. */
+  /** Calls back once the wire has room again or has closed. */
   whenDrained(listener: () => void): void {
     this.#waiting.push(listener);
   }
 
-  /** Writes at once instead of at the end of this event loop turn. */
+  /** Writes at once instead of at the end of this turn of the event loop. */
   flush(): void {
     this.#scheduled = false;
     this.#closeBlock();
@@ -135,11 +135,13 @@ export class Outbox {
       if (this.#block.length === BLOCK_BYTES) spareBlock = this.#block;
       this.#dropBlock();
     }
-    // Otherwise the output of a turn that begins near the end of a block would need two writes.
+    // Otherwise the output of a turn that starts near the end of a block would need two writes.
     else if (this.#block.length - this.#blockEnd < this.#block.length / 4) this.#dropBlock();
   }
 
-  /** Writes a range of a message with its edits from the given one on; returns the index of the next edit. */
+  /**
+   * Writes a range of a message with its edits, starting with edit `next`; returns the index of the edit after those.
+   */
   // eslint-disable-next-line @typescript-eslint/max-params -- runs twice for every message
   #putEdited(bytes: Bytes, start: number, end: number, edits: readonly Edit[], next: number): number {
     let at = start;
@@ -201,7 +203,7 @@ export class Outbox {
 
   #putText(text: string): void {
     const { length } = text;
-    // A UTF-16 unit is at most three bytes of UTF-8: below that bound the text is sure to fit a block.
+    // A UTF-16 unit takes at most three bytes of UTF-8: a text below this length always fits into a block.
     if (length > COPY_BELOW / 3) {
       const bytes = Buffer.from(text);
       this.#put(bytes, 0, bytes.length);
@@ -239,7 +241,9 @@ export class Outbox {
     this.#blockStart = this.#blockEnd = 0;
   }
 
-  /** What is in the block so far becomes ready; the rest of the block is reused, never the part handed out. */
+  /**
+   * Marks the contents of the block as ready to write. The rest of the block is reused, but never the part handed out.
+   */
   #closeBlock(): void {
     if (this.#blockEnd === this.#blockStart) return;
     this.#ready.push(this.#block.subarray(this.#blockStart, this.#blockEnd));

@@ -113,7 +113,7 @@ describe('answers', () => {
     const { peer, say } = peerOn();
     const { heard, listener } = outcomes();
     for (const name of ['first', 'bad']) peer.request(name, undefined, listener(name));
-    // A mark at the very beginning is passed over.
+    // A byte order mark at the very beginning would be skipped.
     await say('\n{"jsonrpc":"2.0","method":"note"}\n');
     await say(text);
     expect(heard).toEqual(['bad unreadable']);

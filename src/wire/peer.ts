@@ -11,33 +11,33 @@ import type { MessageReceiver, MessageTransport, Unanswered } from './message-tr
 import type { Shape } from './shape.ts';
 import { PendingRequests } from './pending-requests.ts';
 
-/** Waits for the answer to a request of ours. Exactly one of the two is called, once. */
+/** Waits for the answer to a request of ours. Exactly one of the two methods is called, once. */
 export interface AnswerListener {
   /** The peer answered, with a result or an error. */
   answered(answer: Message): void;
-  /** No usable answer can come any more, though the connection may go on. */
+  /** No usable answer will arrive, although the connection may continue. */
   unanswered(reason: Unanswered, error?: SwitchboardError): void;
 }
 
 export interface PeerEvents {
   request(message: Message): void;
-  /** `requestId`: the request of ours on whose response stream it arrived, for a transport that has such streams. */
+  /** `requestId` is our request on whose response stream it arrived, for a transport that has such streams. */
   notification(message: Message, requestId?: number): void;
   /** Bytes that are not a message. Whether the other side gets an error depends on its role. */
   refused(refusal: ReadFault | MessageFault, id: string | undefined, bytes: RefusedBytes): void;
-  /** An answer to no pending request was dropped. */
+  /** An answer that matches no pending request was dropped. */
   dropped(why: string): void;
   /** The input has ended. */
   ended(why: 'end' | 'overrun'): void;
 }
 
-/** The bytes of a refused message: their number, and the first ones as text. */
+/** The bytes of a refused message: their number, and the beginning as text. */
 export interface RefusedBytes {
   readonly length: number;
   readonly text: () => string;
 }
 
-/** Well-formed JSON that is not a JSON-RPC message, or a message over the limits. */
+/** Faults of well-formed JSON that is not a JSON-RPC message, and of a message over the limits. */
 export type MessageFault =
   | 'batch'
   | 'not-a-message'
@@ -49,8 +49,8 @@ export type MessageFault =
   | 'bad-header';
 
 /**
- * One end of a JSON-RPC 2.0 connection. It numbers its own requests and accepts an answer only if its id is that number
- * again, by value and by type.
+ * One end of a JSON-RPC 2.0 connection. It numbers its own requests and accepts an answer only if its id is that very
+ * number, in value and type.
  */
 export class Peer implements MessageReceiver {
   readonly transport: MessageTransport;
@@ -59,7 +59,7 @@ export class Peer implements MessageReceiver {
   readonly #pending = new PendingRequests<AnswerListener>();
   readonly #damaged = new DamagedAnswers();
   #batched: BatchedAnswers | undefined;
-  /** Takes the errors for refused messages while a batch is read. */
+  /** Collects the errors for refused messages while a batch is being read. */
   #refusedInBatch: ((answer: string) => void) | undefined;
   readonly #makeId: (() => number) | undefined;
   #nextId: number;
@@ -68,8 +68,8 @@ export class Peer implements MessageReceiver {
   #ended = false;
 
   /**
-   * `shape` lists the members to find in the messages of a batch; contains the envelope. `makeId` makes the ids of our
-   * requests, positive integers; default: they count up.
+   * `shape` lists the members to find in the messages of a batch and contains the envelope. `makeId` returns the ids of
+   * our requests, positive integers. Default: they count up.
    */
   constructor(transport: MessageTransport, shape: Shape, events: PeerEvents, makeId?: () => number) {
     this.#makeId = makeId;
@@ -80,12 +80,12 @@ export class Peer implements MessageReceiver {
     transport.connect(this);
   }
 
-  /** From now on the other side may send several messages as one array. */
+  /** From now on, the other side may send several messages as one array. */
   allowBatches(): void {
     this.#batched ??= new BatchedAnswers((text) => this.transport.sendText(text, NO_ID));
   }
 
-  /** Relays a request under an id of ours, which is returned. */
+  /** Relays a request under one of our ids, and returns that id. */
   relay(message: Message, edits: readonly Edit[], listener: AnswerListener): number {
     const id = this.#takeId();
     this.transport.forwardRequest(id, message, edits);
@@ -93,12 +93,12 @@ export class Peer implements MessageReceiver {
     return id;
   }
 
-  /** The id that the next request will carry; a caller that needs it inside the request asks first. */
+  /** The id that the next request will have, for a caller that needs it inside the request. */
   get upcomingId(): number {
     return this.#nextId;
   }
 
-  /** How many requests of ours it has got. */
+  /** How many requests of ours it has received. */
   get asked(): number {
     return this.#asked;
   }
@@ -114,7 +114,7 @@ export class Peer implements MessageReceiver {
     return id;
   }
 
-  /** Sends a request of our own making. Returns its id. */
+  /** Sends a request of our own. Returns its id. */
   request(method: string, params: object | undefined, listener: AnswerListener): number {
     const id = this.#takeId();
     this.repeat(id, method, params);
@@ -122,7 +122,7 @@ export class Peer implements MessageReceiver {
     return id;
   }
 
-  /** Sends a request that has no answer yet once more, under the same id: in other framing, it may be understood. */
+  /** Sends an unanswered request again under the same id: it may be understood in another framing. */
   repeat(id: number, method: string, params: object | undefined): void {
     const json = JSON.stringify({ jsonrpc: '2.0', id, method, params });
     this.transport.sendText(json, { kind: 'request', id, method });
@@ -133,7 +133,7 @@ export class Peer implements MessageReceiver {
     this.transport.sendText(json, { kind: 'notification', method });
   }
 
-  /** The same where the params are JSON text already, on one line. */
+  /** The same for params that are already JSON text, on one line. */
   notifyText(method: string, params: string): void {
     this.transport.sendText(notificationJson(method, params), { kind: 'notification', method });
   }
@@ -148,7 +148,7 @@ export class Peer implements MessageReceiver {
     return this.transport.congested;
   }
 
-  /** Calls back once there is room again, or the transport is gone. */
+  /** Calls back once there is room again or the transport has closed. */
   whenDrained(listener: () => void): void {
     this.transport.whenDrained(listener);
   }
@@ -160,22 +160,24 @@ export class Peer implements MessageReceiver {
     this.transport.sendText(json, { kind: 'notification', method, cancels: id });
   }
 
-  /** Answers a request with a result of our own making; `id` is the id's JSON text as it came. */
+  /** Answers a request with a result of our own; `id` is the JSON text of the id as received. */
   answer(id: string, result: object): void {
     this.answerText(id, JSON.stringify(result));
   }
 
-  /** The same where the result is JSON text already, on one line. */
+  /** The same for a result that is already JSON text, on one line. */
   answerText(id: string, result: string): void {
     this.#sendAnswer(id, resultJson(id, result));
   }
 
-  /** Answers a request with an error; `id` is the id's JSON text as it came, or undefined where none could be read. */
+  /**
+   * Answers a request with an error; `id` is the JSON text of the id as received, or undefined if none could be read.
+   */
   fail(id: string | undefined, code: number, message: string, data?: unknown): void {
     this.#sendAnswer(id, errorJson(id, code, message, data), code);
   }
 
-  /** Refuses a request under an id that another one still waits for, which keeps its own answer and place in a batch. */
+  /** Refuses a request whose id another pending request has; that one keeps its own answer and its place in a batch. */
   refuseIdInUse(id: string): void {
     const { code, message } = faultError('id-in-use');
     const text = errorJson(id, code, message);
@@ -183,12 +185,12 @@ export class Peer implements MessageReceiver {
     else this.transport.sendText(text, { kind: 'answer', id, code });
   }
 
-  /** A request of the other side that was cancelled and gets no answer. */
+  /** A request of the other side was cancelled and gets no answer. */
   leaveUnanswered(id: string): void {
     this.#batched?.drop(id);
   }
 
-  /** Relays an answer under the id in the request of its receiver. */
+  /** Relays an answer under the id of its receiver's request. */
   forwardAnswer(answer: Message, request: Message, edits: readonly Edit[] = NO_EDITS): void {
     if (this.#batched?.take(request.text(Envelope.id)!, () => answerAs(request, answer, edits))) return;
     this.transport.forwardAnswer(request, answer, edits);
@@ -200,7 +202,7 @@ export class Peer implements MessageReceiver {
       this.transport.sendText(text, { kind: 'answer', id, ...(code === undefined ? {} : { code }) });
   }
 
-  /** Stops waiting for an answer. If it comes all the same, it is dropped. */
+  /** Stops waiting for an answer. If it arrives anyway, it is dropped. */
   forget(id: number): boolean {
     return this.#pending.take(id) !== undefined;
   }
@@ -223,7 +225,7 @@ export class Peer implements MessageReceiver {
     return this.#pending.all();
   }
 
-  /** All pending requests end without an answer. */
+  /** Ends all pending requests without an answer. */
   close(): void {
     this.#over = true;
     for (const listener of this.#pending.takeAll()) listener.unanswered('closed');
@@ -241,7 +243,7 @@ export class Peer implements MessageReceiver {
     const batch = read.why === 'not-an-object' && byteAt(bytes, bytes.from) === 0x5b;
     if (batch && this.#batched && this.#readBatch(bytes, framing, this.#batched)) return;
     const id = read.id !== undefined && isUsableId(read.id) ? read.id : undefined;
-    // No other answer will follow a damaged one: it fails its request now, not after a timeout.
+    // No other answer will follow a damaged one, so its request fails now and not after a timeout.
     const head = textOf(bytes, bytes.from, Math.min(bytes.to, bytes.from + HEAD));
     const listener = looksLikeCall(head) ? undefined : this.#take(id);
     if (read.why === 'malformed') for (const each of this.#damaged.read(bytes, head)) this.#fail(each);
@@ -261,7 +263,7 @@ export class Peer implements MessageReceiver {
     const parts = readBatch(textOf(bytes, bytes.from, bytes.to))?.map((text) =>
       fromChunks([Buffer.from(text)]),
     );
-    // An array of arrays is no batch.
+    // An array of arrays is not a batch.
     if (parts === undefined || parts.some((part) => byteAt(part, 0) === 0x5b)) return false;
     const messages = parts.map((part) => readMessage(part, this.#shape, framing));
     const ids = messages.flatMap((message) => {
@@ -286,7 +288,7 @@ export class Peer implements MessageReceiver {
   }
 
   #readAnswer(message: Message): void {
-    // Our ids are positive integers written plainly: "7", 7.0 and 7e0 are not what we asked with.
+    // Our ids are positive integers in plain digits: "7", 7.0 and 7e0 are not what we sent.
     const listener = this.#pending.take(message.integer(Envelope.id));
     if (listener) {
       // A client ignores an answer without a version, and would wait forever.
@@ -300,7 +302,7 @@ export class Peer implements MessageReceiver {
     );
   }
 
-  /** Neither a call nor an answer. One that gives the version and an id of ours was meant to be an answer. */
+  /** A message that is neither a call nor an answer. With the version and an id of ours, it was meant as an answer. */
   #readEmpty(message: Message): void {
     const listener =
       message.string(Envelope.jsonrpc) === '2.0'
@@ -320,7 +322,7 @@ export class Peer implements MessageReceiver {
     this.#events.refused(fault, id, refusedBytes(message.bytes));
   }
 
-  /** It fails the request it answers. If it does not say which, it fails all of them. */
+  /** Fails the request that the message answers, or all requests if that cannot be determined. */
   receiveOversize(head: Buffer, tail: Buffer, length: number): void {
     if (this.#over) return;
     const found = idFromFragments(head, tail);
@@ -404,7 +406,7 @@ export function faultError(refusal: ReadFault | MessageFault): { code: number; m
   }
 }
 
-/** The text of an answer under the id of the request that it is for. */
+/** The text of an answer under the id of the request that it answers. */
 function answerAs(request: Message, answer: Message, edits: readonly Edit[]): string {
   const all = [...edits];
   const { id } = Envelope;
@@ -415,7 +417,7 @@ function answerAs(request: Message, answer: Message, edits: readonly Edit[]): st
 const NO_EDITS: readonly Edit[] = [];
 const NO_ID = { kind: 'answer', id: undefined } as const;
 
-/** Judges by the first members, for messages that cannot be read completely. */
+/** Decides by the first members, for messages that cannot be read completely. */
 export function looksLikeCall(head: string): boolean {
   return /^\s*\{[^{[]*"method"\s*:/.test(head);
 }

@@ -1,7 +1,8 @@
 /**
- * The pending requests by id. Ids mostly count up and most are answered soon, so they are in a ring of slots, found by a
- * mask; an entry that is still pending when another one needs its slot moves to a map. (A map alone would do, but under steady
- * traffic its outgrown tables keep answered calls alive, and garbage collection took a quarter of the gateway's time.)
+ * The pending requests by id. Ids usually count up and most requests are answered soon, so they are in a ring of slots,
+ * found with a mask. An entry that is still pending when another one needs its slot moves to a map. (A map alone would
+ * also work, but under steady traffic its outgrown tables keep answered calls alive, and garbage collection took a
+ * quarter of the gateway's time.)
  */
 export class PendingRequests<T> {
   readonly #slots = new Array<T | undefined>(SLOTS).fill(undefined);
@@ -13,7 +14,7 @@ export class PendingRequests<T> {
     return this.#size;
   }
 
-  /** Ids are positive integers, and each is pending once. */
+  /** Ids are positive integers, and each is pending only once. */
   add(id: number, entry: T): void {
     const index = id & MASK;
     const before = this.#ids[index]!;
@@ -29,7 +30,7 @@ export class PendingRequests<T> {
     return this.#overflow.size === 0 ? undefined : this.#overflow.get(id);
   }
 
-  /** Takes an entry out; undefined if the id is not pending. */
+  /** Removes and returns an entry; undefined if the id is not pending. */
   take(id: number): T | undefined {
     const entry = this.get(id);
     if (entry === undefined) return undefined;

@@ -2,7 +2,7 @@ import { Envelope } from './envelope.ts';
 import { idKey } from './ids.ts';
 import type { Message } from './message.ts';
 
-/** The ids of the requests that wait for an answer. The protocol allows each of them once at a time. */
+/** The ids of the requests that have not been answered. The protocol allows each id only once at a time. */
 export class RunningIds {
   readonly #keys = new Set<string | number>();
 
@@ -19,12 +19,12 @@ export class RunningIds {
   }
 }
 
-/** Most ids are positive integers, which need no text. The key of a string is JSON text in quotes: `1` and `"1"` are two. */
+/** Most ids are positive integers and need no text. A string's key is JSON text in quotes, so `1` and `"1"` differ. */
 function keyOf(request: Message): string | number {
   return request.integer(Envelope.id) || shortest(idKey(request.text(Envelope.id)!));
 }
 
-/** A long spelling of a short integer is no other id. */
+/** Another notation of a short integer is the same id. */
 function shortest(key: string): string | number {
   return /^[1-9]\d{0,14}$/.test(key) ? Number(key) : key;
 }

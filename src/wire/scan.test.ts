@@ -10,10 +10,13 @@ const shape = defineShape({
   result: true,
 });
 
-// The same texts each time.
+// The same texts in every run.
 fc.configureGlobal({ seed: 20 });
 
-/** What a scan finds, the same whether values are checked in JavaScript, in WebAssembly, or each where it is faster. */
+/**
+ * The result of a scan, which must be the same whether values are checked in JavaScript, in WebAssembly, or each where
+ * it is faster.
+ */
 function scanBothWays(bytes: Buffer, what: Shape, start = 0, end = bytes.length) {
   const [inJavaScript, inWebAssembly, asUsual] = [Infinity, 0, undefined].map((longFrom) => {
     const places = what.offsets();
@@ -37,7 +40,8 @@ function scanText(input: string | Buffer) {
 
 function parses(bytes: Buffer): boolean {
   try {
-    // The fatal decoder refuses what Buffer.toString would silently replace; ignoreBOM keeps a BOM for JSON.parse to refuse.
+    // The fatal decoder refuses what Buffer.toString would silently replace; ignoreBOM keeps a BOM so that JSON.parse
+    // refuses it.
     JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
     return true;
   } catch {
@@ -249,7 +253,7 @@ describe('objects that repeat', () => {
   const both = () =>
     [defineShape(common, rare, ['params._meta']).whole, defineShape(common, rare).whole] as const;
 
-  /** What a scan finds, of a message that stands somewhere in a buffer. */
+  /** The result of scanning a message at some position in a buffer. */
   const look = (what: Shape, text: string | Buffer, shift: number) => {
     const message = Buffer.from(text);
     const whole = Buffer.concat([Buffer.alloc(shift, '"'), message, Buffer.from('"}}}')]);

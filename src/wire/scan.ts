@@ -3,14 +3,13 @@ import type { MemoizedObject, ObjectMemo } from './object-memo.ts';
 import type { Offsets, Shape, ShapeNode } from './shape.ts';
 
 /**
- * A strict JSON scanner that checks every byte once, builds nothing, and records the offsets of chosen members.
+ * A strict JSON scanner that checks every byte once, builds no values, and records the offsets of chosen members.
  *
- * It is the one place that decides whether bytes are a JSON text. What it accepts is exactly what JSON.parse
- * accepts of valid UTF-8 (a property test holds the two together), so that forwarding the scanned bytes sends
- * what a full parse would have seen. A member in the shape must not be duplicated in its object: a scan could take
- * the first and a parser the last.
+ * Only this code decides whether bytes are JSON text. It accepts exactly what JSON.parse accepts of valid UTF-8 (a
+ * property test keeps the two together), so forwarding the scanned bytes sends what a full parse would have seen. A
+ * member in the shape must not be duplicated in its object: a scan could use the first one and a parser the last.
  *
- * Values are checked in WebAssembly if they start `longFrom` bytes or more before the end, otherwise in JavaScript.
+ * Values are checked in WebAssembly if they start at least `longFrom` bytes before the end, otherwise in JavaScript.
  */
 // eslint-disable-next-line @typescript-eslint/max-params -- runs for every message; an object for these would be the only one it makes
 export function scan(
@@ -37,7 +36,10 @@ export function scan(
   return objectNode ? ScanOutcome.Object : ScanOutcome.OtherValue;
 }
 
-/** How a scan ended; everything from Malformed on is a refusal. Trailing: a whole value, then something else. */
+/**
+ * The outcome of a scan; everything from Malformed on is a refusal. Trailing: a complete value followed by something
+ * else.
+ */
 export const ScanOutcome = {
   Object: 0,
   OtherValue: 1,
@@ -49,7 +51,7 @@ export const ScanOutcome = {
 } as const;
 export type ScanOutcome = number;
 
-/** True when the bytes scanned last had a raw line break between tokens, which a line-framed wire cannot carry. */
+/** Whether the bytes scanned last had a raw line break between tokens, which a line-framed wire cannot carry. */
 export function sawLineBreak(): boolean {
   return lineBreak;
 }
@@ -59,13 +61,19 @@ export function memoizedObject(): object | undefined {
   return memoized;
 }
 
-/** Calling WebAssembly costs as much as checking about 200 bytes in JavaScript. */
+/**
+ * The shortest value that is worth checking in WebAssembly: calling it costs as much as checking about 200 bytes in
+ * JavaScript.
+ */
 const LONG_VALUE = 256;
 
-/** Nesting beyond this is refused: no real message comes near it, and a reader behind us may recurse. */
+/** Deeper nesting is refused: no real message comes close, and a later reader may be recursive. */
 export const MAX_DEPTH = 256;
 
-/** Members of an object that are compared with the shape; with more it is refused, because each takes its time. */
+/**
+ * The most members of an object that are compared with the shape. An object with more is refused, because each takes
+ * time.
+ */
 export const MAX_MEMBERS = 100_000;
 
 const OPEN_BRACE = 0x7b;
@@ -80,20 +88,20 @@ const SPACE = 0x20;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-// One scan at a time (the program has one thread and a scan never waits), so its by-products live here and the
-// functions below can return a bare number: the offset reached, or a negated ScanOutcome.
+// Only one scan runs at a time (the program has one thread and a scan never waits), so its by-products are kept here.
+// The functions below can then return just a number: the offset they reached, or a negated ScanOutcome.
 let longValue = LONG_VALUE;
 let lineBreak = false;
 let memoized: MemoizedObject | undefined;
 
-/** Bytes at which a run of plain string characters ends: controls, quote, backslash, and everything non-ASCII. */
+/** Bytes that end a run of plain string characters: controls, quote, backslash, and everything non-ASCII. */
 const STOPS_STRING = new Uint8Array(256);
 STOPS_STRING.fill(1, 0, 0x20);
 STOPS_STRING[QUOTE] = 1;
 STOPS_STRING[BACKSLASH] = 1;
 STOPS_STRING.fill(1, 0x80);
 
-/** Characters that may follow a backslash, but for `u`. */
+/** Characters that may follow a backslash, except `u`. */
 const ESCAPABLE = new Uint8Array(256);
 for (const char of '"\\/bfnrt') ESCAPABLE[char.charCodeAt(0)] = 1;
 
@@ -115,7 +123,7 @@ function skipSpace(bytes: Uint8Array, at: number, end: number): number {
   return at;
 }
 
-/** Scans an object whose members are of interest; `at` is at its brace. */
+/** Scans an object with members to find; `at` is the offset of its brace. */
 // eslint-disable-next-line @typescript-eslint/max-params -- runs for every object of interest in every message
 function scanMembers(
   bytes: Uint8Array,
@@ -164,7 +172,7 @@ function scanMembers(
   }
 }
 
-/** The same for an object that mostly equals an earlier one. */
+/** The same for an object that usually equals an earlier one. */
 // eslint-disable-next-line @typescript-eslint/max-params -- runs for every `params` in every message
 function scanRepeated(
   bytes: Uint8Array,
@@ -181,12 +189,12 @@ function scanRepeated(
     return at + known.length;
   }
   const behind = scanMembers(bytes, at, end, depth, node, offsets);
-  // The line break of such an object would have to be reported each time.
+  // A line break in such an object would have to be reported each time.
   if (behind >= 0 && !lineBreak) repeats.store(bytes, at, behind, offsets);
   return behind;
 }
 
-/** Which of the node's names the key bytes spell, including the closing quote, or −1. */
+/** The index of the name that the key bytes spell, including the closing quote, or −1. */
 function findKey(bytes: Uint8Array, start: number, end: number, node: ShapeNode): number {
   const { keys } = node;
   const length = end - start;
@@ -197,7 +205,7 @@ function findKey(bytes: Uint8Array, start: number, end: number, node: ShapeNode)
     while (offset < length && key[offset] === bytes[start + offset]) offset++;
     if (offset === length) return index;
   }
-  // A parser reads "\u0069d" as id, and so must we. Escapes in keys are rare: only then is the key decoded.
+  // A parser reads "\u0069d" as id, and so must we. Escapes in keys are rare, and only then is the key decoded.
   for (let offset = start; offset < end; offset++) {
     if (bytes[offset] !== BACKSLASH) continue;
     const spelled: unknown = JSON.parse(Buffer.from(bytes.subarray(start - 1, end)).toString());
@@ -221,10 +229,12 @@ function skipValue(bytes: Uint8Array, at: number, end: number, depth: number): n
   return behind;
 }
 
-/** Container kinds of the value being skipped, by level; filled from the outside in. */
+/** The kinds of the containers around the current value, by level, outermost first. */
 const stack = new Uint8Array(MAX_DEPTH + 1);
 
-/** The same in JavaScript. White space is rare on a wire, so each place that allows it looks at the byte before it calls. */
+/**
+ * The same in JavaScript. White space is rare on a wire, so each place that allows it checks the byte before calling.
+ */
 function skipValueInJs(bytes: Uint8Array, at: number, end: number, depth: number): number {
   const outer = depth;
   for (;;) {
@@ -238,7 +248,7 @@ function skipValueInJs(bytes: Uint8Array, at: number, end: number, depth: number
       stack[depth++] = byte;
       at++;
       if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
-      // The closing brace and bracket are each two after the opening one in ASCII.
+      // In ASCII, a closing brace or bracket is two after the opening one.
       if (at < end && bytes[at] === byte + 2) {
         depth--;
         at++;
@@ -254,7 +264,7 @@ function skipValueInJs(bytes: Uint8Array, at: number, end: number, depth: number
           : skipWord(bytes, at, end);
       if (at < 0) return at;
     }
-    // A value has ended: close what closes here, then step to the next value.
+    // A value has ended: close the containers that end here, then move on to the next value.
     for (;;) {
       if (depth === outer) return at;
       if (at < end && bytes[at]! <= SPACE) at = skipSpace(bytes, at, end);
@@ -277,7 +287,7 @@ function skipValueInJs(bytes: Uint8Array, at: number, end: number, depth: number
   }
 }
 
-/** Checks a key and its colon; returns the offset of the value behind it. */
+/** Checks a key and its colon; returns the offset of the value after it. */
 function skipKey(bytes: Uint8Array, at: number, end: number): number {
   if (at >= end || bytes[at] !== QUOTE) return MALFORMED;
   at = skipString(bytes, at + 1, end);
@@ -288,7 +298,7 @@ function skipKey(bytes: Uint8Array, at: number, end: number): number {
   return at < end && bytes[at]! <= SPACE ? skipSpace(bytes, at, end) : at;
 }
 
-/** Checks a string from behind its opening quote to behind its closing one. */
+/** Checks a string, from after its opening quote to after its closing quote. */
 function skipString(bytes: Uint8Array, at: number, end: number): number {
   for (;;) {
     while (at < end && STOPS_STRING[bytes[at]!] === 0) at++;
@@ -315,7 +325,10 @@ function isHex4(bytes: Uint8Array, at: number): boolean {
   );
 }
 
-/** Length of the well-formed multi-byte UTF-8 sequence at `at`, or 0: no overlong form, no surrogate, none above U+10FFFF. */
+/**
+ * The length of the well-formed multi-byte UTF-8 sequence at `at`, or 0 for overlong forms, surrogates, and anything
+ * above U+10FFFF.
+ */
 function sequenceLength(bytes: Uint8Array, at: number, end: number): number {
   const first = bytes[at]!;
   const second = at + 1 < end ? bytes[at + 1]! : 0;
@@ -365,7 +378,7 @@ function skipDigits(bytes: Uint8Array, at: number, end: number): number {
   return at;
 }
 
-/** true, false or null. */
+/** Checks true, false or null. */
 function skipWord(bytes: Uint8Array, at: number, end: number): number {
   switch (bytes[at]) {
     case 0x74:

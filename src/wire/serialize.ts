@@ -9,13 +9,13 @@ const COPY_BELOW = 4 * 1024;
 /** The bytes of one message, in order. */
 export interface SerializedMessage {
   readonly pieces: readonly Buffer[];
-  /** Of all pieces together. */
+  /** The length of all pieces together. */
   readonly length: number;
 }
 
 /**
- * The bytes of a message with its edits, on one line and without a line end. `id` replaces the id of the message: a
- * number, or the request whose id it gets. Default: as it is.
+ * The bytes of a message with its edits, on one line and without a line ending. `id` replaces the id of the message: a
+ * number, or the request whose id it gets. Default: the id is unchanged.
  */
 export function serialize(
   message: Message,
@@ -35,7 +35,7 @@ export function serialize(
   return joined(pieces);
 }
 
-/** The bytes of a JSON text that is on one line. */
+/** The bytes of a JSON text on one line. */
 export function serializeText(json: string): SerializedMessage {
   const piece = Buffer.from(json);
   return { pieces: [piece], length: piece.length };

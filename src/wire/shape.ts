@@ -1,44 +1,44 @@
 import { ObjectMemo } from './object-memo.ts';
 
-/** Start and end offsets of the members of a shape, at 2 × slot and 2 × slot + 1; −1 where absent. */
+/** Start and end offsets of the members of a shape, at 2 × slot and 2 × slot + 1; −1 if absent. */
 export type Offsets = number[];
 
 /** The members to find, by path. Everything else is checked but not recorded. */
 export interface Shape {
   readonly root: ShapeNode;
   readonly slots: number;
-  /** The slot of a dotted path, such as `params.name`; throws for one that is not in the shape. */
+  /** The slot of a dotted path, such as `params.name`; throws if the path is not in the shape. */
   slot(path: string): number;
   /** New offsets with nothing found. */
   offsets(): Offsets;
-  /** Members that are found only when one of them is read; their slots begin at FIRST_RARE. */
+  /** Members that are found only when one of them is read; their slots start at FIRST_RARE. */
   readonly rare: Shape | undefined;
   /** The same members and the rare ones in one scan: the offsets of the rare ones follow those of the others. */
   readonly whole: Shape;
 }
 
-/** Slots below are found in the first scan of a message. */
+/** Slots below this are found in the first scan of a message. */
 export const FIRST_RARE = 64;
 
-/** Names to find; `true` for a member whose inside is of no interest. */
+/** The names to find; `true` for a member whose contents do not matter. */
 export interface ShapeSpec {
   readonly [name: string]: true | ShapeSpec;
 }
 
-/** One object of a shape: which of its members are looked for. */
+/** One object of a shape, with the members to find in it. */
 export interface ShapeNode {
   readonly names: readonly string[];
   /** The names as bytes, each with its closing quote. */
   readonly keys: readonly Uint8Array[];
   readonly slots: readonly number[];
   readonly children: readonly (ShapeNode | undefined)[];
-  /** Set for an object that mostly equals an earlier one. */
+  /** Set for an object that usually equals an earlier one. */
   readonly memo: ObjectMemo | undefined;
 }
 
 /**
- * `rareSpec` names members that few messages have or few readers need: offsets for each in every message cost memory.
- * `memoizedPaths` are objects that are mostly the same from message to message, used when all members are read.
+ * `rareSpec` lists members that few messages have or few readers need, because offsets for each in every message cost
+ * memory. `memoizedPaths` are objects that are mostly the same in every message, used when all members are read.
  */
 export function defineShape(
   spec: ShapeSpec,
@@ -118,7 +118,7 @@ function buildNode(
   };
 }
 
-/** The slots of members and of everything that is looked for in them. */
+/** The slots of members and of everything to find in them. */
 function slotsIn(slots: readonly number[], children: ShapeNode['children']): number[] {
   return [...slots, ...children.flatMap((child) => (child ? slotsIn(child.slots, child.children) : []))];
 }

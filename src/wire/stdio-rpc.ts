@@ -4,18 +4,18 @@ import { Deframer } from './framing.ts';
 import { Outbox } from './outbox.ts';
 
 export interface StdioRpcOptions {
-  /** Where messages come from. Default process.stdin. */
+  /** The stream to read messages from. Default process.stdin. */
   readonly input?: Readable;
-  /** Where messages go. Default process.stdout. */
+  /** The stream to write messages to. Default process.stdout. */
   readonly output?: Writable;
-  /** Called for bytes that are not a message; reading goes on behind them. Default: a line on stderr. */
+  /** Called for bytes that are not a message; reading continues after them. Default: a line on stderr. */
   readonly onError?: (error: Error) => void;
 }
 
 /**
- * JSON-RPC over a pair of streams in its simplest form: calls `handler` with each message, parsed, and returns `write`,
- * which sends one back. Reads lines and `Content-Length` blocks alike, and writes in the form the other side opened
- * with (`Content-Length` until it has).
+ * JSON-RPC over a pair of streams in its simplest form: calls `handler` with each parsed message and returns `write`,
+ * which sends one. Reads both lines and `Content-Length` blocks, and writes in the format that the other side started
+ * with (`Content-Length` until then).
  */
 export function startStdioRpc(
   handler: (message: unknown) => void,

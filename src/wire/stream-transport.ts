@@ -8,29 +8,29 @@ import type { Shape } from './shape.ts';
 import { TurnReader } from './turn-reader.ts';
 
 export interface StreamTransportOptions {
-  /** Members to find in every message; contains the envelope. */
+  /** The members to find in every message; contains the envelope. */
   readonly shape: Shape;
-  /** The output framing until the other side has shown its own, which ends `either` in any case. Default newline. */
+  /** The output framing until the other side has shown its own; `either` never lasts beyond that. Default newline. */
   readonly framing?: OutputFraming;
-  /** The framing of the input if it is known. Default: that of the first message. */
+  /** The framing of the input, if known. Default: that of the first message. */
   readonly inputFraming?: Framing | undefined;
-  /** Write in the framing in which the other side opened. Default true. */
+  /** Whether to write in the framing that the other side started with. Default true. */
   readonly replyInKind?: boolean;
-  /** The largest message taken, in bytes. Default 16 MiB. */
+  /** The largest accepted message, in bytes. Default 16 MiB. */
   readonly messageBytes?: number;
-  /** How far over that a message may run before the stream counts as broken, in bytes. Default 64 MiB. */
+  /** How far a message may exceed that before the stream counts as broken, in bytes. Default 64 MiB. */
   readonly overrunBytes?: number;
-  /** Waiting output beyond which the wire counts as congested, in bytes. Default 4 MiB. */
+  /** The amount of waiting output beyond which the wire counts as congested, in bytes. Default 4 MiB. */
   readonly highWater?: number;
-  /** The output is a pipe, socket or file, which does not keep a reference to written buffers. Default false. */
+  /** Whether the output is a pipe, socket or file, which keeps no reference to written buffers. Default false. */
   readonly takesCopies?: boolean;
 }
 
 const MIB = 1024 * 1024;
-/** Parts of messages that are read before something else gets a turn: about half as many messages. */
+/** How many parts of messages are read before other work gets a turn: about half as many messages. */
 const PARTS_AT_ONCE = 256;
 
-/** Carries messages over a pair of byte streams, in lines or in Content-Length frames. */
+/** Carries messages over a pair of byte streams, as lines or in Content-Length frames. */
 export class StreamTransport extends Outbox implements MessageTransport {
   inputFraming: Framing | undefined = undefined;
   readonly #reader: TurnReader;
@@ -79,7 +79,7 @@ export class StreamTransport extends Outbox implements MessageTransport {
       this.#reader.whenRead(() => deframer.end());
       over();
     });
-    // A stream that breaks ends as well; the reason is known where the stream was opened.
+    // A stream that breaks also ends; the reason is known where the stream was opened.
     input.on('error', over);
     input.on('close', over);
   }
@@ -96,7 +96,7 @@ export class StreamTransport extends Outbox implements MessageTransport {
     this.#reader.resume();
   }
 
-  /** Calls back when all that has arrived is read; at once, if it is. */
+  /** Calls back once everything that has arrived is read; at once, if it already is. */
   whenRead(listener: () => void): void {
     this.#reader.whenRead(listener);
   }

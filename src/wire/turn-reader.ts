@@ -2,21 +2,22 @@ import type { Readable } from 'node:stream';
 import { inLaterTurn, TURN_MS } from '../shared/turns.ts';
 
 /**
- * Reads a chunk from an offset on and returns how far it got. It stops after some number of messages: what takes longest
- * is not the bytes but what is in them.
+ * Reads a chunk from an offset on and returns how far it got. Stops after some number of messages, because their
+ * contents take longer to handle than their bytes.
  */
 export type ReadSome = (chunk: Buffer, from: number) => number;
 
 /**
- * Reads a stream in turns: a stranger may put tens of thousands of lines into one chunk, and send the next one before it
- * is read. What is not read at once waits for later turns of the event loop, and so does the stream.
+ * Reads a stream over several turns of the event loop: an untrusted peer may put tens of thousands of lines into one
+ * chunk, and send the next one before it is read. What is not read at once waits for later turns, and so does the
+ * stream.
  */
 export class TurnReader {
   readonly #input: Readable;
   readonly #read: ReadSome;
-  /** Chunks that are not read to their end. */
+  /** Chunks that have not been read completely. */
   readonly #waiting: Buffer[] = [];
-  /** How far the first of them is read. */
+  /** How far the first of them has been read. */
   #at = 0;
   #paused = false;
   #afterwards: (() => void)[] = [];
@@ -25,7 +26,7 @@ export class TurnReader {
     this.#input = input;
     this.#read = read;
     input.on('data', (chunk: Buffer) => {
-      // Also a paused stream may bring more: Node resumes those of a process that has exited.
+      // Even a paused stream may deliver more: Node resumes the streams of a process that has exited.
       if (this.#waiting.length === 0) {
         const at = read(chunk, 0);
         if (at >= chunk.length) return;
@@ -47,7 +48,7 @@ export class TurnReader {
     if (this.#waiting.length === 0) this.#input.resume();
   }
 
-  /** Calls back when all that has arrived is read; at once, if it is. */
+  /** Calls back once everything that has arrived is read; at once, if it already is. */
   whenRead(listener: () => void): void {
     if (this.#waiting.length === 0) listener();
     else this.#afterwards.push(listener);

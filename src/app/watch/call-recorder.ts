@@ -19,7 +19,7 @@ export interface CallRecorderOptions {
   readonly gateway: string;
   readonly env: NodeJS.ProcessEnv;
   readonly clientId: (session: Session) => string;
-  /** The servers that a call to this server may involve; for undefined, any of several. */
+  /** The servers that a call to this server may involve; with undefined, a call that may involve any. */
   readonly definitions: (server: string | undefined) => readonly ConfiguredServer[];
   /** Called when a call has begun or ended. */
   readonly changed: (call: string) => void;
@@ -91,7 +91,7 @@ export class CallRecorder {
     return recorded && this.#current(recorded);
   }
 
-  /** All remembered calls, the oldest first. */
+  /** All remembered calls, oldest first. */
   infos(): CallInfo[] {
     return [...this.#calls.values()].map((recorded) => this.#current(recorded));
   }

@@ -1,7 +1,10 @@
 import { remoteSecrets, type ConfiguredServer } from '../../config/index.ts';
 import { isSecretName, maskTokens, secretMask } from '../../shared/secrets.ts';
 
-/** Hides in a text the values that a definition passes to its server, and inherited values that look like secrets. */
+/**
+ * Returns a function that hides in a text the values that a definition passes to its server, and inherited values that
+ * look like secrets.
+ */
 export function maskFor(
   server: ConfiguredServer | undefined,
   env: NodeJS.ProcessEnv,

@@ -42,7 +42,7 @@ test('secrets are hidden by value and by name, even in JSON inside a text', asyn
 test('a secret at the place where a text is cut does not show', async () => {
   const context = { ...(await hidden()) };
   for (let lead = 3; lead < SECRET.length; lead++) {
-    // Only the beginning was read, which ends inside the secret.
+    // Only the beginning was read, and it ends inside the secret.
     const text = `${JSON.stringify({ text: 'a'.repeat(8000) }).slice(0, -2)}${SECRET.slice(0, lead)}`;
     const shown = hiddenText(text, 1_000_000, 6000, context);
     expect(shown?.text).toMatch(/^\{"text":"a+$/);

@@ -9,8 +9,8 @@ export interface Hidden {
 }
 
 /**
- * JSON text as a console may show it: without secrets, and cut. `text` may be the beginning of a text that is `length`
- * long. Null if it is too long to search for secrets.
+ * JSON text as a console may show it: cut and without secrets. `text` may be the beginning of a text of this `length`.
+ * Null if it is too long to search for secrets.
  */
 export function hiddenText(
   text: string,
@@ -27,7 +27,7 @@ export function hiddenText(
   const masked = servers.reduce((rest, server) => maskFor(server, env)(rest), redacted);
   const safe = servers.length === 0 ? maskFor(undefined, env)(masked) : masked;
   if (whole !== undefined && safe.length <= longest) return { text: safe, length: safe.length };
-  // A text that was cut may end with the beginning of a secret.
+  // A text that was cut may end with part of a secret.
   const kept = safe.slice(
     0,
     whole === undefined ? Math.min(longest, Math.max(0, safe.length - MARGIN)) : longest,

@@ -20,7 +20,7 @@ export class WatchedLog {
     return this.#lines;
   }
 
-  /** Adds a line in the form in which it is logged: `switchboard warn  text` for our own, or `[server] text`. */
+  /** Adds a line in the format of the log: `switchboard warn  text` for our own, or `[server] text`. */
   add(line: string, at: number): LogLine {
     const text = line.replace(/\r?\n$/, '');
     const ofServer = /^\[([^\]]*)\] ?(.*)$/s.exec(text);

@@ -3,8 +3,8 @@ import { estimateTokens } from '../../shared/tokens.ts';
 const known = new WeakMap<object, number>();
 
 /**
- * About how many tokens a tool costs: hosts put its name, description and schema into the prompt. Counted once for each
- * `tool`; `definition` is its JSON text.
+ * Roughly how many tokens a tool costs: hosts put its name, description and schema into the prompt. Counted once per
+ * `tool`; `definition` returns its JSON text.
  */
 export function promptTokens(tool: object, definition: () => string): number {
   let tokens = known.get(tool);

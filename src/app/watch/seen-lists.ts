@@ -18,7 +18,7 @@ export interface SeenListsContext {
   readonly mask: (text: string) => string;
 }
 
-/** The lists and instructions that a client sees, or would see if the servers were exposed otherwise. */
+/** The lists and instructions that a client sees, or would see if the servers were exposed differently. */
 export function seenLists(
   { gateway, manager, overallOf }: Workspace,
   exposure: Exposures | undefined,
@@ -83,7 +83,7 @@ function listsOf(
   };
 }
 
-/** Servers whose own tools would be listed, but are unknown. */
+/** Servers whose own tools would be listed but are not known. */
 function unknownIn(entries: readonly CatalogEntry[]): string[] {
   return entries
     .filter(({ source, exposure, offers }) => {

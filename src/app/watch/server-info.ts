@@ -35,7 +35,7 @@ export interface ServerInfoContext {
 /** If several sources have the same name, the one whose state comes first here is shown. */
 const STATE_ORDER = ['running', 'starting', 'crashed', 'unusable', 'idle', 'stopped'];
 
-/** Every server of a gateway, one for each name. */
+/** Every server of a gateway, once per name. */
 export function serverInfos(
   workspaces: Iterable<ShownWorkspace>,
   context: ServerInfoContext,
@@ -164,7 +164,7 @@ function titleOf(info: unknown): string | null {
   return parts.length === 0 ? null : plainLine(parts.join(' ')).slice(0, 200);
 }
 
-/** What tools cost under their own names, including their server's instructions. */
+/** What tools cost when exposed flat, including their server's instructions. */
 function flatTokens(tools: readonly { readonly text: string }[], instructions: string | undefined): number {
   return tools.reduce(
     (sum, tool) => sum + promptTokens(tool, () => tool.text),
@@ -172,7 +172,7 @@ function flatTokens(tools: readonly { readonly text: string }[], instructions: s
   );
 }
 
-/** What the tools that a gateway exposes cost, by the server that they belong to. */
+/** What the exposed tools of a gateway cost, by server. */
 function exposedTokens({ tools }: Gateway): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const tool of tools) {

@@ -15,7 +15,7 @@ export interface TrialClientOptions {
   readonly tell: (event: TrialEvent) => void;
 }
 
-/** The client for a person who tries a tool in a console; they answer the server's requests meanwhile. */
+/** The client for a person who tries a tool in a console, and who answers the server's requests meanwhile. */
 export class TrialClient extends WaitingClient<PendingAnswer> implements ClientLink {
   readonly congested = false;
   readonly capabilities: JsonObject = { elicitation: { form: {}, url: {} }, sampling: {} };

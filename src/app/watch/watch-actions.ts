@@ -55,7 +55,7 @@ export class WatchActions {
     'servers.start': async ({ server }) => {
       const sources = this.#sources(server);
       await Promise.all(sources.map((source) => source.start()));
-      // A suite lists its tools when a model asks for them, but people want to see how many there are.
+      // A suite lists its tools only when a model asks, but people want to see how many there are.
       for (const source of sources) source.list('tools').catch(() => undefined);
       return null;
     },
@@ -124,12 +124,12 @@ export class WatchActions {
       throw new SwitchboardError('METHOD_UNKNOWN', `This gateway does not know the action ${method}.`, {
         hint: 'It may be of another version than the console: restart its host.',
       });
-    // The console has checked the parameters; a wrong one is a plain error.
+    // The console has checked the parameters, so a wrong one here just fails.
     const action = this.#table[method as GatewayAction] as (params: object, from: WatchSubscriber) => unknown;
     return action(params, subscriber);
   }
 
-  /** A console has disconnected: the tools it tries are cancelled. */
+  /** A console has disconnected: cancels the tools it is trying. */
   left(subscriber: WatchSubscriber): void {
     for (const trial of this.#trials.values()) if (trial.subscriber === subscriber) trial.client.leave();
   }
@@ -146,7 +146,7 @@ export class WatchActions {
     });
   }
 
-  /** The workspaces of clients that have a server of this name; without clients, the one that consoles use. */
+  /** The workspaces of clients that have a server of this name; if there are no clients, the one that consoles use. */
   #workspacesWith(server: string): Workspace[] {
     const { main, all, shared } = this.#options.workspaces;
     const used = [...all].filter((each) => shared === undefined || each !== main);
@@ -181,7 +181,7 @@ export class WatchActions {
   }: Params<'resources.read'>): Promise<Actions['resources.read']['result']> {
     const source = this.#source(server);
     const client = new TrialClient({
-      // Reading a resource asks nobody anything.
+      // There is nobody to ask while a resource is read.
       tell: (event) => {
         if (event.kind === 'request') client.answerRequest(event.request, { error: NOBODY_ASKED });
       },
@@ -208,7 +208,7 @@ export class WatchActions {
       subscriber.link.send({ events: [{ type: 'trial', trial, event }] });
     const client = new TrialClient({ tell });
     // A server requests only what its clients supported when it started. While it is running, the trial must not count
-    // as another client: what the server sends of its own accord must still reach the others.
+    // as another client: messages that the server sends unprompted must still reach the real clients.
     const joins = source.state.kind !== 'running';
     if (joins) gateway.join(client.session);
     const { call, done } = client.open('tools/call', { name: tool, arguments: args });

@@ -123,7 +123,7 @@ export class GatewayWatch implements GatewayWatcher {
     this.#flushSoon();
   }
 
-  /** The workspace that consoles use: over stdio that of the host, over HTTP one of their own, like every client. */
+  /** The workspace that consoles use: over stdio the host's, over HTTP their own, as for every client. */
   workspace(): Workspace {
     const { workspaces } = this.#options;
     if (workspaces.shared === undefined) return workspaces.main;
@@ -172,7 +172,7 @@ export class GatewayWatch implements GatewayWatcher {
     }
   }
 
-  /** What is already recorded is sent immediately. */
+  /** Sets what a console wants to see. What is already recorded is sent immediately. */
   #choose(subscriber: WatchSubscriber, topics: unknown): void {
     const wanted = new Set((Array.isArray(topics) ? topics : []).filter(isTopic));
     const before = subscriber.topics;

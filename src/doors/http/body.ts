@@ -24,16 +24,19 @@ export function isBatch(posted: PostedMessage): posted is readonly Message[] {
 }
 
 /**
- * Reads the messages of POSTs. Small bodies that arrive in one turn of the event loop are handled together at its end: then
- * all that is sent to a server for them leaves in one write.
+ * Reads the messages of POSTs. Small bodies that arrive in one turn of the event loop are handled together at its end,
+ * so that everything sent to a server for them goes out in one write.
  */
 export class PostReader {
   readonly #limit: number;
   readonly #failed: (response: ServerResponse, error: unknown) => void;
-  /** Those that have arrived. Of the large ones, which may be sent to arrive together, each turn handles one. */
+  /**
+   * The bodies that have arrived. Large ones are handled one per turn, because many may have been sent to arrive
+   * together.
+   */
   readonly #small: Post[] = [];
   readonly #large: Post[] = [];
-  /** Those whose body is still being received. */
+  /** Those whose body is still arriving. */
   readonly #receiving = new Set<Post>();
 
   /** `limit` is the largest body, in bytes; `failed` is called if handling a message throws. */
@@ -43,8 +46,8 @@ export class PostReader {
   }
 
   /**
-   * Calls `take` with what was posted, also as the pieces that arrived, unless the client leaves or gets an error instead.
-   * With `whole`, the rare members are found in the same scan.
+   * Calls `take` with the posted message and the pieces it arrived in, unless the client leaves or gets an error
+   * instead. With `whole`, rare members are found in the same scan.
    */
   read(request: IncomingMessage, response: ServerResponse, whole: boolean, take: PostTarget['take']): void {
     const { headers } = request;
@@ -52,7 +55,7 @@ export class PostReader {
     if (!isJson(headers['content-type'])) replyErrorUnread(request, response, HTTP_REFUSALS.notJson);
     else if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
       replyErrorUnread(request, response, HTTP_REFUSALS.encoded);
-    // It is a number: node:http has refused anything else.
+    // This is a number: node:http has refused anything else.
     else if (Number(headers['content-length'] ?? 0) > this.#limit) this.#refuseSize(request, response);
     else {
       if (headers.expect !== undefined) response.writeContinue();
@@ -60,7 +63,7 @@ export class PostReader {
     }
   }
 
-  /** Gives up those of which nothing has arrived for a while. Called every `tickMs`. */
+  /** Gives up on requests whose body has stalled. Called every `tickMs`. */
   giveUpStalled({ bodyStallMs, tickMs }: Pick<HttpTimeouts, 'bodyStallMs' | 'tickMs'>): void {
     for (const post of this.#receiving) {
       const { response, length } = post;
@@ -127,31 +130,31 @@ export class PostReader {
   }
 }
 
-/** Reading a longer body takes a while. */
+/** Bodies above this size take a while to read. */
 const LARGE_BYTES = 64 * 1024;
 
-/** What becomes of a POST. */
+/** What happens to a POST. */
 interface PostTarget {
   readonly response: ServerResponse;
   readonly whole: boolean;
   readonly take: (posted: PostedMessage, pieces: readonly Buffer[]) => void;
 }
 
-/** The same with what has arrived of its body. */
+/** The same, with what has arrived of its body. */
 interface Post extends PostTarget {
   readonly pieces: Buffer[];
-  /** How many bytes those are, now and when stalled ones were looked for last. */
+  /** The number of bytes that have arrived, now and at the last check for stalled bodies. */
   length: number;
   lengthBefore: number;
   /** How long nothing has arrived, in milliseconds. */
   stalledMs: number;
-  /** Reads no more of it. */
+  /** Stops reading it. */
   readonly stop: () => void;
 }
 
 type BodyFault = Parameters<typeof faultError>[0];
 
-/** What a body contains: a message, a batch, or neither. */
+/** The contents of a body: a message, a batch, or neither. */
 function readPosted(pieces: readonly Buffer[], whole: boolean): PostedMessage | BodyFault {
   const message = readOne(pieces, whole);
   if (message !== 'not-an-object') return message;
@@ -163,7 +166,7 @@ function readPosted(pieces: readonly Buffer[], whole: boolean): PostedMessage | 
 
 const OPEN_BRACKET = 0x5b;
 
-/** Also checks what the core would refuse, while the response is at hand. */
+/** Also does the checks that the core would do, because errors can still be sent as an HTTP response here. */
 function readOne(pieces: readonly Buffer[], whole: boolean): Message | BodyFault {
   const message = readMessage(fromChunks(pieces), CLIENT_SHAPE, 'content-length', whole);
   if (!(message instanceof Message)) return message.why;

@@ -1,20 +1,20 @@
-/** Who has sent a request. */
+/** The sender of a request. */
 export interface Caller {
-  /** Tells callers apart: what belongs to one principal, no other one sees. */
+  /** Identifies the caller: what belongs to one principal is invisible to all others. */
   readonly principal: string;
-  /** The name of its access token; undefined for a caller that an identity provider knows. */
+  /** The name of its access token; undefined for a caller known through an identity provider. */
   readonly token?: string | undefined;
-  /** What the identity provider says of it. */
+  /** The identity provider's claims about the caller. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
   /** When its access ends, in milliseconds since 1970. Default: when its token is revoked. */
   readonly expiresAt?: number | undefined;
 }
 
-/** Access as an identity provider grants it: what checks its tokens, and where clients learn of it. */
+/** Access granted by an identity provider: checks its tokens, and tells clients where to get them. */
 export interface ProtectedResource {
-  /** The metadata that leads clients to their identity provider, if the request is for that. */
+  /** The metadata that leads clients to their identity provider; undefined if the request is not for it. */
   metadataAt(path: string): string | undefined;
-  /** Decides whether a token lets its sender in. Never rejects. */
+  /** Decides whether a token grants access. Never rejects. */
   verify(request: TokenRequest): Promise<VerifiedToken | TokenRefusal>;
   /** The `WWW-Authenticate` header for a request without a token. */
   readonly challenge: string;
@@ -22,27 +22,27 @@ export interface ProtectedResource {
 
 /** A request with a token. */
 export interface TokenRequest {
-  /** Of the Authorization header: `bearer` or `dpop`. */
+  /** The scheme of the Authorization header: `bearer` or `dpop`. */
   readonly scheme: string;
   readonly token: string;
-  /** The DPoP header: proof that the sender has the key that the token is bound to. */
+  /** The DPoP header, which proves that the sender has the key that the token is bound to. */
   readonly proof: string | undefined;
   readonly method: string;
-  /** Of the URL, without the query. */
+  /** The path of the URL, without the query. */
   readonly path: string;
 }
 
 export interface VerifiedToken {
   readonly caller: Caller;
-  /** Until when the same header lets in without another check, in milliseconds since 1970. */
+  /** How long the same header is accepted without another check, in milliseconds since 1970. */
   readonly checkedUntil: number;
 }
 
 export interface TokenRefusal {
   readonly status: 401 | 403 | 503;
-  /** Why, and what to do, as sentences. */
+  /** The reason and the next step, as sentences. */
   readonly message: string;
-  /** The same in few words, for the log. */
+  /** The reason in a few words, for the log. */
   readonly why: string;
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { Connections } from './connections.ts';
 
-/** As much of a socket as is used here. */
+/** The parts of a socket that are used here. */
 function connectTo(connections: Connections) {
   const socket = Object.assign(new EventEmitter(), {
     destroyed: false,
@@ -51,7 +51,7 @@ test('those with a token stay, and take the places of strangers', () => {
   const strangers = [connect(), connect()];
   expect(strangers.map(({ open }) => open)).toEqual([false, true]);
   strangers[1]!.admit();
-  // No place is left.
+  // All places are taken.
   expect(connect().open).toBe(false);
   known[0]!.close();
   expect(connect().open).toBe(true);

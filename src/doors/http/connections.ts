@@ -1,28 +1,28 @@
 import type { Socket } from 'node:net';
 
 export interface ConnectionLimits {
-  /** All connections. */
+  /** The limit for all connections. */
   readonly connections: number;
-  /** Those of them that have not shown a token. The other places are for those that have. */
+  /** The limit for connections that have not shown a token. The other places are reserved for those that have. */
   readonly strangers: number;
-  /** How long a connection may take to show one, in milliseconds. */
+  /** How long a connection may take to show a token, in milliseconds. */
   readonly strangerMs: number;
 }
 
 export interface ConnectionsOptions extends ConnectionLimits {
   /** Ends a connection that has not shown a token in time. */
   readonly tooSlow: (socket: Socket) => void;
-  /** A connection without a token was closed to make room. */
+  /** A connection without a token was closed to make room for another. */
   readonly evicted: () => void;
 }
 
 /**
- * The open connections. Anyone on this machine can open one, so those that have not shown a token, the strangers, never
- * keep out others: they have little time and few places, and the oldest goes when a new one comes.
+ * The open connections. Anyone on this machine can open one, so those that have not shown a token, the strangers, must
+ * never keep out others: they get little time and few places, and the oldest is closed when a new one arrives.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
-  /** In the order in which they came, each with what ends it. */
+  /** In order of arrival, each with the timer that ends it. */
   readonly #strangers = new Map<Socket, NodeJS.Timeout>();
   #size = 0;
 
@@ -34,7 +34,7 @@ export class Connections {
     const { strangerMs, tooSlow } = this.#options;
     this.#size++;
     const late = (): void => {
-      // What has arrived while this process had no time is read first.
+      // First read what arrived while this process was busy.
       setImmediate(() => this.#strangers.has(socket) && tooSlow(socket));
     };
     this.#strangers.set(socket, setTimeout(late, strangerMs).unref());

@@ -15,7 +15,7 @@ import { countedEndpoint, type CountedEndpoint } from './modern-endpoint.cases.t
 
 export const TOKEN = 'a-token-for-tests-0123456789abcdef';
 
-/** Tokens that let requests in; each stands for a principal. */
+/** Tokens that grant access; each is a principal. */
 export function accessTokens(...tokens: readonly string[]): ChangingTokens {
   const listeners = new Set<() => void>();
   const listOf = (all: readonly string[]): AccessToken[] =>
@@ -43,7 +43,7 @@ export function accessTokens(...tokens: readonly string[]): ChangingTokens {
 }
 
 interface ChangingTokens extends AccessTokens {
-  /** Makes others valid, which shows with the next refresh. */
+  /** Replaces the valid tokens; the change takes effect with the next refresh. */
   change(...tokens: readonly string[]): void;
 }
 
@@ -53,20 +53,20 @@ export interface TestDoor {
   readonly gateway: Gateway;
   /** The next call of the tool. */
   readonly nextCall: () => Promise<Call>;
-  /** How many clients were connected to the core, and how many have left. */
+  /** How many clients have connected to the core, and how many have left. */
   readonly clients: { opened: number; closed: number };
-  /** The same for requests of clients that have no session. */
+  /** The same for requests of clients without a session. */
   readonly modern: CountedEndpoint;
-  /** The gateways before each client, as the core was told. */
+  /** The gateway path of each client, as passed to the core. */
   readonly gatewayPath: (readonly string[])[];
   readonly request: (options: RequestOptions) => Promise<Reply>;
-  /** The same without waiting for its end. */
+  /** The same without waiting for the response to end. */
   readonly open: (options: RequestOptions) => Promise<EventReader>;
   /** Opens a session and initializes it. */
   readonly startSession: (version?: string) => Promise<string>;
   /** A POST to /mcp. */
   readonly post: (session: string, message: object, more?: RequestOptions) => Promise<Reply>;
-  /** The same, answered with a stream. */
+  /** The same for a POST that is answered with a stream. */
   readonly stream: (session: string, message: object) => Promise<EventReader>;
   readonly listen: (session: string, lastEventId?: string) => Promise<EventReader>;
   /** A bare connection. */
@@ -76,7 +76,7 @@ export interface TestDoor {
 export interface RequestOptions {
   readonly method?: string;
   readonly path?: string;
-  /** Beside a good Host and the token; undefined takes one of them away. */
+  /** Added to a valid Host header and the token; undefined removes one of these. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | Buffer;
 }
@@ -196,7 +196,7 @@ export function initializeRequest(version = '2025-06-18'): JsonObject {
   };
 }
 
-/** Waits for something that no event tells. */
+/** Polls for a condition that no event announces. */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + 20_000;
   while (!(await condition())) {
@@ -205,13 +205,13 @@ export async function eventually(condition: () => boolean | Promise<boolean>): P
   }
 }
 
-/** A call of the tool, as a client sends it. */
+/** A call of the tool, as clients send it. */
 export function holdCall(id: unknown, progressToken?: unknown): JsonObject {
   const meta = progressToken === undefined ? {} : { _meta: { progressToken } };
   return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'hold', arguments: {}, ...meta } };
 }
 
-/** Something a server says. */
+/** A message from a server. */
 export function fromServer(message: object): Message {
   return Message.from({ jsonrpc: '2.0', ...message }, SERVER_SHAPE);
 }
@@ -224,11 +224,11 @@ export interface StreamEvent {
   readonly id: string | undefined;
   readonly event: string | undefined;
   readonly data: string | undefined;
-  /** The data as JSON; undefined where there is none. */
+  /** The data as JSON; undefined if there is none. */
   readonly json: any;
 }
 
-/** A response while it comes. */
+/** Reads a response while it arrives. */
 export class EventReader {
   readonly response: IncomingMessage;
   readonly events: StreamEvent[] = [];
@@ -257,7 +257,7 @@ export class EventReader {
     return this.response.statusCode!;
   }
 
-  /** The next event; undefined where the stream has ended. */
+  /** The next event; undefined if the stream has ended. */
   async next(): Promise<StreamEvent | undefined> {
     await this.until(() => this.events.length > 0 || this.#over);
     return this.events.shift();
@@ -280,7 +280,7 @@ export class EventReader {
     };
   }
 
-  /** The client goes away. */
+  /** Disconnects the client. */
   hangUp(): void {
     this.response.destroy();
   }
@@ -339,11 +339,11 @@ function begin(port: number, { method = 'GET', path = '/', headers, body }: Requ
   });
 }
 
-/** A connection on which a test writes whatever it likes. */
+/** A connection on which a test can write any bytes. */
 export interface RawConnection {
   readonly socket: Socket;
   readonly received: () => string;
-  /** Resolves when this has come. */
+  /** Resolves when this text has arrived. */
   readonly sees: (text: string) => Promise<void>;
   readonly closed: Promise<void>;
 }

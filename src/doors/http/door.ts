@@ -27,10 +27,10 @@ import { DEFAULT_TIMEOUTS, type HttpTimeouts } from './timeouts.ts';
 export interface HttpDoorOptions {
   /** The address to listen on; usually 127.0.0.1. */
   readonly host: string;
-  /** 0: any free one. */
+  /** The port; 0: any free one. */
   readonly port: number;
   readonly guard: GuardOptions;
-  /** Checks the tokens of an identity provider, for clients of this address. Default: there is none. */
+  /** Checks the tokens of an identity provider for clients of this address. Default: no identity provider. */
   readonly resource?: ((url: string) => ProtectedResource) | undefined;
   readonly limits: HttpLimits;
   readonly log: Logger;
@@ -43,27 +43,33 @@ export interface HttpDoorOptions {
     gatewayPath: readonly string[],
     caller: Caller,
   ) => ClientWorkspace;
-  /** Takes the requests of clients that have no session. */
+  /** Handles the requests of clients without a session. */
   readonly modern: ModernPrincipals;
   /** The parameters of a tool, by its exposed name, that a modern client repeats in headers. Default none. */
   readonly paramHeaders?: (tool: string, caller: Caller) => readonly RepeatedParam[];
   /** Further members of the /status response. */
   readonly status: () => JsonObject;
-  /** Why new clients should go elsewhere, in one word for /readyz; undefined: they need not. Default: only while it stops. */
+  /**
+   * Why new clients should connect elsewhere, in one word for /readyz; undefined: they need not. Default: only while it
+   * stops.
+   */
   readonly notReady?: (() => string | undefined) | undefined;
-  /** The last client has left. One whose initialize failed does not count as a client. */
+  /** The last client has left. A client whose initialize failed does not count. */
   readonly emptied?: () => void;
-  /** Takes requests of browsers, which have no token, and says whether it did. Default: there is no page. */
+  /** Handles requests of browsers, which have no token, and returns whether it did. Default: there is no page. */
   readonly page?: PageHandler;
   /** Detects that this gateway is its own client. Default: no detection. */
   readonly loopGuard?: LoopGuardOptions;
-  /** The gateways that act as one with this. Default: there are none. */
+  /** The other gateways that serve the same clients. Default: there are none. */
   readonly replicas?: HttpReplicas | undefined;
   /** Default: `DEFAULT_TIMEOUTS`. */
   readonly timeouts?: Partial<HttpTimeouts>;
 }
 
-/** Takes a request, unless it is not for a page. `admit` is to be called where the request shows that it may be here. */
+/**
+ * Handles a request if it is for a page, and returns whether it did. Calls `admit` once the request has proven that it
+ * may connect.
+ */
 export type PageHandler = (request: IncomingMessage, response: ServerResponse, admit: () => void) => boolean;
 
 export interface HttpLimits {
@@ -79,19 +85,19 @@ export interface HttpDoor {
   /** Where clients connect, such as http://127.0.0.1:3000/mcp. */
   readonly url: string;
   readonly port: number;
-  /** How many sessions there are. */
+  /** The number of sessions. */
   readonly sessions: number;
-  /** Refuses new requests. Running ones get this time in milliseconds, then they fail; answers are sent. */
+  /** Refuses new requests. Running ones have this many milliseconds before they fail; their answers are sent. */
   drain(ms: number): Promise<void>;
   /** Ends every session and every connection. */
   close(): Promise<void>;
 }
 
 const MAX_CONNECTIONS = 2048;
-/** Of these, those that have not shown a token. */
+/** The limit for those that have not shown a token. */
 const MAX_STRANGERS = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Longer than the usual minute of proxies and clients, so that they close the connection first. */
+/** Longer than the usual minute of proxies and clients, so that they close idle connections first. */
 const KEEP_ALIVE_MS = 65_000;
 
 /** The door for any number of HTTP clients. */
@@ -104,7 +110,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
   let draining = false;
   const sessions = new HttpSessions(options, timeouts);
   const modern = new ModernPosts(options, timeouts);
-  /** A bug: one request fails, the door stays open. */
+  /** Handles a bug: one request fails, and the door stays open. */
   const failed = (response: ServerResponse, error: unknown): void => {
     log.error('an HTTP request failed', { cause: messageOf(error) });
     if (response.headersSent) response.destroy();
@@ -142,7 +148,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     const admit = (): void => connections.admit(request.socket);
     if (route === undefined && page?.(request, response, admit) === true) return;
     const refuse = ({ status, message, why, headers }: AccessRefusal): void => {
-      // Any other path is untrusted, and may contain a token.
+      // Any other path is untrusted and may contain a token.
       refusals.add(status, why, route === undefined ? undefined : path);
       replyErrorUnread(request, response, { status, message, ...(headers && { headers }) });
     };
@@ -174,7 +180,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     else caller.then(go).catch((error: unknown) => failed(response, error));
   };
 
-  /** Takes a request that the guard has let in. */
+  /** Serves a request that the guard has admitted. */
   const serve = (request: IncomingMessage, response: ServerResponse, caller: Caller): void => {
     connections.admit(request.socket);
     const path = pathOf(request);
@@ -198,7 +204,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
     strangerMs: timeouts.strangerMs,
     tooSlow: (socket) => {
       refusals.add(408, 'no token in time', undefined);
-      // One that does not read its refusal needs no other.
+      // A client that has not read its refusal gets no second one.
       if (socket.bytesWritten > 0) socket.destroy();
       else refuse(socket, TIMED_OUT);
     },
@@ -213,7 +219,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
       failed(response, error);
     }
   });
-  /** Waits a moment until all answers are sent. */
+  /** Waits a moment for all answers to be sent. */
   const flush = (all: readonly HttpSession[]): Promise<boolean> =>
     waitAtMost(timeouts.flushMs, Promise.all([modern, ...all].map((each) => each.flushed())));
   await listen(server, options.host, options.port);
@@ -265,13 +271,13 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<HttpDoor> 
 
 const ignore = (): void => undefined;
 
-/** Without the query. */
+/** The path without the query. */
 function pathOf({ url = '' }: IncomingMessage): string {
   const mark = url.indexOf('?');
   return mark < 0 ? url : url.slice(0, mark);
 }
 
-/** Ends a stream when the access of its client ends; the client opens it again with its next token. */
+/** Ends a stream when the caller's access ends; the client opens it again with its next token. */
 function endWithAccess(response: ServerResponse, { expiresAt }: Caller): void {
   if (expiresAt === undefined) return;
   const left = Math.min(Math.max(expiresAt - Date.now(), 0), LONGEST_TIMER_MS);
@@ -281,7 +287,7 @@ function endWithAccess(response: ServerResponse, { expiresAt }: Caller): void {
 
 const LONGEST_TIMER_MS = 2_147_483_647;
 
-/** The longest path in the log, in characters. */
+/** Paths in the log are cut to this many characters. */
 const LONGEST_PATH = 80;
 
 function serverFor(
@@ -297,17 +303,17 @@ function serverFor(
     requestTimeout: timeouts.bodyMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(timeouts.headersMs, 5000),
-    // The guard answers with a proper message.
+    // The guard checks it and answers with a better message.
     requireHostHeader: false,
   });
-  // All of them are seen: the guard must not miss one. MAX_HEADER_BYTES bounds their number.
+  // No header is dropped, so the guard misses none. MAX_HEADER_BYTES limits their number.
   server.maxHeadersCount = 0;
   server.on('connection', (socket) => {
     connections.add(socket);
     const responses = new Set<ServerResponse>();
     open.set(socket, responses);
     socket.on('close', () => {
-      // Node emits `close` only for the response that is being sent, not for pipelined ones behind it.
+      // Node emits `close` only for the response being sent, not for those pipelined behind it.
       for (const response of responses) if (response.socket === null) response.emit('close');
     });
   });
@@ -320,31 +326,32 @@ function serverFor(
     handle(request, response);
   };
   server.on('request', onRequest);
-  // Requests with an Expect header pass the guard first, too.
+  // Requests with an Expect header must pass the guard first, too.
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => {
     const answering = [...(open.get(socket) ?? [])].filter(({ writableFinished }) => !writableFinished);
-    // In the middle of an answer, or before that to an earlier request, an error response would look like a part of it.
+    // During an answer, or before the answer to an earlier request, an error response would look like part of that
+    // answer.
     if (answering.length === 0 || answering.every(isOfRequestUnderWay)) refuse(socket, statusOf(error));
     else socket.destroy();
   });
   return server;
 }
 
-/** Whether the next response of a connection is the one to a request that is still being received. */
+/** Whether this response, the next on its connection, answers a request that is still being received. */
 function isOfRequestUnderWay(response: ServerResponse): boolean {
   return !response.headersSent && !response.req.complete;
 }
 
-/** Answers with a status alone, and closes the connection. */
+/** Answers with only a status and closes the connection. */
 function refuse(socket: Duplex, status: string): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-  // This closes our side only: without the timer, a client without a token could keep the connection open.
+  // This closes only our side: without the timer, a client without a token could keep the connection open.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.on('close', () => clearTimeout(timer));
 }
@@ -386,7 +393,7 @@ function explain(error: Error, host: string, port: number): SwitchboardError {
   });
 }
 
-/** The host name that a local client uses for an address that we listen on. */
+/** The host name that local clients use for an address we listen on. */
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -32,7 +32,7 @@ test('for an answer that was pushed out there is an error under its id', () => {
   expect(more).toEqual([]);
   expect(String(lost)).toMatch(/^id: 1-2\nevent: message\ndata: .*\n\n$/);
   expect(errorIn(lost)).toMatchObject({ jsonrpc: '2.0', id: 'a', error: { code: -32000 } });
-  // Who has seen it has nothing to come back for.
+  // The client has seen the answer and needs no replay.
   expect(log.after({ stream: 1, event: 2 })).toEqual([]);
 });
 

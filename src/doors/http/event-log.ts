@@ -11,7 +11,7 @@ interface LoggedEvent extends Cursor {
   readonly bytes: Buffer;
   /** When it was sent, on the performance clock. */
   readonly at: number;
-  /** The id of the request that it answers, as JSON text; it ends the stream. */
+  /** The id of the request that it answers, as JSON text; an answer ends the stream. */
   readonly answers: string | undefined;
 }
 
@@ -25,7 +25,7 @@ const MAX_LOST = 100;
 /** Larger events are not kept. */
 export const MAX_EVENT_BYTES = 2 * 1024 * 1024;
 
-/** The latest events of one client, for a replay after it has lost its connection. */
+/** The latest events of one client, to replay them if it loses its connection. */
 export class EventLog {
   readonly #store: EventStore;
   #events: LoggedEvent[] = [];
@@ -37,12 +37,14 @@ export class EventLog {
     this.#store = store;
   }
 
-  /** The number of the next event. Numbers count up over all streams of a client, so none is used twice. */
+  /**
+   * The number of the next event. Events are numbered across all streams of a client, so that no number is used twice.
+   */
   next(): number {
     return ++this.#last;
   }
 
-  /** `answers` is the id of the request that this is the answer to, as JSON text. */
+  /** `answers` is the id of the request that this event answers, as JSON text. */
   add({ stream, event }: Cursor, bytes: Buffer, answers?: string): void {
     const logged = { stream, event, bytes, answers, at: performance.now(), log: this };
     this.#events.push(logged);
@@ -51,7 +53,7 @@ export class EventLog {
     while (this.#events.length > MAX_EVENTS || this.#bytes > MAX_EVENT_BYTES) this.dropOldest();
   }
 
-  /** Records an answer that cannot be kept: a client that resumes for it gets an error. */
+  /** Records an answer that cannot be kept: a client that resumes the stream gets an error instead. */
   lose({ stream, event }: Cursor, id: string): void {
     this.#lost.push({ stream, event, id });
     if (this.#lost.length > MAX_LOST) this.#lost.shift();
@@ -62,7 +64,7 @@ export class EventLog {
     if (oldest !== undefined) this.#dropped(oldest);
   }
 
-  /** Drops events before this time on closed streams. */
+  /** Drops events sent before this time on streams that are not open. */
   dropBefore(time: number, isOpen: (stream: number) => boolean): void {
     const [oldest] = this.#events;
     if (oldest === undefined || oldest.at >= time) return;
@@ -80,7 +82,7 @@ export class EventLog {
     this.#bytes = 0;
   }
 
-  /** The events of the stream after that one, as they were sent, with an error for each lost answer. */
+  /** The events of the stream after this one, as they were sent, with an error for each lost answer. */
   after({ stream, event }: Cursor): Buffer[] {
     const isBehind = (cursor: Cursor): boolean => cursor.stream === stream && cursor.event > event;
     return [
@@ -96,7 +98,7 @@ export class EventLog {
   }
 }
 
-/** The lines before the message of an event. */
+/** The lines of an event before its message. */
 export function eventHead(cursor: Cursor): string {
   return `id: ${cursorText(cursor)}\nevent: message\ndata: `;
 }
@@ -122,7 +124,10 @@ function lostAnswerEvent({ id, ...cursor }: LostAnswer): Buffer {
   return Buffer.from(`${eventHead(cursor)}{"jsonrpc":"2.0","id":${id},"error":${LOST}}\n\n`);
 }
 
-/** The events of all clients, oldest first. Over the limit, the oldest is dropped, whichever client it belongs to. */
+/**
+ * The events of all clients, oldest first. Above the limit, the oldest event is dropped, whichever client it belongs
+ * to.
+ */
 export class EventStore {
   readonly #mostBytes: number;
   readonly #events = new Set<LoggedEvent>();
@@ -145,7 +150,7 @@ export class EventStore {
     }
   }
 
-  /** A log has it no longer. */
+  /** An event was dropped from its log. */
   remove(event: LoggedEvent): void {
     if (this.#events.delete(event)) this.#bytes -= event.bytes.length;
   }

@@ -4,18 +4,18 @@ import { cursorText, eventHead, MAX_EVENT_BYTES, type EventLog } from './event-l
 import { EVENTS_TYPE } from './media.ts';
 import type { UnsentData } from './unsent-data.ts';
 
-/** What lets a client resume a stream. */
+/** Allows a client to resume a stream. */
 export interface StreamHistory {
   /** The number of the stream among those of its session. */
   readonly number: number;
   readonly log: EventLog;
-  /** Whether it begins with an event without data, from which a client can resume before anything has happened. */
+  /** Whether it starts with an event without data, so that a client can resume it even if nothing else was sent. */
   readonly primes: boolean;
 }
 
 /**
- * One event stream to a client. With a history its events have ids, and it outlives the response that carries it: events
- * sent without one are replayed on resume.
+ * One event stream to a client. With a history, its events have ids and it outlives the response that carries it:
+ * events sent while there is no response are replayed on resume.
  */
 export class EventStream {
   readonly #unsent: UnsentData;
@@ -24,7 +24,7 @@ export class EventStream {
   #sentAt = 0;
   #requests: number;
 
-  /** It is for the answers to this many requests, and ends with the last of them. */
+  /** `requests` is the number of requests it carries answers for; it ends with the last answer. */
   constructor(unsent: UnsentData, history?: StreamHistory, requests = 1) {
     this.#unsent = unsent;
     this.#history = history;
@@ -40,7 +40,7 @@ export class EventStream {
     return this.#response !== undefined;
   }
 
-  /** Continues on this response and ends an earlier one. `after` is the event that the client saw last. */
+  /** Continues on this response and ends the previous one. `after` is the last event that the client saw. */
   attach(response: ServerResponse, after?: number): void {
     this.#response?.end();
     this.#response = response;
@@ -55,12 +55,12 @@ export class EventStream {
   #catchUp({ log, number, primes }: StreamHistory, after: number | undefined): void {
     const missed = after === undefined ? [] : log.after({ stream: number, event: after });
     for (const event of missed) this.write(event);
-    // Also on a resume with nothing missed: a client without an event id of this connection forgets the stream.
+    // Needed even if nothing was missed: a client without an event id on this connection forgets the stream.
     if (primes && missed.length === 0)
       this.write(`id: ${cursorText({ stream: number, event: log.next() })}\ndata: \n\n`);
   }
 
-  /** `answers` is the id of the request that this is the answer to, as JSON text. */
+  /** `answers` is the id of the request that this message answers, as JSON text. */
   send(message: SerializedMessage, answers?: string): void {
     if (this.#history) this.#sendResumable(message, this.#history, answers);
     else if (message.length < JOIN_BELOW) this.write(joined(MESSAGE_HEAD, message));
@@ -80,19 +80,19 @@ export class EventStream {
       this.write(event);
       return;
     }
-    // Even while the client is connected: it may lose its connection in the middle.
+    // Even while the client is connected: it may lose its connection halfway.
     if (answers !== undefined) log.lose(cursor, answers);
     this.#writeInPieces(head, message);
   }
 
-  /** Sends a comment after this much silence. */
+  /** Sends a comment if nothing was sent for this long. */
   keepAlive(now: number, ms: number): void {
     if (this.#response === undefined || now - this.#sentAt < ms) return;
-    // Unsent data is enough of a sign of life.
+    // Waiting data is enough of a sign of life.
     if (this.#response.writableLength === 0) this.write(COMMENT);
   }
 
-  /** Nothing more comes for one of its requests. */
+  /** One of its requests gets no further messages. */
   end(): void {
     if (--this.#requests > 0) return;
     this.#response?.end();

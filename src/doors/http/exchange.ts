@@ -12,8 +12,8 @@ import type { Linked } from '../../shared/linked-set.ts';
 type StreamOpener = (unsent: UnsentData) => EventStream;
 
 /**
- * One POST with a request, until it is answered: with JSON if the answer comes first, else with an event stream that ends
- * with the answer.
+ * One POST with a request, until it is answered: with JSON if the answer is the first message, otherwise with an event
+ * stream that ends with the answer.
  */
 export class HttpExchange {
   readonly openedAt = performance.now();
@@ -29,7 +29,7 @@ export class HttpExchange {
     this.openStream = openStream;
   }
 
-  /** Uses a stream that is open already. */
+  /** Uses a stream that is already open. */
   join(stream: EventStream): void {
     this.#stream = stream;
   }
@@ -50,7 +50,10 @@ export class HttpExchange {
     this.#stream?.attach(this.response);
   }
 
-  /** Sends the answer, which ends it. Status and headers are for JSON. `id` is the id of the request, as JSON text. */
+  /**
+   * Sends the answer, which ends the exchange. Status and headers apply to JSON. `id` is the id of the request, as JSON
+   * text.
+   */
   protected finish(
     answer: SerializedMessage,
     status: number,
@@ -64,7 +67,7 @@ export class HttpExchange {
     } else if (!isDisconnected(response)) {
       const { pieces, length } = answer;
       response.writeHead(status, { 'Content-Type': JSON_TYPE, 'Content-Length': length, ...headers });
-      // Node gathers the writes until the end, so that all leave in one.
+      // Node holds the writes back until the end, so that they are sent together.
       const last = pieces.length - 1;
       for (let at = 0; at < last; at++) response.write(pieces[at]);
       response.end(pieces[last]);
@@ -73,11 +76,11 @@ export class HttpExchange {
   }
 }
 
-/** A POST in a session. A client that disconnects has not cancelled its request: it may resume the stream. */
+/** A POST in a session. A client that disconnects has not cancelled its request, because it may resume the stream. */
 export class SessionExchange extends HttpExchange implements Linked<SessionExchange> {
   before: SessionExchange | undefined = undefined;
   after: SessionExchange | undefined = undefined;
-  /** The id and the token in canonical form. */
+  /** The canonical text of the id and the token. */
   readonly id: string;
   readonly token: string | undefined;
   readonly #idText: string;
@@ -95,18 +98,18 @@ export class SessionExchange extends HttpExchange implements Linked<SessionExcha
     this.token = token === undefined ? undefined : idKey(token);
   }
 
-  /** Whether other messages than the answer can reach the client on it. */
+  /** Whether it can carry messages other than the answer. */
   get carries(): boolean {
     const { stream } = this;
     return stream ? stream.attached : this.openStream !== undefined && !isDisconnected(this.response);
   }
 
-  /** Sends the answer, which ends it. */
+  /** Sends the answer, which ends the exchange. */
   answer(answer: SerializedMessage, headers?: OutgoingHttpHeaders): void {
     this.finish(answer, 200, headers, this.#idText);
   }
 
-  /** The client has cancelled the request: it ends without an answer. */
+  /** The client has cancelled the request: the exchange ends without an answer. */
   withdraw(): void {
     const { response, stream } = this;
     if (stream) stream.end();
@@ -116,7 +119,7 @@ export class SessionExchange extends HttpExchange implements Linked<SessionExcha
     }
   }
 
-  /** The session ends before the answer. */
+  /** The session ends before the request is answered. */
   abandon(): void {
     const { response, stream } = this;
     if (stream) stream.end();

@@ -52,11 +52,11 @@ test('a refusal is a JSON-RPC error that names the setting and repeats nothing',
   expect(await said({ host: 'evil.example' })).toContain('http.allowedHosts');
   const origin = await said({ origin: 'https://evil.example' });
   expect(origin).toContain('http.allowedOrigins');
-  // Listing a page there would not help it.
+  // Allowing a page's origin would not help that page.
   expect(origin).toMatch(/Web pages cannot connect.*CORS/);
   expect(await said({ authorization: 'Bearer secret' })).toContain('http.token');
   expect(await said({ authorization: 'secret' })).toContain('does not begin with "Bearer "');
-  // Where it is found, whatever is wrong with it.
+  // The error says where to find the token, whatever is wrong with the header.
   for (const authorization of [undefined, 'secret', 'Bearer secret'])
     expect(await said({ authorization })).toMatch(/http\.token.*--show-token/);
 });

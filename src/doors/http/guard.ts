@@ -5,49 +5,49 @@ import { sha256 } from '../../shared/sha256.ts';
 import type { Caller, ProtectedResource, TokenRefusal } from './caller.ts';
 import { GUARD_REFUSALS, MAX_HEADERS, type GuardRefusal } from './refusals.ts';
 
-/** A token that lets requests in, as `Authorization: Bearer …`. */
+/** A token that grants access, sent as `Authorization: Bearer …`. */
 export interface AccessToken {
-  /** Identifies the sender. Two principals never share a server process, unless the server is a shared one. */
+  /** Identifies the sender. Two principals never share a server process, unless the server is shared explicitly. */
   readonly principal: string;
-  /** What roles call it. */
+  /** The name that roles use for it. */
   readonly name: string;
   readonly hash: Buffer;
 }
 
-/** The tokens that let requests in. They may change at any time. */
+/** The tokens that grant access. They may change at any time. */
 export interface AccessTokens {
-  /** Another list after every change. */
+  /** A new array after every change. */
   readonly current: readonly AccessToken[];
-  /** Looks for changes now: a token that is not known may have been created a moment ago. */
+  /** Looks for changes now: an unknown token may have just been created. */
   refresh(): void;
-  /** Calls back after every change, until the function that it returns is called. */
+  /** Calls back after every change, until the returned function is called. */
   watch(changed: () => void): () => void;
 }
 
 export interface GuardOptions {
   readonly tokens: AccessTokens;
-  /** Names in the Host header beside the loopback ones, with or without a port. */
+  /** Names allowed in the Host header in addition to the loopback names, with or without a port. */
   readonly allowedHosts: readonly string[];
   /**
-   * Values of the Origin header that are let in, such as `https://example.com`. For clients outside a browser that send
-   * one: a page in a browser would need CORS as well, which is not supported.
+   * Allowed values of the Origin header, such as `https://example.com`. They are for clients outside a browser: a page
+   * in a browser would also need CORS, which is not supported.
    */
   readonly allowedOrigins: readonly string[];
 }
 
 /**
- * Decides whether a request is let in, by its headers alone. A web page can make a browser send requests here, so a
- * foreign name for this address (DNS rebinding) and a foreign origin are refused even with the right token.
+ * Decides by its headers alone whether a request is admitted. A web page can make a browser send requests here, so a
+ * foreign name for this address (DNS rebinding) or a foreign origin is refused even with a valid token.
  */
 export class Guard {
   readonly #tokens: AccessTokens;
-  /** Checks the tokens of an identity provider. Default: only `tokens` let in. */
+  /** Checks the tokens of an identity provider. Default: only `tokens` grant access. */
   resource: ProtectedResource | undefined;
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
-  /** The accepted header of each connection: clients repeat it, and a hash is expensive. */
+  /** The accepted header of each connection: clients repeat it, and hashing is expensive. */
   readonly #accepted = new WeakMap<Socket, AcceptedHeader>();
-  /** The Host header that was admitted last: mostly all clients use the same. */
+  /** The Host header that was accepted last: usually all clients send the same one. */
   #lastHost: string | undefined;
 
   constructor({ tokens, allowedHosts, allowedOrigins }: GuardOptions) {
@@ -56,12 +56,12 @@ export class Guard {
     this.#origins = new Set(allowedOrigins);
   }
 
-  /** Why a request is refused whatever token it has; undefined where it is not. */
+  /** Why a request is refused regardless of its token; undefined if it is not. */
   refusal(request: IncomingMessage): GuardRefusal | undefined {
-    // An absolute target would override the Host header; only proxies get one.
+    // An absolute target would override the Host header, and only proxies receive such targets.
     if (!request.url?.startsWith('/')) return GUARD_REFUSALS.badTarget;
     if (request.rawHeaders.length > 2 * MAX_HEADERS) return GUARD_REFUSALS.tooManyHeaders;
-    // With duplicates, we might check one and another component use the other.
+    // With duplicates, we might check one value while other code uses the other.
     if (hasDoubled(request.rawHeaders)) return GUARD_REFUSALS.doubled;
     const { host, origin } = request.headers;
     if (host === undefined || !this.#admitsHost(host)) return GUARD_REFUSALS.badHost;
@@ -69,7 +69,7 @@ export class Guard {
     return undefined;
   }
 
-  /** Who has sent a request that is not refused, or why its token does not let it in. */
+  /** The sender of a request that is not refused, or why its token grants no access. */
   callerOf(request: IncomingMessage): Caller | AccessRefusal | Promise<Caller | AccessRefusal> {
     const { authorization } = request.headers;
     if (authorization === undefined) return this.#refused(GUARD_REFUSALS.noToken);
@@ -82,7 +82,7 @@ export class Guard {
     return this.#verify(this.resource, authorization, request);
   }
 
-  /** Whether the access token of a principal was revoked. Those of an identity provider end by themselves. */
+  /** Whether the access token of a caller was revoked. Tokens of an identity provider expire on their own. */
   isRevoked({ principal, token }: Caller): boolean {
     return token !== undefined && !this.#tokens.current.some((each) => each.principal === principal);
   }
@@ -106,7 +106,7 @@ export class Guard {
     const checked = await resource.verify({ scheme: scheme.toLowerCase(), token, proof, method, path });
     if ('status' in checked) return checked;
     const { caller, checkedUntil } = checked;
-    // A proof is for one request.
+    // A proof is valid for a single request.
     if (proof === undefined)
       this.#accepted.set(socket, {
         ...{ header: Buffer.from(authorization), caller, until: checkedUntil },
@@ -123,7 +123,7 @@ export class Guard {
     return ours;
   }
 
-  /** The sender of a token of ours, or of a header that this connection has sent before. */
+  /** The sender of one of our tokens, or of a header that was accepted on this connection before. */
   #known(authorization: string, socket: Socket): Caller | undefined {
     const header = Buffer.from(authorization);
     const accepted = this.#accepted.get(socket);
@@ -142,7 +142,10 @@ export class Guard {
     return caller;
   }
 
-  /** Hashes have one length whatever was sent. All are compared, in constant time, wherever the right one is. */
+  /**
+   * Hashes have the same length whatever was sent. Every one is compared, in constant time, so the time does not reveal
+   * the match.
+   */
   #find(hash: Buffer): Caller | undefined {
     let found: AccessToken | undefined;
     for (const token of this.#tokens.current) if (timingSafeEqual(hash, token.hash)) found = token;
@@ -164,7 +167,7 @@ interface AcceptedHeader {
   readonly caller: Caller;
   /** In milliseconds since 1970. */
   readonly until: number;
-  /** The tokens that were valid then. */
+  /** The tokens that were valid at that time. */
   readonly tokens: readonly AccessToken[];
 }
 
@@ -173,7 +176,7 @@ const DPOP = /^dpop /i;
 const LONGEST_HEADER = 8 * 1024;
 const ONCE = new Set(['host', 'origin', 'authorization', 'dpop']);
 
-/** Names that always mean this computer. */
+/** Whether the name always refers to this computer. */
 function isLoopbackName(name: string): boolean {
   if (name === 'localhost' || name === '[::1]') return true;
   const octets = /^127\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(name);
@@ -185,7 +188,7 @@ function hasDoubled(rawHeaders: readonly string[]): boolean {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const header = rawHeaders[at] ?? '';
     const { length } = header;
-    // Most differ in length already.
+    // Most names can be skipped because of their length.
     if (length !== 4 && length !== 6 && length !== 13) continue;
     const name = header.toLowerCase();
     if (!ONCE.has(name)) continue;
@@ -196,9 +199,11 @@ function hasDoubled(rawHeaders: readonly string[]): boolean {
   return false;
 }
 
-/** Detects that a gateway is its own client, directly or through others: requests list the gateways they came through. */
+/**
+ * Detects that a gateway is its own client, directly or through others: requests list the gateways they came through.
+ */
 export interface LoopGuardOptions {
-  /** The header with the list, in lower case; the last one sent the request. */
+  /** The header with the list, in lower case. The last gateway in the list sent the request. */
   readonly header: string;
   /** The name of this gateway in the list: random letters, digits and dashes. */
   readonly self: string;
@@ -207,7 +212,7 @@ export interface LoopGuardOptions {
 /** More than this many gateways count as a loop. */
 const MAX_GATEWAYS = 8;
 
-/** The gateways that a request has come through; `loop` if this one is among them, or if they are too many. */
+/** The gateways that a request came through; `loop` if this gateway is among them or there are too many. */
 export function readGatewayPath(
   { headers }: IncomingMessage,
   options: LoopGuardOptions | undefined,

@@ -26,7 +26,7 @@ import { StreamableSession } from './streamable-session.ts';
 
 type RouteName = 'send' | 'listen' | 'leave' | 'openEvents' | 'sendMessage' | 'status';
 
-/** Every path with its methods. Anything else is not found. */
+/** Every path with its methods. Anything else is answered with "not found". */
 export const ROUTES: ReadonlyMap<string, ReadonlyMap<string, RouteName>> = new Map([
   ['/mcp', methods({ POST: 'send', GET: 'listen', DELETE: 'leave' })],
   ['/sse', methods({ GET: 'openEvents' })],
@@ -47,11 +47,11 @@ export interface HandlersOptions {
   /** Whether the door is closing and refuses new requests. */
   readonly draining: () => boolean;
   readonly status: () => JsonObject;
-  /** Whether the token of a caller is not valid any more, perhaps since the body of its request is read. */
+  /** Whether a caller's token has been revoked, possibly while the body of its request was being read. */
   readonly isRevoked: (caller: Caller) => boolean;
-  /** Detects clients that are this gateway itself. */
+  /** Detects that a client is this gateway itself. */
   readonly loopGuard: LoopGuardOptions | undefined;
-  /** What belongs to other replicas; undefined: there are none. */
+  /** Passes on requests that belong to other replicas; undefined if there are none. */
   readonly passed: PassedRequests | undefined;
 }
 
@@ -69,7 +69,7 @@ export function handlersFor({
   loopGuard,
   passed,
 }: HandlersOptions): Readonly<Record<RouteName, Handler>> {
-  /** The gateway path of a new client; undefined if it was refused, with the error sent. */
+  /** The gateway path of a new client; undefined if it was refused, after an error was sent. */
   const admit = (response: ServerResponse, caller: Caller, id?: string): readonly string[] | undefined => {
     const gatewayPath = readGatewayPath(response.req, loopGuard);
     if (draining()) replyError(response, { ...HTTP_REFUSALS.stopping, id });
@@ -80,13 +80,14 @@ export function handlersFor({
     return undefined;
   };
 
-  /** Refuses what cannot be taken now. Returns whether it did. */
+  /** Refuses what cannot be accepted now. Returns whether it did. */
   const refuses = (posted: PostedMessage, session: HttpSession, response: ServerResponse): boolean => {
     const id = isBatch(posted) ? undefined : requestIdOf(posted);
     if (isBatch(posted) && session.version === BATCHING_VERSION)
       return posted.some((each) => refuses(each, session, response));
     if (isBatch(posted)) replyError(response, HTTP_REFUSALS.noBatch);
-    // Running requests may still need responses and cancellations. With replicas, the client starts a session on another.
+    // Only requests are refused: running ones may still need responses and cancellations. With replicas, the client
+    // starts a session on another one.
     else if (draining() && id !== undefined)
       replyError(response, { ...(passed ? HTTP_REFUSALS.noSession : HTTP_REFUSALS.stopping), id });
     else if (session.full) replyError(response, { ...HTTP_REFUSALS.tooBusy, id });
@@ -94,7 +95,10 @@ export function handlersFor({
     return true;
   };
 
-  /** Refuses a request whose id waits for an answer already: the answers could not be told apart. Returns whether it did. */
+  /**
+   * Refuses a request whose id is still in use by a running one: their answers could not be told apart. Returns whether
+   * it did.
+   */
   const refusesId = (
     posted: PostedMessage,
     session: StreamableSession,
@@ -108,7 +112,7 @@ export function handlersFor({
     return inUse !== undefined;
   };
 
-  /** The session a request to /mcp belongs to; undefined if there is none, with the error sent. */
+  /** The session of a request to /mcp; undefined if there is none, after an error was sent. */
   const sessionOf = (
     request: IncomingMessage,
     response: ServerResponse,
@@ -121,7 +125,7 @@ export function handlersFor({
     return session;
   };
 
-  /** Passes a request without a body on to the owner of its session. Returns whether there is another owner. */
+  /** Passes a request without a body on to the owner of its session. Returns whether another replica owns it. */
   const passesOn = (request: IncomingMessage, response: ServerResponse, caller: Caller): boolean => {
     const owner = passed?.ownerOf(request, sessionIdOf(request));
     if (owner === undefined) return false;
@@ -149,7 +153,7 @@ export function handlersFor({
     });
   };
 
-  /** Modern requests carry their version and need no session. */
+  /** Handles modern requests, which carry their version and need no session. */
   const takeModern = (
     message: Message,
     request: IncomingMessage,
@@ -178,7 +182,7 @@ export function handlersFor({
         return;
       posts.read(request, response, claimsModern, (posted, body) => {
         noteTrace(request, posted);
-        // The session may have ended while the body was read.
+        // The session may have ended while the body was being read.
         const session = id === undefined ? undefined : sessions.find(id, StreamableSession, caller);
         const pass = (to: string, gone: ErrorReply): void =>
           passed?.pass({ owner: to, request, response, caller, body, ids: idsOf(posted), gone });
@@ -266,7 +270,10 @@ export function handlersFor({
   };
 }
 
-/** The trace that a request says it belongs to, for those who trace calls. A batch has one for many messages. */
+/**
+ * Records the trace that a request belongs to, for tracing its calls. Ignored for a batch, whose header covers many
+ * messages.
+ */
 function noteTrace({ headers }: IncomingMessage, posted: PostedMessage): void {
   const { traceparent, tracestate } = headers;
   if (typeof traceparent !== 'string' || isBatch(posted)) return;
@@ -292,13 +299,13 @@ function namesModernVersion({ headers }: IncomingMessage): boolean {
   return version !== undefined && !isLegacyVersion(version);
 }
 
-/** Whether the body names a version, as those of modern requests do, whatever the header says. */
+/** Whether the body names a version, as modern requests do, whatever the header says. */
 function carriesVersion(message: Message): boolean {
   // Reading a rare member costs a second scan of the message.
   return message.mentions(Meta.protocolVersion) && message.has(Client.version);
 }
 
-/** The client name in an initialize request, cut to fit a log line. */
+/** The client's name in an initialize request, cut to fit a log line. */
 function clientNameIn(initialize: Message): string | undefined {
   const params = initialize.value(Client.params);
   const name = isObject(params) && isObject(params.clientInfo) ? params.clientInfo.name : undefined;
@@ -309,11 +316,11 @@ const LONGEST_NAME = 60;
 
 function sessionIdOf({ headers }: IncomingMessage): string | undefined {
   const id = headers['mcp-session-id'];
-  // Node joins duplicates, and no session has such an id.
+  // Node joins duplicate headers, and no session has such an id.
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Refuses a protocol version that is unsupported here. Returns whether it did. */
+/** Refuses an unsupported protocol version. Returns whether it did. */
 function refuseVersion(request: IncomingMessage, response: ServerResponse): boolean {
   if (!namesModernVersion(request)) return false;
   const version = request.headers['mcp-protocol-version'];

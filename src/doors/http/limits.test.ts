@@ -115,7 +115,7 @@ test('a client that does not read is disconnected after a while, which is logged
     client.notify(`notifications/${'x'.repeat(200_000)}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  // The core hears of it first.
+  // The core learns of it first.
   expect(client.congested).toBe(true);
   await eventually(() => test.door.sessions === 0);
   expect(lines.join('')).toContain('does not read');
@@ -159,7 +159,7 @@ test('an answer that waits behind an earlier one on its connection holds up noth
   socket.write(post(1) + post(2));
   const [first, second] = [await test.nextCall(), await test.nextCall()];
   second.succeed({ large: 'x'.repeat(8 * 1024 * 1024) });
-  // More than enough to pause for, but the client cannot read it yet.
+  // Enough to pause for, but the client cannot read it yet.
   expect(first.session.client.congested).toBe(false);
   first.succeed({ small: 'done' });
   await sees('"small":"done"');

@@ -1,7 +1,7 @@
 export const JSON_TYPE = 'application/json';
 export const EVENTS_TYPE = 'text/event-stream';
 
-/** Whether an Accept header allows all of these types; a missing one allows everything. */
+/** Whether an Accept header allows all of these types; a missing header allows everything. */
 export function accepts(header: string | undefined, ...types: readonly string[]): boolean {
   if (header === undefined || header === '' || header === USUAL) return true;
   const ranges = header
@@ -20,7 +20,7 @@ export function accepts(header: string | undefined, ...types: readonly string[])
 /** The value that nearly all clients send. */
 const USUAL = `${JSON_TYPE}, ${EVENTS_TYPE}`;
 
-/** Whether a Content-Type header says JSON, with whatever parameters. */
+/** Whether a Content-Type header is JSON, with any parameters. */
 export function isJson(header: string | undefined): boolean {
   if (header === JSON_TYPE) return true;
   const [type = ''] = header?.split(';') ?? [];

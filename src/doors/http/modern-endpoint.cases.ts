@@ -6,12 +6,12 @@ import { ModernEndpoint } from '../modern/endpoint.ts';
 import type { ModernPrincipals, ModernRequestHandler } from './modern-posts.ts';
 
 export interface CountedEndpoint extends ModernRequestHandler, ModernPrincipals {
-  /** How many requests have run, and how many of their exchanges are over. */
+  /** How many requests have run, and how many of their exchanges have ended. */
   readonly count: { opened: number; left: number };
   readonly suspended: number;
 }
 
-/** An endpoint for all modern clients as the program opens it, counted. */
+/** The endpoint for all modern clients, opened the way the program does, with counts. */
 export function countedEndpoint(gateway: Gateway, identity: ServerIdentity): CountedEndpoint {
   const endpoint = new ModernEndpoint({ gateway, identity, log: silentLogger });
   onTestFinished(() => endpoint.close());

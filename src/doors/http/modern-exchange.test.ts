@@ -11,7 +11,7 @@ const text = (value: string): JsonObject => ({ content: [{ type: 'text', text: v
 const CALM = { tickMs: 10, silenceMs: 60_000 };
 const LISTEN = { notifications: { toolsListChanged: true } };
 
-/** The next call, and a promise that it was cancelled, with the reason. */
+/** The next call, and a promise that resolves with the reason when it is cancelled. */
 async function runningCall(
   nextCall: TestDoor['nextCall'],
 ): Promise<{ call: Call; cancelled: Promise<unknown> }> {
@@ -78,7 +78,7 @@ describe('what comes before the answer', () => {
     expect(resultType).toBe('input_required');
     const [[key, input]] = Object.entries<any>(inputRequests) as [[string, any]];
     expect(input).toMatchObject({ method: 'elicitation/create', params: { message: 'Who?' } });
-    // The exchange is over, and the call is not.
+    // The exchange has ended, but the call has not.
     await until(() => modern.count.left === 1);
     expect(call.open).toBe(true);
     const inputResponses = { [key]: { action: 'accept', content: { name: 'Ada' } } };

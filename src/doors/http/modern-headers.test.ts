@@ -10,7 +10,7 @@ const PARAMS: readonly RepeatedParam[] = [
   { header: 'On', path: ['on'] },
 ];
 
-/** What is wrong with a message and these headers beside, or instead of, those that fit it. */
+/** The fault of a message with its proper headers, to which these are added or which they replace. */
 function fault(message: JsonObject, headers: Record<string, string | undefined> = {}): string | undefined {
   return headerFault(
     { ...modernPost(message, headers).headers },

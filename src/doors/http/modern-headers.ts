@@ -13,9 +13,9 @@ export interface RepeatedParam {
 }
 
 /**
- * The fault in the headers of a modern request, as a sentence; undefined if there is none. They repeat parts of the body
- * for proxies that do not read bodies. If the two differ, a proxy has decided about another request than the one that
- * would run.
+ * The fault in the headers of a modern request, as a sentence; undefined if there is none. The headers repeat parts of
+ * the body for proxies that do not read bodies. If they differ from the body, a proxy has made its decision about a
+ * different request.
  */
 export function headerFault(
   headers: IncomingHttpHeaders,
@@ -24,7 +24,7 @@ export function headerFault(
 ): string | undefined {
   const method = request.requiredString(Client.method);
   const version = request.string(Client.version);
-  // A missing or unsupported version gets an error of its own.
+  // A missing or unsupported version gets its own error.
   if (version === undefined) return undefined;
   const fault = sameFault('MCP-Protocol-Version', valueOf(headers, 'MCP-Protocol-Version'), version);
   if (fault !== undefined || !isModernVersion(version)) return fault;
@@ -40,7 +40,7 @@ const NAMES: ReadonlyMap<string, { readonly slot: number; readonly required: boo
   ['tools/call', { slot: Client.name, required: true }],
   ['prompts/get', { slot: Client.name, required: true }],
   ['resources/read', { slot: Client.uri, required: true }],
-  // Tasks are an extension, which not every client follows to the letter.
+  // Tasks are an extension, and not every client follows it exactly.
   ['tasks/get', { slot: Client.taskId, required: false }],
   ['tasks/update', { slot: Client.taskId, required: false }],
   ['tasks/cancel', { slot: Client.taskId, required: false }],
@@ -82,7 +82,7 @@ function paramsFault(
   return undefined;
 }
 
-/** Names the parameter and not its value, which may be a secret. */
+/** Names the parameter but not its value, which may be a secret. */
 function paramFault(
   headers: IncomingHttpHeaders,
   header: string,
@@ -101,7 +101,7 @@ function paramFault(
   return saysSame(plain, value) ? undefined : `the header ${name} does not match ${where}`;
 }
 
-/** Whether a client can put it in a header: there is no common spelling of larger numbers. */
+/** Whether clients can put the value in a header: larger numbers have no common notation. */
 function fitsHeader(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value);
   return typeof value === 'string' || typeof value === 'boolean';
@@ -136,7 +136,7 @@ function unreadable(header: string): string {
   return `the ${header} header is neither printable ASCII nor Base64 of UTF-8 between =?base64? and ?=`;
 }
 
-/** Header names are case-insensitive; Node gives them in lower case. */
+/** The value of a header, which Node stores under its lower-case name. */
 function valueOf(headers: IncomingHttpHeaders, header: string): string | undefined {
   const value = headers[header.toLowerCase()];
   return typeof value === 'string' ? value : undefined;

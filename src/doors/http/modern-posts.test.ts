@@ -16,7 +16,7 @@ import { ROUTES } from './handlers.ts';
 
 const text = (value: string): JsonObject => ({ content: [{ type: 'text', text: value }] });
 
-/** What a client may be told in no case. */
+/** The response to a modern client must not mention a session. */
 function expectNoSession({ headers }: Pick<Reply, 'headers'>): void {
   expect(headers['mcp-session-id']).toBeUndefined();
 }
@@ -256,7 +256,7 @@ test('the header of a request decides its era, or else its body', async () => {
   expect(await code(carrying, MODERN_VERSION)).toBeUndefined();
   expect(await code(carrying, undefined)).toBe(-32020);
   expect(await code(bare, MODERN_VERSION)).toBe(-32602);
-  // Told in the words of the older era.
+  // Answered with an error of the older era.
   expect(await code(bare, undefined)).toBe(-32600);
   expect(await code(bare, '2025-06-18')).toBe(-32600);
   const initialize = {
@@ -305,7 +305,7 @@ test('a hundred requests with one id get each its own answer', async () => {
   const numbers = Array.from({ length: 100 }, (_, number) => number);
   const answers = numbers.map((n) => request(modernPost(modernCall('same', { arguments: { n } }))));
   const calls = await Promise.all(numbers.map(() => nextCall()));
-  // The last one first, so that no order helps.
+  // In reverse, so that a test cannot pass because of the order.
   for (const call of calls.reverse()) {
     const { params } = JSON.parse(call.request.toString()) as { params: { arguments: { n: number } } };
     call.succeed(text(`canary ${params.arguments.n}`));

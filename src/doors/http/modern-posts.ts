@@ -26,13 +26,13 @@ import { isDisconnected, replyEmpty, replyError, type ErrorReply } from './reply
 import type { HttpTimeouts } from './timeouts.ts';
 import { UnsentData } from './unsent-data.ts';
 
-/** Takes the requests of one principal without a session. */
+/** Handles the requests of one principal without a session. */
 export type ModernRequestHandler = Pick<ModernEndpoint, 'refusal' | 'run' | 'cancel'>;
 
-/** Takes the requests of all clients without a session. Those of different principals never meet. */
+/** Handles the requests of all clients without a session. Different principals are kept apart. */
 export interface ModernPrincipals extends Pick<ModernEndpoint, 'idle' | 'failAll'> {
   endpointOf(caller: Caller): ModernRequestHandler;
-  /** Ends what callers use whose tokens were revoked. */
+  /** Ends everything that belongs to callers whose tokens were revoked. */
   endThose(isRevoked: (caller: Caller) => boolean): void;
 }
 
@@ -44,7 +44,7 @@ export class ModernPosts {
   readonly #paramHeaders: (tool: string, caller: Caller) => readonly RepeatedParam[];
   readonly #limit: number;
   readonly #exchanges = new LinkedSet<ModernExchange>();
-  /** Runs while there are exchanges, and a moment longer: mostly another one follows. */
+  /** Runs while there are exchanges, and for a moment afterwards, because another one usually follows. */
   #timer: NodeJS.Timeout | undefined;
 
   constructor({ modern, paramHeaders = none, limits, log }: HttpDoorOptions, timeouts: HttpTimeouts) {
@@ -58,7 +58,7 @@ export class ModernPosts {
   take(message: Message, request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     const id = message.text(Client.id);
     if (!message.has(Client.method)) replyError(response, HTTP_REFUSALS.noAnswers);
-    // The era has no client notifications over HTTP: closing the exchange cancels.
+    // This era has no client notifications over HTTP: closing the exchange cancels the request.
     else if (id === undefined) replyEmpty(response, 202);
     else {
       const method = message.requiredString(Client.method);
@@ -66,7 +66,7 @@ export class ModernPosts {
       const refusal =
         this.#headerRefusal(message, request, caller) ?? this.#refusal(message, method, endpoint);
       if (refusal) replyError(response, { ...refusal, id });
-      // No close event follows for a client that has left already.
+      // A client that has already left emits no close event.
       else if (!isDisconnected(response)) {
         const exchange = new ModernExchange(this, { endpoint, caller, method, response });
         this.#exchanges.add(exchange);
@@ -76,7 +76,7 @@ export class ModernPosts {
     }
   }
 
-  /** Resolves when all answers are sent. */
+  /** Resolves when all answers have been sent. */
   async flushed(): Promise<void> {
     await Promise.all(this.#exchanges.members().map((exchange) => exchange.flushed()));
   }
@@ -153,11 +153,11 @@ class ModernExchange extends HttpExchange implements ReplyChannel, Linked<Modern
 
   run(request: Message): void {
     this.#attempt = this.#endpoint.run(request, this, this.#method);
-    // A subscription may be silent for long; the headers show that it was accepted.
+    // A subscription may be silent for a long time; the headers show that it was accepted.
     if (this.#attempt.handler?.listens === true) this.becomeStream();
   }
 
-  /** Resolves when everything written so far is sent, or cannot be. */
+  /** Resolves when everything written so far has been sent, or cannot be. */
   flushed(): Promise<void> {
     return this.unsent.flushed();
   }
@@ -165,7 +165,7 @@ class ModernExchange extends HttpExchange implements ReplyChannel, Linked<Modern
   /** Applies the timeouts. */
   tick(now: number): void {
     const { silenceMs, keepAliveMs, stallMs } = this.#posts.timeouts;
-    // Before the answer some data may wait; after it no write follows that would move it.
+    // Before the answer, some data may wait; after it, no further write would get the data moving.
     const problem = this.unsent.problem(now, stallMs, this.#answered ? 0 : undefined);
     if (problem !== undefined) this.#giveUp(problem);
     else if (this.#answered) return;
@@ -175,7 +175,7 @@ class ModernExchange extends HttpExchange implements ReplyChannel, Linked<Modern
     else if (now - this.openedAt >= silenceMs) this.becomeStream();
   }
 
-  /** Ends it, answered or not. */
+  /** Ends the exchange, answered or not. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -216,11 +216,11 @@ class ModernExchange extends HttpExchange implements ReplyChannel, Linked<Modern
     return !this.#closed && !this.#answered && !isDisconnected(this.response);
   }
 
-  /** `code` is that of an error. */
+  /** `code` is the code if the answer is an error. */
   #answer(answer: SerializedMessage, code?: number): void {
     if (!this.#isOpen) return;
     this.#answered = true;
-    // Clients take a 404 for a transport error and ignore the body.
+    // Clients treat a 404 as a transport error and ignore the body.
     const isRelayed = code === RpcCode.methodNotFound && RELAYED.has(this.#method);
     this.finish(answer, code === undefined || isRelayed ? 200 : (STATUSES.get(code) ?? 200));
   }
@@ -229,12 +229,12 @@ class ModernExchange extends HttpExchange implements ReplyChannel, Linked<Modern
     if (this.#closed) return;
     this.#posts.log.warn('closed an HTTP exchange', { why });
     this.response.destroy();
-    // A pipelined response gets no close event.
+    // A pipelined response emits no close event.
     this.close();
   }
 }
 
-/** A modern client cannot resume a stream. */
+/** Has no history, because a modern client cannot resume a stream. */
 const newStream = (unsent: UnsentData): EventStream => new EventStream(unsent);
 
 function errorCode(answer: Message): number {
@@ -242,7 +242,7 @@ function errorCode(answer: Message): number {
   return error.startsWith('{') ? Number(memberText(error, 'code')) : NaN;
 }
 
-/** Methods that we relay: "method not found" comes from the server and is its answer. */
+/** Methods that we relay: "method not found" is then the server's own answer. */
 const RELAYED: ReadonlySet<string> = new Set([
   'tools/call',
   'prompts/get',
@@ -252,7 +252,7 @@ const RELAYED: ReadonlySet<string> = new Set([
   'tasks/cancel',
 ]);
 
-/** The HTTP status of an error: protocol errors are HTTP errors too; errors of a tool or server are not. */
+/** The HTTP status of each error code: protocol errors are HTTP errors too, errors of a tool or server are not. */
 const STATUSES: ReadonlyMap<number, number> = new Map([
   [RpcCode.methodNotFound, 404],
   [ModernCode.headerMismatch, 400],

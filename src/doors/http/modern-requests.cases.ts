@@ -1,7 +1,7 @@
 import { Meta, MODERN_VERSION, type JsonObject } from '../../protocol/index.ts';
 import { JSON_HEADERS, type RequestOptions } from './door.cases.ts';
 
-/** A request as a modern client sends it. */
+/** A request as modern clients send it. */
 export function modernRequest(id: unknown, method: string, params: JsonObject = {}): JsonObject {
   const _meta = {
     [Meta.protocolVersion]: MODERN_VERSION,
@@ -17,7 +17,7 @@ export function modernCall(id: unknown, more: JsonObject = {}): JsonObject {
   return modernRequest(id, 'tools/call', { name: 'hold', arguments: {}, ...more });
 }
 
-/** The POST of a message, with the headers that belong to it; undefined takes one of them away. */
+/** The POST of a message with the proper headers; undefined removes a header. */
 export function modernPost(
   message: JsonObject,
   headers: Readonly<Record<string, string | undefined>> = {},

@@ -21,7 +21,7 @@ interface DoorHarness {
   readonly request: TestDoor['request'];
 }
 
-/** A door to a gateway with one real server of the older era, started over stdin and stdout. */
+/** A door to a gateway with one real server of the older era, reached over stdin and stdout. */
 async function openDoorTo(
   args: readonly string[],
   paramHeaders: (tool: string) => readonly RepeatedParam[] = () => [],
@@ -65,7 +65,7 @@ async function openDoorTo(
   return { door, endpoint, request };
 }
 
-/** What all clients of a gateway can do, taken together. */
+/** The combined capabilities of all clients of a gateway. */
 function declared({ sessions }: Gateway): JsonObject {
   return Object.assign({}, ...[...sessions].map(({ client }) => client.capabilities)) as JsonObject;
 }
@@ -95,7 +95,7 @@ async function call(client: Client, name: string, args: object = {}): Promise<st
   return (content[0] as { text: string }).text;
 }
 
-/** A schema that lets everything through. */
+/** A schema that accepts everything. */
 const anything = {
   '~standard': { version: 1 as const, vendor: 'test', validate: (value: unknown) => ({ value }) },
 };
@@ -119,7 +119,7 @@ test.each(['auto', { pin: MODERN_VERSION }] as const)(
       code: -32601,
     });
     await expect(client.callTool({ name: 'nothing' })).rejects.toMatchObject({ code: -32602 });
-    // It looks no further than the status, which has to be that.
+    // The client looks only at the status, so the status has to be right.
     await expect(client.request({ method: 'nobody/knows' }, anything)).rejects.toThrow('-32601');
     expect(harness.door.sessions).toBe(0);
   },
@@ -177,7 +177,7 @@ test('progress is heard on the way', async () => {
     { name: 'steps', arguments: { n: 3, ms: 50 } },
     { onprogress: ({ progress }) => heard.push(progress) },
   );
-  // It drops what comes together with the answer.
+  // The client drops progress that arrives together with the answer.
   expect(heard.slice(0, 2)).toEqual([1, 2]);
 });
 

@@ -9,28 +9,31 @@ import { EVENTS_TYPE } from './media.ts';
 import { HTTP_REFUSALS } from './refusals.ts';
 import { isDisconnected, replyError, type ErrorReply } from './reply.ts';
 
-/** What a request is proven with: it is passed on as it came. */
+/** The parts of a request that its proof covers; it is passed on unchanged. */
 interface PassedRequestLine {
   readonly method: string;
   readonly url: string;
   readonly session: string;
 }
 
-/** The other gateways that act as one with this. */
+/** The other gateways that serve the same clients. */
 export interface HttpReplicas {
-  /** An id that tells every replica that it is one of ours. */
+  /** Turns random text into an id that every replica recognizes as ours. */
   ownedId(random: string): string;
-  /** The other replica that has made an id; undefined for one of ours, or of nobody. */
+  /** The other replica that created an id; undefined if we did, or no replica. */
   ownerOf(id: string): string | undefined;
-  /** Where a replica is: its address, or that it has ended, or that nobody can tell now. */
+  /** Finds a replica: its address, `gone` if it has ended, or `unknown` if that cannot be told now. */
   find(id: string): Promise<{ readonly address: string } | 'gone' | 'unknown'>;
-  /** A replica does not take connections. */
+  /** A replica accepts no connections. */
   forget(id: string): void;
-  /** Calls back with each replica that has ended, until the function that it returns is called. */
+  /** Calls back with each replica that ends, until the returned function is called. */
   whenLost(listener: (id: string) => void): () => void;
-  /** Proves that a request comes from this replica, and who sent it. Undefined before the store was reached once. */
+  /**
+   * Proves that a request comes from this replica, and who sent it. Undefined until the store has been reached for the
+   * first time.
+   */
   proofFor(to: string, caller: string, request: PassedRequestLine): string | undefined;
-  /** Who sent a request that another replica passes on; undefined if the proof is not valid. */
+  /** The sender of a request that another replica passes on; undefined if the proof is invalid. */
   callerIn(proof: string, request: PassedRequestLine): string | undefined;
 }
 
@@ -40,22 +43,22 @@ export interface RequestToPass {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly caller: Caller;
-  /** Default: it has none. */
+  /** Default: no body. */
   readonly body?: readonly Buffer[];
-  /** The ids of the requests in its body, as JSON text. Default: there are none. */
+  /** The ids of the requests in its body, as JSON text. Default: none. */
   readonly ids?: readonly string[];
-  /** The answer where the owner has ended. */
+  /** The answer if the owner has ended. */
   readonly gone: ErrorReply;
 }
 
-/** The header by which one replica proves to another that it passes a request on. */
+/** The header with which a replica proves to another that it passes a request on. */
 const PROOF_HEADER = 'switchboard-replica';
-/** How many requests may be passed on at one time; a listening client counts as one. */
+/** How many requests may be passed on at the same time; a listening client counts as one. */
 const MOST_PASSED = 2048;
 const CONNECT_MS = 2000;
 /** Shorter than our doors keep idle connections open, in milliseconds. */
 const IDLE_MS = 30_000;
-/** Headers that concern one connection, or that the next one has of its own. The proof stands for the token. */
+/** Headers that apply to a single connection or are set again on the next one. The proof replaces the token. */
 const NOT_PASSED = new Set(
   (
     'connection keep-alive proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade ' +
@@ -64,15 +67,15 @@ const NOT_PASSED = new Set(
 );
 
 /**
- * Passes requests on to the replicas that own what they are about, and their responses back, both unchanged. Nothing is
- * sent twice: if the owner is lost, the client decides.
+ * Passes requests on to the replicas that own their sessions or states, and returns the responses; both stay unchanged.
+ * Nothing is sent twice: if the owner is lost, the client decides whether to retry.
  */
 export class PassedRequests {
   readonly #replicas: HttpReplicas;
   readonly #log: Logger;
   readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
   readonly #running = new Set<PassedExchange>();
-  /** How many wait until their owner is found. */
+  /** The number of requests whose owner is being looked up. */
   #finding = 0;
   readonly #came = new WeakSet<IncomingMessage>();
   readonly #idle = new Waiters();
@@ -86,18 +89,18 @@ export class PassedRequests {
     });
   }
 
-  /** Who sent a request that another replica passes on; undefined if none does. */
+  /** The sender of a request that another replica passes on; undefined if it was not passed on. */
   callerOf(request: IncomingMessage): Caller | ErrorReply | undefined {
     const proof = request.headers[PROOF_HEADER];
     if (proof === undefined) return undefined;
     const text = typeof proof === 'string' ? this.#replicas.callerIn(proof, lineOf(request)) : undefined;
     if (text === undefined) return HTTP_REFUSALS.badProof;
     this.#came.add(request);
-    // Written by another replica, as the proof shows.
+    // Written by another replica, as its proof shows.
     return JSON.parse(text) as Caller;
   }
 
-  /** The replica to pass a request on to: the one that has made this id. What was passed on goes no further. */
+  /** The replica to pass a request on to: the one that created this id. A request is passed on only once. */
   ownerOf(request: IncomingMessage, id: string | undefined): string | undefined {
     return id === undefined || this.#came.has(request) ? undefined : this.#replicas.ownerOf(id);
   }
@@ -137,7 +140,7 @@ export class PassedRequests {
           const isGone = nodeErrorCode(error) === 'ECONNREFUSED';
           if (isGone) this.#replicas.forget(owner);
           else this.#log.warn('cannot reach a replica', { address: place.address, reason: messageOf(error) });
-          // One that does not answer in time may be busy: its session goes on.
+          // A replica that does not answer in time may be busy: its session continues.
           refuse(isGone ? gone : HTTP_REFUSALS.replicaUnreachable);
         },
         ended: () => {
@@ -150,12 +153,12 @@ export class PassedRequests {
     }
   }
 
-  /** Resolves when no request waits for its answer. */
+  /** Resolves when no request is waiting for its answer. */
   async idle(): Promise<void> {
     if (!this.#isIdle) await this.#idle.wait();
   }
 
-  /** Ends all that are left. */
+  /** Ends all remaining requests. */
   close(): void {
     this.#unwatch();
     for (const exchange of this.#running) exchange.lose();
@@ -177,21 +180,21 @@ interface PassedExchangeOptions {
   readonly proof: string;
   readonly agent: Agent;
   readonly refuse: (reply: ErrorReply) => void;
-  /** There was no connection: nothing was sent. */
+  /** There was no connection, so nothing was sent. */
   readonly unreachable: (error: Error) => void;
   readonly ended: () => void;
 }
 
-/** One request on its way to its owner, until the response is passed back. */
+/** One request that is passed on to its owner, until its response has been returned. */
 class PassedExchange {
-  /** Without its body, which need not be kept for as long as a call takes. */
+  /** Excludes the body, which is not kept for the duration of a call. */
   readonly #passed: Omit<RequestToPass, 'body'>;
   readonly #options: PassedExchangeOptions;
   #outgoing!: ClientRequest;
-  /** Whether some of the request may have arrived. */
+  /** Whether part of the request may have arrived. */
   #sent = false;
   #ended = false;
-  /** The last bytes of an event stream that were passed back; undefined for any other response. */
+  /** The last bytes returned of an event stream; undefined for any other response. */
   #tail: string | undefined;
 
   constructor(passed: Omit<RequestToPass, 'body'>, options: PassedExchangeOptions) {
@@ -203,7 +206,7 @@ class PassedExchange {
     return this.#passed.owner;
   }
 
-  /** Whether its client waits for an answer, and does not only listen. */
+  /** Whether its client waits for an answer and is not just listening. */
   get waits(): boolean {
     return this.#passed.request.method !== 'GET';
   }
@@ -240,7 +243,7 @@ class PassedExchange {
     });
     outgoing.on('response', (answer) => this.#passBack(answer));
     outgoing.on('error', (error) => this.#failed(error));
-    // The client has left: to the owner it is as if it had left there.
+    // The client has left: to the owner it looks as if the client had left there.
     response.on('close', () => {
       this.#end();
       outgoing.destroy();
@@ -249,10 +252,10 @@ class PassedExchange {
     outgoing.end();
   }
 
-  /** The owner has ended, or this replica does. */
+  /** The owner has ended, or this replica is ending. */
   lose(): void {
     this.#outgoing.destroy(new Error('the replica has ended'));
-    // Also where its response is already here.
+    // Needed even if the response has started to arrive.
     this.#cut();
   }
 
@@ -273,7 +276,7 @@ class PassedExchange {
     answer.on('data', (chunk: Buffer) => {
       this.#tail = `${this.#tail ?? ''}${chunk.subarray(-2).toString('latin1')}`.slice(-2);
     });
-    // The end is ours: an error may have to come before it.
+    // We end the response ourselves, because an error may have to be added first.
     answer.pipe(response, { end: false });
     answer.on('end', () => response.end());
   }
@@ -287,7 +290,7 @@ class PassedExchange {
     }
   }
 
-  /** The response ends here: with an error if there is room for one. */
+  /** Ends the response here, with an error if that is still possible. */
   #cut(): void {
     if (this.#ended) return;
     this.#end();

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { JSON_TYPE } from './media.ts';
 
-/** The paths that load balancers and orchestrators ask. */
+/** The paths that load balancers and orchestrators poll. */
 export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /**
- * Answers a probe: `/healthz` as long as the process lives, `/readyz` while new clients are welcome. Probes have no token
- * and name us as they like, so they learn no more than one word. `notReady` is why we are not; undefined where we are.
+ * Answers a probe: `/healthz` succeeds while the process runs, `/readyz` while new clients are accepted. Probes have no
+ * token and may use any host name, so they learn one word at most. `notReady` is why clients are not accepted;
+ * undefined if they are.
  */
 export function answerProbe(
   path: string,
@@ -15,7 +16,7 @@ export function answerProbe(
   notReady: string | undefined,
 ): void {
   const { method } = request;
-  // Without a token, a connection may not stay open for long.
+  // A connection without a token may not stay open for long.
   const headers = { Connection: 'close', 'Cache-Control': 'no-store' };
   if (method !== 'GET' && method !== 'HEAD') {
     response.writeHead(405, { ...headers, Allow: 'GET, HEAD' }).end();

@@ -91,7 +91,7 @@ test('nothing is sent to a listener that waits on a connection that is gone', as
   socket.destroy();
   await eventually(() => door.sessions === 1);
   call.session.client.notify('notifications/hello');
-  // Everything before it on the same wire has been dealt with when this is answered.
+  // Everything before it on this connection has been handled when this is answered.
   await post(session, { jsonrpc: '2.0', id: 2, method: 'ping' });
   expect((await (await listen(session)).next())!.json.method).toBe('notifications/hello');
 });
@@ -129,7 +129,7 @@ test('also where the client keeps its side of it open', async () => {
     socket.write(part);
     await once(socket.resume(), 'end');
   }
-  // Our two ends of the connections; the door has none left.
+  // Our two ends of the connections are left; the door has none.
   await eventually(() => sockets() <= before + 2);
 });
 
@@ -152,7 +152,7 @@ test('a body of which nothing arrives any more is answered 408; one that arrives
     slow.socket.write(byte);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  // It lacks a session; what counts is that all of it was read.
+  // It has no session; what matters is that all of it was read.
   await slow.sees('HTTP/1.1 400');
   await stalled.closed;
   expect(stalled.received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*stopped arriving/);
@@ -185,7 +185,7 @@ test('a connection that shows no token in time is closed, one that has shown one
 test('a token that arrived while the gateway had no time to read it has been shown in time', async () => {
   const { connect } = await openTestDoor({ timeouts: { strangerMs: 1000 } });
   const { socket, sees } = await connect();
-  // The door must have taken the connection, and its time must run.
+  // The door must have accepted the connection and started its timer.
   await new Promise(setImmediate);
   socket.write(`GET /status HTTP/1.1\r\n${GOOD}\r\n`);
   const until = performance.now() + 1200;

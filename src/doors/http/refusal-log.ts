@@ -12,7 +12,7 @@ export class RefusalLog {
     this.#log = log;
   }
 
-  /** `why` is one of our own phrases; `path` is undefined where it is untrusted. */
+  /** `why` is one of our own phrases; `path` is undefined if it is untrusted. */
   add(status: number, why: string, path: string | undefined): void {
     const kind = `${status} ${why}`;
     const last = this.#told.get(kind);

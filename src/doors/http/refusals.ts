@@ -4,7 +4,7 @@ import type { ErrorReply } from './reply.ts';
 
 const RETRY = { 'Retry-After': '5' };
 
-/** What clients read when a request of theirs is refused, but for what its token and its headers decide. */
+/** The errors for refused requests, except those that the token and the headers decide. */
 export const HTTP_REFUSALS = {
   stopping: {
     status: 503,
@@ -147,21 +147,21 @@ export const HTTP_REFUSALS = {
 
 export interface GuardRefusal {
   readonly status: 400 | 401 | 403 | 431;
-  /** Which check failed and what allows it; never the value that failed. */
+  /** Which check failed and how to pass it; never the value that failed. */
   readonly message: string;
-  /** The same in few words, for the log. */
+  /** The same in a few words, for the log. */
   readonly why: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Far more than any client sends; libraries and proxies ignore what exceeds limits of their own. */
+/** Far more than any client sends. Libraries and proxies ignore headers above limits of their own. */
 export const MAX_HEADERS = 500;
 
 const WHERE_IT_IS =
   'The token is http.token in the configuration, or the one that the gateway prints when started with --show-token, ' +
   'or one made with `switchboard token create`.';
 
-/** The same for what the guard refuses before it is looked at. */
+/** The errors for requests that the guard refuses. */
 export const GUARD_REFUSALS = {
   tooManyHeaders: {
     status: 431,

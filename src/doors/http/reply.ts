@@ -6,12 +6,12 @@ export interface ErrorReply {
   readonly status: number;
   /** What went wrong and what to do about it, as sentences. */
   readonly message: string;
-  /** A code of JSON-RPC. Default: an error of the server. */
+  /** A JSON-RPC error code. Default: a server error. */
   readonly code?: number;
   readonly data?: JsonObject;
-  /** The id of the request that is answered, as JSON text. Default null. */
+  /** The id of the answered request, as JSON text. Default null. */
   readonly id?: string | undefined;
-  /** Whether the body has no id at all. Default false. */
+  /** Whether the body has no id. Default false. */
   readonly omitId?: boolean;
   readonly headers?: OutgoingHttpHeaders;
 }
@@ -23,8 +23,8 @@ export function replyError(response: ServerResponse, reply: ErrorReply): void {
 }
 
 /**
- * The same for a request whose body is not read: the connection closes after the answer. The rest of the body is
- * discarded for a moment first, because closing the connection on a sending client may lose the answer.
+ * The same for a request whose body is not read: the connection is closed after the answer. The rest of the body is
+ * discarded for a moment first, because closing the connection while the client is sending may lose the answer.
  */
 export function replyErrorUnread(
   request: IncomingMessage,
@@ -50,7 +50,7 @@ export function replyErrorUnread(
   request.on('close', end);
 }
 
-/** How long, and for how many bytes, such a connection stays open. */
+/** How long such a connection stays open, and for how many bytes. */
 export const LINGER_MS = 500;
 const LINGER_BYTES = 16 * 1024 * 1024;
 
@@ -90,7 +90,7 @@ function begin(
   return body;
 }
 
-/** Whether the client of a response has disconnected. A pipelined response gets no event for that. */
+/** Whether the client of a response has disconnected. Pipelined responses emit no event for this. */
 export function isDisconnected(response: ServerResponse): boolean {
   return response.destroyed || response.req.socket.destroyed;
 }

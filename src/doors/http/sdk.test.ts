@@ -76,7 +76,7 @@ test('it resumes a stream that broke, and ends its session', async () => {
       reconnectionDelayGrowFactor: 1,
       maxRetries: 5,
     },
-    // The connection of the first stream that answers a call breaks after its first bytes.
+    // The first stream that answers a call loses its connection after its first bytes.
     fetch: async (url, init) => {
       const response = await fetch(url, init);
       const isStream = response.headers.get('content-type') === 'text/event-stream';

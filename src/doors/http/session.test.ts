@@ -6,7 +6,7 @@ import { EventStore } from './event-log.ts';
 import { StreamableSession } from './streamable-session.ts';
 import { DEFAULT_TIMEOUTS } from './timeouts.ts';
 
-/** A session whose messages go to a receiver of the test. */
+/** A session that delivers its messages to a callback of the test. */
 function openSession(receive: (message: Message) => void): StreamableSession {
   const client = {
     version: undefined,

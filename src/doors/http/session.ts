@@ -19,7 +19,7 @@ import type { EventStore } from './event-log.ts';
 import type { HttpTimeouts } from './timeouts.ts';
 import { UnsentData } from './unsent-data.ts';
 
-/** One client in a workspace of its own. */
+/** One client in its own workspace. */
 export interface ClientWorkspace {
   readonly client: ClientConnection;
   /** The client disconnected. */
@@ -37,29 +37,29 @@ export interface HttpSessionHost {
   readonly timeouts: HttpTimeouts;
   /** Holds events for a replay. */
   readonly events: EventStore;
-  /** Makes an unguessable text into an id that says which replica owns the session. Default: there are no replicas. */
+  /** Turns random text into an id that says which replica owns the session. Default: there are no replicas. */
   readonly ownedId?: (random: string) => string;
   /** The session has ended. */
   readonly left: (session: HttpSession) => void;
 }
 
-/** Random bytes in the id of a session, which is a secret of its client. */
+/** The number of random bytes in a session id, which is a secret of its client. */
 const ID_BYTES = 24;
-/** Messages that the core has not read yet, beyond which no more are accepted, in bytes. */
+/** The limit for messages that the core has not read yet, in bytes; above it no more are accepted. */
 const UNREAD_BYTES = 8 * 1024 * 1024;
 
 /** One HTTP client with a session: the transport between its exchanges and the core. */
 export abstract class HttpSession implements MessageTransport {
   readonly id: string;
-  /** Who has opened it. */
+  /** The caller that opened it. */
   readonly caller: Caller;
-  /** Whether initialize has succeeded; before that it does not count as a client. */
+  /** Whether initialize has succeeded; until then it does not count as a client. */
   initialized = false;
   protected readonly host: HttpSessionHost;
   protected readonly unsent = new UnsentData();
   readonly #workspace: ClientWorkspace;
   #receiver!: MessageReceiver;
-  /** Messages that arrived since the core paused; undefined while it reads. */
+  /** Messages that arrived after the core paused reading; undefined while it reads. */
   #unread: Message[] | undefined;
   #unreadBytes = 0;
   #usedAt = performance.now();
@@ -71,7 +71,7 @@ export abstract class HttpSession implements MessageTransport {
     const random = randomBytes(ID_BYTES).toString('base64url');
     this.id = host.ownedId?.(random) ?? random;
     this.caller = caller;
-    // The core is silent until the first request, so nothing is delivered during construction.
+    // The core sends nothing before the first request, so nothing is delivered during construction.
     this.#workspace = host.open(this, gatewayPath, caller);
   }
 
@@ -79,7 +79,7 @@ export abstract class HttpSession implements MessageTransport {
     return this.caller.principal;
   }
 
-  /** Whether an exchange or a stream is open. */
+  /** Whether an exchange or stream is open. */
   protected abstract readonly connected: boolean;
   /** Sends the answer to the request with this id, given as JSON text. */
   protected abstract deliverAnswer(id: string, answer: SerializedMessage, failed: boolean): void;
@@ -88,21 +88,21 @@ export abstract class HttpSession implements MessageTransport {
    * progress notification, as JSON text.
    */
   protected abstract deliver(message: SerializedMessage, related: boolean, token?: string): void;
-  /** Ends what is open. */
+  /** Ends all open exchanges and streams. */
   protected abstract finish(): void;
-  /** Checks for due work, such as keep-alives. */
+  /** Does periodic work, such as keep-alives. */
   protected abstract attend(now: number): void;
 
   get client(): ClientConnection {
     return this.#workspace.client;
   }
 
-  /** The protocol version that was agreed on; undefined before that. */
+  /** The agreed protocol version; undefined before that. */
   get version(): string | undefined {
     return this.client.version;
   }
 
-  /** A message of the client. */
+  /** Takes a message of the client. */
   take(message: Message): void {
     this.#usedAt = performance.now();
     if (this.#unread === undefined) this.#receiver.receive(message);
@@ -112,12 +112,12 @@ export abstract class HttpSession implements MessageTransport {
     }
   }
 
-  /** True while the core does not keep up with the client. */
+  /** True while the core cannot keep up with the client. */
   get full(): boolean {
     return this.#unreadBytes > UNREAD_BYTES;
   }
 
-  /** How long it has been idle, in milliseconds; 0 while something is open or running. */
+  /** How long it has been idle, in milliseconds; 0 while anything is open or running. */
   idleFor(now: number): number {
     if (this.connected || this.client.running > 0) this.#usedAt = now;
     return now - this.#usedAt;
@@ -134,7 +134,7 @@ export abstract class HttpSession implements MessageTransport {
     }
   }
 
-  /** Resolves when everything written so far is sent. */
+  /** Resolves when everything written so far has been sent. */
   flushed(): Promise<void> {
     return this.unsent.flushed();
   }
@@ -189,7 +189,7 @@ export abstract class HttpSession implements MessageTransport {
     const message = serializeText(json);
     if (about.kind === 'request') this.deliver(message, true);
     else if (about.kind === 'notification') this.deliver(message, isRelated(about.method));
-    // Unreadable messages are answered by the door, so there is always an id.
+    // The door answers unreadable messages, so there is always an id.
     else if (about.id !== undefined) this.deliverAnswer(about.id, message, about.code !== undefined);
   }
 
@@ -213,16 +213,16 @@ export abstract class HttpSession implements MessageTransport {
     const unread = this.#unread ?? [];
     this.#unread = undefined;
     this.#unreadBytes = 0;
-    // Those that follow are kept again if one of them pauses it.
+    // If one of them pauses the session again, the ones after it are queued again.
     for (const message of unread) this.take(message);
   }
 
   readRareMembers(): void {
-    // The door has scanned each message as its headers suggest.
+    // The door has scanned each message according to its headers.
   }
 }
 
-/** Whether a notification may belong to any running request. A cancellation follows the request that it cancels. */
+/** Whether a notification may belong to any running request. A cancellation is sent where its request was sent. */
 function isRelated(method: string | undefined): boolean {
   return method === 'notifications/message' || method === 'notifications/cancelled';
 }

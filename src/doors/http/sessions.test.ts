@@ -32,7 +32,7 @@ test('neither is one that does not stay for the answer to its initialize request
   const { socket } = await test.connect();
   const body = JSON.stringify(initializeRequest());
   const auth = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
-  // The stream before it keeps its answer from being sent.
+  // The stream in front of it keeps its answer from being sent.
   socket.write(
     `GET /sse HTTP/1.1\r\n${auth}\r\n` +
       `POST /mcp HTTP/1.1\r\n${auth}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,

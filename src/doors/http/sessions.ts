@@ -12,7 +12,7 @@ export class HttpSessions {
   readonly #clients = new WeakMap<HttpSession, { readonly name: string | undefined }>();
   /** Runs while there are sessions. */
   #timer: NodeJS.Timeout | undefined;
-  /** Whether a client was initialized since the last time there was none. */
+  /** Whether a client has initialized since there was last none. */
   #visited = false;
   #closing = false;
 
@@ -30,8 +30,8 @@ export class HttpSessions {
   }
 
   /**
-   * The session with this id, if it is of this kind and this principal has opened it: an id of one endpoint is not valid
-   * at another, nor with another token.
+   * The session with this id, if it is of this kind and was opened by this principal: an id is not valid at another
+   * endpoint or with another token.
    */
   find<S extends HttpSession>(
     id: string,
@@ -47,7 +47,7 @@ export class HttpSessions {
     for (const session of this.all()) if (isRevoked(session.caller)) void session.close();
   }
 
-  /** Whether there is room for one more; closes an idle session if need be. */
+  /** Makes room for one more session, by closing an idle one if necessary. Returns whether there is room. */
   makeRoom(): boolean {
     if (this.#byId.size < this.#options.limits.sessions) return true;
     const now = performance.now();
@@ -60,7 +60,7 @@ export class HttpSessions {
       longest = idle;
     }
     if (idlest === undefined) return false;
-    // Removed first: a new client is about to take its place, so it is not the last.
+    // Removed first, without counting as the last client: a new one is about to take its place.
     this.#takeOut(idlest);
     void idlest.close();
     return true;
@@ -71,7 +71,7 @@ export class HttpSessions {
     this.#timer ??= setInterval(() => this.#tick(), this.#timeouts.tickMs).unref();
   }
 
-  /** Logs a new client by its name. The session id is a secret. */
+  /** Logs a new client by its name, not by its session id, which is a secret. */
   initialized(session: HttpSession, name: string | undefined): void {
     if (!this.#byId.has(session.id) || this.#clients.has(session)) return;
     this.#clients.set(session, { name });
@@ -87,7 +87,7 @@ export class HttpSessions {
     this.#options.emptied?.();
   }
 
-  /** Ends them all. */
+  /** Ends all sessions. */
   async close(): Promise<void> {
     this.#closing = true;
     await Promise.all(this.all().map((session) => session.close()));
@@ -97,7 +97,7 @@ export class HttpSessions {
     if (session.initialized) this.#visited = true;
     const known = this.#byId.delete(session.id);
     const client = this.#clients.get(session);
-    // No line for each client when the door closes.
+    // Do not log every client when the door closes.
     if (known && client && !this.#closing)
       this.#options.log.info('client disconnected', { name: client.name, sessions: this.size });
     return known;

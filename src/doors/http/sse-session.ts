@@ -4,7 +4,9 @@ import { EventStream } from './event-stream.ts';
 import type { Caller } from './caller.ts';
 import { HttpSession, type HttpSessionHost } from './session.ts';
 
-/** A client of the older HTTP+SSE transport: one stream carries all its messages, and the session ends with it. */
+/**
+ * A client of the older HTTP+SSE transport: one stream carries all its messages, and the session ends with that stream.
+ */
 export class SseSession extends HttpSession {
   readonly #stream: EventStream;
   readonly connected = true;
@@ -14,7 +16,7 @@ export class SseSession extends HttpSession {
     this.#stream = new EventStream(this.unsent);
   }
 
-  /** Opens the stream and tells the client where to send its messages. */
+  /** Opens the stream and tells the client where to POST its messages. */
   begin(path: string, response: ServerResponse): void {
     response.on('close', () => void this.close());
     this.#stream.attach(response);
@@ -22,7 +24,7 @@ export class SseSession extends HttpSession {
   }
 
   protected override deliverAnswer(_id: string, answer: SerializedMessage, failed: boolean): void {
-    // Its first successful answer is that to initialize.
+    // The first successful answer is the one to initialize.
     if (!failed) this.initialized = true;
     this.#stream.send(answer);
   }

@@ -68,7 +68,7 @@ test('nothing is kept of clients that have left', async () => {
     events.hangUp();
     await vi.waitUntil(() => test.door.sessions === 0);
   }
-  // The last may still be in use.
+  // The last one may still be in use.
   expect(queryObjects(SseSession) as number).toBeLessThan(3);
 });
 

@@ -13,12 +13,12 @@ import { LinkedSet } from '../../shared/linked-set.ts';
 
 /** The number of the GET stream; the others carry answers to requests. */
 const LISTENING = 0;
-/** From this version on, clients accept an event without data. */
+/** Since this version, clients accept an event without data. */
 const FIRST_PRIMED = '2025-11-25';
 
 /** A client of the Streamable HTTP transport. Decides which of its streams a message goes to. */
 export class StreamableSession extends HttpSession {
-  /** The POSTs that wait for their answer. */
+  /** The POSTs that wait for an answer. */
   readonly #posts = new LinkedSet<SessionExchange>();
   readonly #log: EventLog;
   readonly #undelivered = new UndeliveredMessages();
@@ -31,24 +31,24 @@ export class StreamableSession extends HttpSession {
     this.#log = new EventLog(host.events);
   }
 
-  /** Takes the initialize request. Its answer carries the session id; on an error there is no session. */
+  /** Handles the initialize request. Its answer carries the session id; if it is an error, there is no session. */
   begin(initialize: Message, response: ServerResponse): void {
     this.#posts.add(new SessionExchange(initialize, response, this.unsent, undefined));
     response.on('close', () => {
       if (response.writableFinished) return;
-      // The client has not received the session id.
+      // The client did not receive the session id.
       this.initialized = false;
       void this.close();
     });
     this.take(initialize);
   }
 
-  /** Takes any other message of the client. */
+  /** Handles any other message of the client. */
   receive(posted: PostedMessage, response: ServerResponse): void {
     if (isBatch(posted)) this.#receiveBatch(posted, response);
     else if (isRequest(posted)) {
       const exchange = this.#open(posted, response);
-      // Before the message is handled: the answer ends the exchange.
+      // Done before the message is handled, because the answer ends the exchange.
       for (const undelivered of this.#undelivered.take('related')) exchange.send(undelivered);
       this.take(posted);
     } else {
@@ -58,7 +58,7 @@ export class StreamableSession extends HttpSession {
     }
   }
 
-  /** Several messages in one POST. Where there are requests, one stream carries all their answers. */
+  /** Handles several messages in one POST. If they include requests, one stream carries all the answers. */
   #receiveBatch(messages: readonly Message[], response: ServerResponse): void {
     const requests = messages.filter(isRequest);
     if (requests.length === 0) replyEmpty(response, 202);
@@ -79,13 +79,13 @@ export class StreamableSession extends HttpSession {
     if (exchange && this.#posts.remove(exchange)) exchange.withdraw();
   }
 
-  /** Whether a request with this id, given as JSON text, waits for its answer. */
+  /** Whether a request with this id, given as JSON text, is waiting for its answer. */
   isRunning(id: string): boolean {
     const key = idKey(id);
     return this.#posts.find((post) => post.id === key) !== undefined;
   }
 
-  /** Opens the GET stream, or resumes a stream after the event that the client saw last. */
+  /** Opens the GET stream, or resumes a stream after the last event that the client saw. */
   listen(response: ServerResponse, lastEventId: string | undefined): void {
     const cursor = readCursor(lastEventId);
     if (cursor !== undefined && cursor.stream !== LISTENING && cursor.stream <= this.#streams) {
@@ -162,11 +162,11 @@ export class StreamableSession extends HttpSession {
     return this.#posts.find(({ stream }) => stream?.number === number);
   }
 
-  /** Replays the rest of a stream that has ended. */
+  /** Replays the rest of an ended stream. */
   #replay(cursor: Cursor, response: ServerResponse): void {
     const rest = this.#log.after(cursor);
     if (rest.length === 0) {
-      // 204 ends the retries. After an empty stream, clients would reconnect again and again.
+      // 204 stops the retries. After an empty stream, clients would reconnect again and again.
       replyEmpty(response, 204);
       return;
     }

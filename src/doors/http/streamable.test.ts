@@ -250,11 +250,11 @@ test('a client that goes away has not cancelled its call, and gets the rest when
   call.succeed(text('done'));
   expect((await resumed.next())!.json.result).toEqual(text('done'));
   expect(await resumed.next()).toBeUndefined();
-  // The stream is over, but it can be had once more.
+  // The stream has ended, but it can be replayed once more.
   const again = await listen(session, seen.id);
   const ids = (await again.whole()).text.match(/(?<=^id: ).+/gm)!;
   expect(ids).toHaveLength(3);
-  // Who has everything is told not to come back, and who listens is left in peace.
+  // A client that has everything is told to stop retrying; a listening one is not disturbed.
   const listening = await listen(session);
   expect((await (await listen(session, ids.at(-1))).whole()).status).toBe(204);
   call.session.client.notify('notifications/hello');
@@ -389,7 +389,7 @@ test('of too much that is kept the oldest is given up', async () => {
   call.succeed({});
   await done;
   for (let n = 0; n < 150; n++) call.session.client.notify(`notifications/${n}`);
-  // Everything before it on the same wire has been dealt with when this is answered.
+  // Everything before it on this connection has been handled when this is answered.
   await post(session, PING);
   const listening = await listen(session);
   expect((await listening.next())!.json.method).toBe('notifications/50');

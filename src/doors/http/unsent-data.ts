@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { isDisconnected } from './reply.ts';
 
 const MIB = 1024 * 1024;
-/** Beyond this much unsent data a client is expected to read, in bytes. */
+/** With more unsent data than this, in bytes, a client is expected to be reading. */
 const BACKED_UP_BYTES = MIB;
-/** Beyond this much, producers should pause; the same as on stdio, in bytes. */
+/** With more than this, in bytes, producers should pause; the same limit as on stdio. */
 const CONGESTED_BYTES = 4 * MIB;
-/** The limit for unsent data of one client: 16 MiB, and one message of the largest size. */
+/** The limit for unsent data of one client, in bytes: 16 MiB plus one message of the largest size. */
 const WAITING_BYTES = 32 * MIB;
 
-/** Data that was written for one client and that it has not read yet, over all its responses. */
+/** Data that was written for one client, over all its responses, and that it has not read yet. */
 export class UnsentData {
   readonly #responses = new Set<ServerResponse>();
   readonly #listeners: (() => void)[] = [];
@@ -18,7 +18,7 @@ export class UnsentData {
   #takenAt = performance.now();
   #closed = false;
 
-  /** To be called after every write. */
+  /** Must be called after every write. */
   sent(response: ServerResponse, bytes: number): void {
     this.#given += bytes;
     if (response.writableLength === 0 || this.#responses.has(response)) return;
@@ -33,7 +33,7 @@ export class UnsentData {
       .on('close', over);
   }
 
-  /** In bytes. */
+  /** How much data is unsent, in bytes. */
   get bytes(): number {
     let bytes = 0;
     for (const response of this.#responses) if (!isDisconnected(response)) bytes += response.writableLength;
@@ -45,22 +45,22 @@ export class UnsentData {
     if (this.#responses.size === 0 || this.#closed) return false;
     let bytes = 0;
     for (const response of this.#responses) {
-      // A response that waits for an earlier one on its connection does not count: the answer to the earlier one may be
-      // among the output that would be paused.
+      // A response that waits for an earlier one on its connection does not count: the earlier answer may be part of
+      // the output that would be paused.
       if (response.socket !== null && !response.destroyed) bytes += response.writableLength;
     }
     return bytes > CONGESTED_BYTES;
   }
 
-  /** Calls back once it is no longer congested, or closed. */
+  /** Calls back once it is closed or no longer congested. */
   whenDrained(listener: () => void): void {
     if (this.congested) this.#listeners.push(listener);
     else listener();
   }
 
   /**
-   * Why the client should be disconnected; undefined if it should not. `mayWait` is how much data may wait for any time,
-   * in bytes.
+   * Why the client should be disconnected; undefined if it should not. `mayWait` is how much data may wait
+   * indefinitely, in bytes.
    */
   problem(now: number, stallMs: number, mayWait = BACKED_UP_BYTES): string | undefined {
     const waiting = this.bytes;
@@ -71,20 +71,20 @@ export class UnsentData {
     return waiting > WAITING_BYTES ? 'too much data is waiting for the client' : undefined;
   }
 
-  /** Resolves when everything written so far is sent, or cannot be. */
+  /** Resolves when everything written so far has been sent, or cannot be. */
   async flushed(): Promise<void> {
     const unsent = [...this.#responses].filter(({ writableLength }) => writableLength > 0);
     await Promise.all(unsent.map((response) => relief(response)));
   }
 
-  /** Releases the producers; a client that does not read the rest in this time loses its connection. */
+  /** Releases the producers; a client that does not read the rest within this time loses its connection. */
   close(ms: number): void {
     this.#closed = true;
     this.#release();
     for (const response of this.#responses) if (!isDisconnected(response)) destroyLater(response, ms);
   }
 
-  /** Drops everything that is unsent, with its connections. */
+  /** Drops all unsent data and its connections. */
   discard(): void {
     for (const response of this.#responses) response.destroy();
   }

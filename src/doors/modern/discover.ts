@@ -6,7 +6,7 @@ import type { Attempt, AttemptHandler } from './attempt.ts';
 import type { ModernEndpoint } from './endpoint.ts';
 import { modernResult } from './modern-meta.ts';
 
-/** How long server/discover waits for servers that never ran before, and how often it checks, in milliseconds. */
+/** How long server/discover waits for servers that have never run, and how often it checks, in milliseconds. */
 const SERVER_INFO_WAIT_MS = 1500;
 const RECHECK_MS = 25;
 
@@ -26,8 +26,8 @@ export class DiscoverRequest implements AttemptHandler {
   }
 
   /**
-   * Extensions are known only from the servers themselves. Waits a moment for those that never ran before and start with
-   * the first request anyway.
+   * Only the servers themselves know their extensions. Waits a moment for those that have never run and start with the
+   * first request anyway.
    */
   async run(): Promise<void> {
     const { entries } = this.#endpoint.gateway.catalog;
@@ -65,7 +65,7 @@ function discoverResult({ identity, gateway, serverInfo }: ModernEndpoint): stri
   );
 }
 
-/** The capability with the extensions of all servers; they are relayed. */
+/** The capability with the extensions of all servers, which we relay. */
 function extensionsOf(entries: readonly CatalogEntry[]): JsonObject {
   const all: JsonObject = {};
   for (const { source } of entries) {

@@ -177,7 +177,7 @@ test('a state that comes back with the same arguments, written otherwise, is the
   const call = await harness.nextCall();
   const asked = askDuring(call);
   const { requestState } = (await harness.answerTo(1)).result;
-  // The members of an object have no order.
+  // The order of the members must not matter.
   harness.call(
     2,
     { deep: { b: 2, a: 1 }, text: '\u00fc', n: 1 },

@@ -21,7 +21,7 @@ import { PendingInputs, type InputCarrier } from './pending-inputs.ts';
 import { ModernRequest } from './request.ts';
 import { SuspendedRequests, UNKNOWN_STATE, type SuspendedRequestsOptions } from './suspended-requests.ts';
 
-/** Requests of the older era that this one has removed. */
+/** Requests of the older era that no longer exist in this one. */
 const REMOVED_METHODS = new Set([
   'initialize',
   'ping',
@@ -32,7 +32,7 @@ const REMOVED_METHODS = new Set([
   'tasks/result',
 ]);
 
-/** Requests of an extension, for clients that declare it. */
+/** Requests of an extension, for clients that declare support for it. */
 const TASKS = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
@@ -42,11 +42,11 @@ export interface ModernEndpointOptions {
   readonly log: Logger;
   /**
    * Whether all requests come from one user, as over stdio, so that any of them can carry a server's request. Over the
-   * network each may come from another user. Default false.
+   * network, each may come from a different user. Default false.
    */
   readonly singleUser?: boolean;
   readonly suspended?: SuspendedRequestsOptions;
-  /** Whose token all requests come with, over HTTP. Default: none. */
+  /** The principal whose token all requests carry, over HTTP. Default: none. */
   readonly principal?: string;
 }
 
@@ -57,7 +57,7 @@ export interface RequestRefusal {
   readonly data?: JsonObject;
 }
 
-/** The `_meta` members of a request about its client. */
+/** The members of a request's `_meta` that describe its client. */
 interface ClientMeta {
   /** The protocol version of the request. */
   readonly version: string | undefined;
@@ -65,37 +65,37 @@ interface ClientMeta {
 }
 
 /**
- * Takes the requests of clients that speak the version without a handshake. Every request is independent and answered on
- * the channel that it came with, whether those are many or one. What the requests share is kept here: older servers need
- * one log level for all, and tasks and suspended calls have to be found again.
+ * Handles the requests of clients that speak the version without a handshake. Requests are independent, and each is
+ * answered on the channel it came on, which may carry one request or many. What requests share is kept here: older
+ * servers need one log level for all, and tasks and suspended calls have to be found again.
  */
 export class ModernEndpoint {
   readonly gateway: Gateway;
   readonly identity: ServerIdentity;
   readonly log: Logger;
-  /** Our identity in every result, as JSON text. */
+  /** Our identity for every result, as JSON text. */
   readonly serverInfo: string;
   readonly suspended: SuspendedRequests<ModernRequest>;
-  /** Whose token all its requests come with, over HTTP. */
+  /** The principal whose token all its requests carry, over HTTP. */
   readonly principal: string | undefined;
   /** The pending inputs of the single user. */
   readonly inputs: PendingInputs | undefined;
   readonly #singleUser: boolean;
-  /** The attempts that are not answered yet. */
+  /** The attempts that have not been answered. */
   readonly #running = new LinkedSet<Attempt>();
-  /** The ids of those of the single user; over the network, the same id on two channels means two requests. */
+  /** The ids of the single user's requests. Over the network, the same id on two channels means two requests. */
   readonly #ids: RunningIds | undefined;
   readonly #nullClient = nullClient(() => describeClient(this.#clientInfo, MODERN_VERSION));
-  /** What the last request that opened it said of its client. */
+  /** The client's description in the last request that joined the gateway. */
   #clientInfo: unknown;
   readonly #session = new Session(this.#nullClient);
   #joined = false;
   #onIdle: (() => void)[] = [];
-  /** The memoized `_meta` of the last request, that request, and the parsed members. */
+  /** Memoized for the last request: its `_meta`, the request, and the parsed members. */
   #lastMemo: object | undefined;
   #lastRequest: Message | undefined;
   #lastMeta: ClientMeta = { version: undefined, capabilities: undefined };
-  /** The last capabilities, as JSON bytes and as a value. */
+  /** The last capabilities, both as JSON bytes and as a value. */
   #capabilitiesText: Buffer | undefined;
   #capabilities: JsonObject | undefined;
   #lastDeclared: JsonObject | undefined;
@@ -114,7 +114,7 @@ export class ModernEndpoint {
     this.#session.ready();
   }
 
-  /** The number of requests that wait for an answer. */
+  /** The number of requests that are waiting for an answer. */
   get running(): number {
     return this.#running.size;
   }
@@ -186,7 +186,7 @@ export class ModernEndpoint {
     this.#ids?.add(attempt.request);
   }
 
-  /** Resumes a suspended call, if the client retries one with the requested input. */
+  /** Resumes a suspended call if the client retries it with the requested input. */
   #resume(attempt: Attempt): boolean {
     const { request } = attempt;
     const state = request.has(Client.requestState) ? request.string(Client.requestState) : undefined;
@@ -197,15 +197,15 @@ export class ModernEndpoint {
       suspended.resume(attempt);
       return true;
     }
-    // A state is valid once, and for the same request; trying it on another one ends the call.
+    // A state is valid once, and only for the same request; using it for another one ends the call.
     suspended?.expire();
     attempt.channel.fail(attempt.id, RpcCode.invalidParams, UNKNOWN_STATE);
     return true;
   }
 
-  /** A notification on a connection that carries all requests of its client. */
+  /** Handles a notification on a connection that carries all requests of its client. */
   notification(message: Message): void {
-    // The only client notification of the era; over HTTP, closing the exchange cancels instead.
+    // The era's only client notification; over HTTP, closing the exchange cancels instead.
     if (message.string(Client.method) !== 'notifications/cancelled') return;
     const id = message.text(Client.requestId);
     const attempt = this.#running.find((each) => each.id === id);
@@ -215,20 +215,20 @@ export class ModernEndpoint {
     this.cancel(attempt, typeof reason === 'string' ? reason : undefined);
   }
 
-  /** The client has cancelled a request. No effect on one that is answered. */
+  /** The client has cancelled a request. Has no effect if it is already answered. */
   cancel(attempt: Attempt, reason: string | undefined): void {
     if (!this.#remove(attempt)) return;
     attempt.handler?.cancel(reason);
     this.#checkIdle();
   }
 
-  /** A connection was lost. Its requests are cancelled; suspended calls go on waiting for a retry. */
+  /** A connection was lost. Its requests are cancelled; suspended calls keep waiting for a retry. */
   leave(channel: ReplyChannel): void {
     for (const attempt of this.#running.members())
       if (attempt.channel === channel) this.cancel(attempt, DISCONNECTED);
   }
 
-  /** Resolves when no request waits for an answer; subscriptions do not count. */
+  /** Resolves when no request is waiting for an answer, not counting subscriptions. */
   idle(): Promise<void> {
     if (this.#isIdle) return Promise.resolve();
     return new Promise((resolve) => this.#onIdle.push(resolve));
@@ -270,20 +270,20 @@ export class ModernEndpoint {
     if (this.#onIdle.length > 0 && this.#isIdle) for (const listener of this.#onIdle.splice(0)) listener();
   }
 
-  /** A session for one request, whose principal is the single user or the request itself. */
+  /** Creates a session for one request. Its principal is the single user or the request itself. */
   sessionFor(client: ClientLink): Session {
     const session = new Session(client, this.#session, this.#singleUser ? this : client);
     session.ready();
     return session;
   }
 
-  /** The requests of the single user that can carry a server's request, the newest first. */
+  /** The single user's requests that can carry a server's request, newest first. */
   #carriers(): InputCarrier[] {
     const running = this.#running.members().map(({ handler }) => handler);
     return [...running.filter((handler) => handler instanceof ModernRequest), ...this.suspended.all];
   }
 
-  /** The client's members in `_meta`. Every request repeats them, mostly unchanged. */
+  /** The client's members in `_meta`. Every request repeats them, usually unchanged. */
   #clientMetaOf(request: Message): ClientMeta {
     const { memoized: memo } = request;
     if (request === this.#lastRequest || (memo !== undefined && memo === this.#lastMemo))
@@ -308,8 +308,8 @@ export class ModernEndpoint {
   }
 
   /**
-   * Joins the gateway with the first request, which starts servers whose own tools are exposed. Adds a client's
-   * capabilities to those that new servers see; a client without one refuses such a request later.
+   * Joins the gateway with the first request, which starts the servers whose own tools are exposed. Adds a client's
+   * capabilities to those that new servers see; requests that a client cannot handle are refused later.
    */
   #join(capabilities: JsonObject, request: Message): void {
     if (capabilities !== this.#lastDeclared) {
@@ -322,7 +322,7 @@ export class ModernEndpoint {
     this.gateway.join(this.#session);
   }
 
-  /** Lowers the log level for older servers, which have one level for all clients. */
+  /** Lowers the log level of older servers, which have one level for all clients. */
   #wantLog(level: string): void {
     const before = severity(this.#session.logLevel);
     if (before >= 0 && before <= severity(level)) return;
@@ -336,7 +336,7 @@ export const DISCONNECTED = 'The client disconnected.';
 const BRACE = 0x7b;
 const ID_IN_USE: RequestRefusal = faultError('id-in-use');
 
-/** The error for a request in a version that is not this one. */
+/** The error for a request in another version. */
 export function unsupportedVersion(requested: string): RequestRefusal {
   return {
     code: ModernCode.unsupportedVersion,
@@ -349,7 +349,7 @@ function hasTasks({ extensions }: JsonObject): boolean {
   return isObject(extensions) && extensions[TASKS_EXTENSION] !== undefined;
 }
 
-/** Drops messages that belong to no request. */
+/** A client that drops all messages that belong to no request. */
 const nullClient = (describe: () => ClientDescription): ClientLink => ({
   describe,
   modern: true,

@@ -20,7 +20,7 @@ async function listening(
   );
 }
 
-/** Other tools than before. */
+/** Replaces the tools. */
 const change = ({ gateway }: ModernTestClient, tool: string): void =>
   gateway.swap([entryWith('test', () => undefined, tool)]);
 

@@ -20,8 +20,8 @@ const LISTS = {
 } as const;
 
 /**
- * A `subscriptions/listen` of a modern client: one long request that gets the notifications it asked for, until either
- * side ends it. To the core it is a client that only listens.
+ * A `subscriptions/listen` of a modern client: one long request that gets the requested notifications until either side
+ * ends it. The core sees it as a client that only listens.
  */
 export class ListenRequest implements AttemptHandler, ClientLink {
   readonly modern = true;
@@ -35,7 +35,7 @@ export class ListenRequest implements AttemptHandler, ClientLink {
   readonly #lists: ReadonlySet<string>;
   readonly #uris = new Set<string>();
   readonly #subscribing = new WeakMap<Call, (done: boolean) => void>();
-  /** Notifications from before the acknowledgement, which must come first. */
+  /** Notifications from before the acknowledgement, which must be sent first. */
   #queued: (() => void)[] | undefined = [];
   #closed = false;
 
@@ -95,12 +95,12 @@ export class ListenRequest implements AttemptHandler, ClientLink {
     });
   }
 
-  /** The client has ended it. */
+  /** The client has ended the subscription. */
   cancel(): void {
     this.#leave();
   }
 
-  /** We end it, with an answer. */
+  /** Ends the subscription from our side, with an answer. */
   stop(): void {
     if (!this.#leave()) return;
     const result = { _meta: { [Meta.subscriptionId]: JSON.parse(this.#id) as string | number } };
@@ -151,14 +151,14 @@ export class ListenRequest implements AttemptHandler, ClientLink {
     this.#subscribing.get(call)?.(false);
   }
 
-  /** A subscription takes no requests. */
+  /** Refuses: a subscription accepts no requests. */
   ask(_request: Message, listener: AnswerListener): number {
     listener.unanswered('closed');
     return 0;
   }
 
   withdraw(): void {
-    // Never asked.
+    // There is nothing to withdraw: no request is ever sent.
   }
 
   #inOrder(send: () => void): void {
@@ -172,7 +172,7 @@ export class ListenRequest implements AttemptHandler, ClientLink {
   }
 }
 
-/** The edits that tag a notification with its subscription id, in place of one that its server has set. */
+/** The edits that set a notification's subscription id, replacing the server's if it has one. */
 function tagged(notification: Message, edits: readonly Edit[], id: string): readonly Edit[] {
   const tag = `${JSON.stringify(Meta.subscriptionId)}:${id}`;
   const all = [...edits];
@@ -184,7 +184,7 @@ function tagged(notification: Message, edits: readonly Edit[], id: string): read
     const empty = /^\{\s*\}$/.test(notification.requiredText(Server.meta));
     addEdit(all, { start: at, end: at, with: empty ? tag : `${tag},` });
   } else {
-    // It has a uri, so it has params.
+    // It has a uri, and so it has params.
     const at = notification.start(Server.params) + 1;
     addEdit(all, { start: at, end: at, with: `"_meta":{${tag}},` });
   }

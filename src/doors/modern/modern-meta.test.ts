@@ -13,7 +13,7 @@ const isKept = (method: string): boolean => !['tools/call', 'prompts/get'].inclu
 const answerOf = (result: string): Message =>
   Message.fromText(`{"jsonrpc":"2.0","id":7,"result":${result}}`, SERVER_SHAPE);
 
-/** The result as it goes out. */
+/** The result as it is sent. */
 function stampedAnswer(result: string, method = 'tools/call', edits: readonly Edit[] = []): string {
   const done = withModernMeta(answerOf(result), edits, method, OURS);
   const text = editedText(done.answer, done.edits);
@@ -22,11 +22,11 @@ function stampedAnswer(result: string, method = 'tools/call', edits: readonly Ed
   return text.slice(head.length, -1);
 }
 
-/** A key in quotes, some of its letters as escapes. */
+/** A key in quotes, with some letters escaped. */
 const keyText = (key: string): fc.Arbitrary<string> =>
   fc.array(fc.boolean(), { minLength: key.length, maxLength: key.length }).map((escaped) => {
     const letters = Array.from(JSON.stringify(key).slice(1, -1));
-    // What is an escape already stays one.
+    // Leave keys that already contain escapes.
     if (letters.includes('\\')) return JSON.stringify(key);
     return `"${letters.map((c, at) => (escaped[at] === true ? `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}` : c)).join('')}"`;
   });
@@ -49,7 +49,7 @@ const value = fc.oneof(
   fc.json({ maxDepth: 2 }),
 );
 
-/** An object as text, with these keys at will and each at most once. */
+/** An object as text, with some of these keys, each at most once. */
 const object = (
   keys: fc.Arbitrary<string>,
   valueOf: (key: string) => fc.Arbitrary<string>,
@@ -96,7 +96,7 @@ const result = (escapes = false): fc.Arbitrary<string> =>
     escapes,
   );
 
-/** That one text has become the other, and nothing else has happened. */
+/** Expects that the first text was changed into the second and that nothing else changed. */
 function expectStamped(before: string, after: string, method: string): void {
   JSON.parse(after);
   const was = jsonMembers(before);
@@ -105,7 +105,7 @@ function expectStamped(before: string, after: string, method: string): void {
   expect(new Set(keys).size, after).toBe(keys.length);
   const wanted = ['resultType', '_meta', ...(isKept(method) ? KEPT : [])];
   for (const key of wanted) expect(keys, after).toContain(key);
-  // All that was there is there, in its order, to the letter.
+  // All original members must be there, in the same order, exactly as written.
   const had = new Set(was.map(({ key }) => key));
   const rest = is.filter(({ key }) => had.has(key));
   expect(rest.map(({ keyText: text }) => text)).toEqual(was.map(({ keyText: text }) => text));

@@ -9,7 +9,7 @@ import {
   type Edit,
 } from '../../wire/index.ts';
 
-/** Results that a client may cache, and that must say for how long. */
+/** Results that clients may cache, and that must say for how long. */
 const CACHEABLE = new Set([
   'server/discover',
   'tools/list',
@@ -21,11 +21,11 @@ const CACHEABLE = new Set([
 
 const SERVER_INFO = JSON.stringify(Meta.serverInfo);
 const BRACE = 0x7b;
-/** Resource not found, as it was before the modern era, and as it is now. */
+/** The code for "resource not found" before the modern era, and in it. */
 const OLD_NOT_FOUND = /"code"\s*:\s*-32002\b/;
 const NOT_FOUND = '-32602';
 
-/** An answer, and the edits to be made when it is sent. */
+/** An answer and the edits to make when it is sent. */
 interface EditedAnswer {
   readonly answer: Message;
   readonly edits: readonly Edit[];
@@ -34,7 +34,7 @@ interface EditedAnswer {
 /** The members of the modern era that a result lacks, as JSON text without braces. */
 function missingMembers(method: string, has: (member: RequiredMember) => boolean, ttlMs = 0): string[] {
   const members = has('resultType') ? [] : ['"resultType":"complete"'];
-  // An answer of an older server may change at any moment; it announces that in other ways.
+  // An answer of an older server may change at any moment; the server announces changes in other ways.
   if (CACHEABLE.has(method)) {
     if (!has('ttlMs')) members.push(`"ttlMs":${ttlMs}`);
     if (!has('cacheScope')) members.push('"cacheScope":"private"');
@@ -45,8 +45,9 @@ function missingMembers(method: string, has: (member: RequiredMember) => boolean
 type RequiredMember = 'resultType' | 'ttlMs' | 'cacheScope';
 
 /**
- * The edits that turn a source's answer into one of the modern era: resultType, cache members and server info, each if
- * the source has not set it. Everything else stays byte for byte. `serverInfo` is our identity, as JSON text.
+ * The edits that turn a source's answer into one of the modern era. They add resultType, cache members and server info,
+ * unless the source has set them. Everything else stays byte for byte the same. `serverInfo` is our identity, as JSON
+ * text.
  */
 export function withModernMeta(
   answer: Message,
@@ -80,7 +81,7 @@ export function withModernMeta(
   return { answer, edits: all };
 }
 
-/** Whether the answer has all of these members already, as those of modern servers do. */
+/** Whether the answer already has all of these members, as a modern server's does. */
 export function hasResultMeta(answer: Message, method: string): boolean {
   return (
     answer.has(Server.serverInfo) &&
@@ -92,9 +93,9 @@ export function hasResultMeta(answer: Message, method: string): boolean {
   );
 }
 
-/** The same for a result of our own, as JSON text. */
+/** The same for a result of our own, given as JSON text. */
 export function modernResultText(result: string, method: string, serverInfo: string): string {
-  // It may have megabytes: its members are looked for once.
+  // The result may be several megabytes: look for its members only once.
   const given = new Map(jsonMembers(result).map(({ key, valueText }) => [key, valueText]));
   const members = missingMembers(method, (member) => given.has(member));
   const own = { [Meta.serverInfo]: serverInfo };
@@ -106,7 +107,7 @@ export function modernResultText(result: string, method: string, serverInfo: str
   return `{${members.join(',')}${given.size === 0 ? '' : ','}${rest.slice(rest.indexOf('{') + 1)}`;
 }
 
-/** The same for a list, which has one member: nothing is looked for in its megabytes. */
+/** The same for a list, which has a single member: avoids searching megabytes of text. */
 export function modernListText(list: string, method: string, serverInfo: string, ttlMs?: number): string {
   const members = missingMembers(method, () => false, ttlMs);
   const meta = withMembers('{}', { [Meta.serverInfo]: serverInfo });
@@ -128,7 +129,7 @@ function modernError(answer: Message, edits: readonly Edit[]): EditedAnswer {
 
 const NONE: readonly Edit[] = [];
 
-/** Whether an object has no member. */
+/** Whether an object has no members. */
 function isEmpty(answer: Message, slot: number): boolean {
   return /^\{\s*\}$/.test(answer.end(slot) - answer.start(slot) > 64 ? '' : answer.requiredText(slot));
 }

@@ -6,32 +6,32 @@ import { CLIENT_SHAPE, Meta, MODERN_VERSION, SERVER_SHAPE } from '../../protocol
 import { Message, Peer, StreamTransport } from '../../wire/index.ts';
 import { ModernEndpoint, type ModernEndpointOptions } from './endpoint.ts';
 
-/** What the clients here can do. */
+/** The capabilities of the clients here. */
 const ABLE = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 
 /** One connection of a modern client. */
 export interface TestConnection {
   readonly client: ModernEndpoint;
   readonly peer: Peer;
-  /** Everything the client was sent, in order. */
+  /** Everything that was sent to the client, in order. */
   readonly messages: any[];
-  /** Sends a request of the era; further members of `params._meta` may be given, and undefined takes one away. */
+  /** Sends a request of the era. `params._meta` may have further members; undefined removes one. */
   readonly request: (id: string | number, method: string, params?: any) => void;
-  /** The same for a call of a tool: `hold`, unless another one is named. */
+  /** Sends a call of a tool: `hold`, unless another one is named. */
   readonly call: (id: string | number, args?: object, more?: object) => void;
-  /** A request and its answer. */
+  /** Sends a request and resolves with its answer. */
   readonly ask: (id: string | number, method: string, params?: any) => Promise<any>;
-  /** The answer to this id, whether it has come or will. */
+  /** Resolves with the answer to this id, which may have arrived already. */
   readonly answerTo: (id: string | number) => Promise<any>;
-  /** The first message like this, whether it has come or will. */
+  /** Resolves with the first message that matches, which may have arrived already. */
   readonly next: (wanted: (message: any) => boolean) => Promise<any>;
-  /** Says something without waiting, as it stands. */
+  /** Sends a message unchanged and does not wait. */
   readonly say: (message: object) => void;
-  /** It is gone. */
+  /** Drops the connection. */
   readonly vanish: () => void;
 }
 
-/** A modern client before a gateway with one tool, `hold`, whose calls the test answers itself. */
+/** A modern client connected to a gateway with one tool, `hold`, whose calls the test answers itself. */
 export interface ModernTestClient extends TestConnection {
   readonly gateway: Gateway;
   /** The next call of the tool. */
@@ -116,7 +116,7 @@ export function connectTo(client: ModernEndpoint): TestConnection {
   };
 }
 
-/** What a request of the era must carry. */
+/** The `_meta` that a request of the era must carry. */
 export function envelope(capabilities: object = ABLE): Record<string, unknown> {
   return {
     [Meta.protocolVersion]: MODERN_VERSION,
@@ -125,19 +125,19 @@ export function envelope(capabilities: object = ABLE): Record<string, unknown> {
   };
 }
 
-/** Something a server says. */
+/** A message from a server. */
 export function serverMessage(message: object): Message {
   return Message.from({ jsonrpc: '2.0', ...message }, SERVER_SHAPE);
 }
 
-/** A question of a server, and what became of it. */
+/** A server's question and its outcome. */
 export interface AskedClient {
   readonly id: number;
-  /** What was answered; `unanswered` with a reason where nothing can come any more. */
+  /** The answer, or `unanswered` with a reason if none can arrive any more. */
   readonly outcome: Promise<any>;
 }
 
-/** The server of a call asks its client something. */
+/** The server of a call asks its client a question. */
 export function askDuring(
   call: Call,
   method = 'elicitation/create',
@@ -153,10 +153,10 @@ export function askDuring(
   return { id, outcome };
 }
 
-/** An entry with one tool that does as told. */
+/** An entry with one tool that runs this function. */
 export function entryWith(name: string, run: (call: Call) => void, tool = 'hold'): CatalogEntry {
   return {
-    // Only its name is asked for here, whether it runs, and whether it minds what clients tell it.
+    // Only its name, its state and its reaction to client settings are used here.
     source: {
       name,
       state: { kind: 'idle' },

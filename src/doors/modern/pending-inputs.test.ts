@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PendingInputs, type InputCarrier } from './pending-inputs.ts';
 import { serverMessage } from './modern.cases.ts';
 
-/** A request that notes what it is to bring. */
+/** A request that records what it is to deliver. */
 class Errand implements InputCarrier {
   mayRequireInput = true;
   connected = true;

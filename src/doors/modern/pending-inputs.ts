@@ -1,18 +1,18 @@
 import { CLIENT_SHAPE } from '../../protocol/index.ts';
 import { Message, type AnswerListener } from '../../wire/index.ts';
 
-/** A request of a client that can carry a server's request to it: as an `input_required` answer. */
+/** A client's request that can carry a server's request to the client, as an `input_required` answer. */
 export interface InputCarrier {
-  /** Whether it may be answered with `input_required`: not every method allows it, and it must not be finished. */
+  /** Whether it may be answered with `input_required`: its method has to allow it, and it must not be finished. */
   readonly mayRequireInput: boolean;
-  /** Whether the client waits for its answer now, and is not away with an earlier one. */
+  /** Whether the client is waiting for its answer, and has not left with an earlier input request. */
   readonly connected: boolean;
   /** There is an input request to deliver. */
   deliver(): void;
 }
 
 export interface PendingInput {
-  /** Its key in `inputRequests`. */
+  /** The key in `inputRequests`. */
   readonly key: string;
   readonly request: Message;
 }
@@ -23,20 +23,21 @@ interface OpenInput extends PendingInput {
 }
 
 /**
- * The pending requests of servers to one principal. A server does not say which call its request is for, so the request
- * that carries it need not be the one it is about: when that one is answered first, another carries it, if there is one.
+ * The pending requests of servers to one principal. A server does not say which call its request is for, so it may be
+ * carried by a different call than the one it is about. If the carrier is answered first, another one takes over, if
+ * there is one.
  */
 export class PendingInputs {
   readonly #carriers: () => readonly InputCarrier[];
   readonly #open = new Map<number, OpenInput>();
   #lastId = 0;
 
-  /** `carriers`: the requests of that principal, the newest first. Called only when there is input to request. */
+  /** `carriers` returns the principal's requests, newest first. Called only when there is input to request. */
   constructor(carriers: () => readonly InputCarrier[]) {
     this.#carriers = carriers;
   }
 
-  /** A carrier has finished; another one takes over its inputs. */
+  /** A carrier has finished: another one takes over its inputs. */
   leave(carrier: InputCarrier): void {
     if (this.#open.size === 0) return;
     for (const [id, input] of [...this.#open]) {
@@ -50,12 +51,12 @@ export class PendingInputs {
     }
   }
 
-  /** A carrier cannot deliver its inputs: they stay unanswered. */
+  /** A carrier cannot deliver its inputs, so they stay unanswered. */
   refuse(carrier: InputCarrier): void {
     for (const [id, input] of [...this.#open]) if (input.carrier === carrier) this.#refuse(id);
   }
 
-  /** Adds a server's request, preferably for this carrier. Returns its id. */
+  /** Adds a server's request, with this carrier if possible. Returns its id. */
   ask(request: Message, listener: AnswerListener, preferred: InputCarrier): number {
     const id = ++this.#lastId;
     const carrier = this.#pick(preferred);
@@ -75,11 +76,11 @@ export class PendingInputs {
     return [...this.#open.values()].filter((input) => input.carrier === carrier);
   }
 
-  /** The client has answered inputs of a carrier, by key; each answer is JSON text. */
+  /** The client has answered a carrier's inputs. The answers are JSON texts by key. */
   answered(carrier: InputCarrier, answers: ReadonlyMap<string, string>): void {
     for (const [id, input] of [...this.#open]) {
       const text = input.carrier === carrier ? answers.get(input.key) : undefined;
-      // Handling one answer may end the call, and with it the other inputs.
+      // Handling one answer may end the call and, with it, the other inputs.
       if (text === undefined || !this.#open.delete(id)) continue;
       input.listener.answered(
         Message.fromText(`{"jsonrpc":"2.0","id":${id},"result":${text}}`, CLIENT_SHAPE),
@@ -87,7 +88,7 @@ export class PendingInputs {
     }
   }
 
-  /** Prefers a connected carrier over one that is away, and then the preferred one. */
+  /** Chooses a carrier: connected ones first, and among those the preferred one. */
   #pick(preferred: InputCarrier | undefined): InputCarrier | undefined {
     const able = this.#carriers().filter((carrier) => carrier.mayRequireInput);
     if (preferred !== undefined && able.includes(preferred)) able.unshift(preferred);

@@ -5,7 +5,7 @@ import { askDuring, openModern, serverMessage, type ModernTestClient } from './m
 
 const ACCEPT = { action: 'accept', content: { a: 1 } };
 
-/** A call that has asked something and waits for its client. */
+/** A call that has requested input and waits for its client. */
 async function suspend(harness: ModernTestClient, id: string | number = 1) {
   harness.call(id, { n: 1 });
   const call = await harness.nextCall();
@@ -94,7 +94,7 @@ test('a call that is suspended again and again does not use up the room', async 
   const harness = openModern({ suspended: { maxBytes: 2000 } });
   for (let n = 0; n < 30; n++) {
     const { call, asked, state } = await suspend(harness, `call ${n}`);
-    // It holds less than when it was suspended.
+    // It holds less than it did when it was suspended.
     call.session.client.withdraw(asked.id, 'never mind');
     harness.call(`back ${n}`, { n: 1 }, back(state));
     await expect.poll(() => harness.client.running).toBe(1);
@@ -228,7 +228,7 @@ test('a request that is over asks for nothing more', async () => {
     client.ask(serverMessage({ id: 1, method: 'roots/list' }), { answered: resolve, unanswered: resolve });
   });
   await harness.answerTo(1);
-  // A request made after the end fails with 'closed'.
+  // Requests made after the end fail with 'closed'.
   expect(await late).toBe('closed');
   expect(harness.messages).toHaveLength(1);
 });

@@ -38,21 +38,21 @@ import {
 import { PendingInputs, type InputCarrier, type PendingInput } from './pending-inputs.ts';
 import type { Suspendable } from './suspended-requests.ts';
 
-/** Input requests within this time go into one answer, in milliseconds. */
+/** Input requests within this time are sent in one answer, in milliseconds. */
 const BATCH_MS = 10;
 
 /**
- * Where a request stands: its client waits for the answer to an attempt, is away to get input, or needs nothing more.
- * The attempt is a state itself, because nearly all requests have no other before they finish.
+ * The state of a request: its client waits for the answer to an attempt, has left to get input, or the request is
+ * finished. The attempt itself is a state, because nearly all requests have no other before they finish.
  */
 type RequestState = Attempt | ClientAway | typeof FINISHED;
 
-/** The client has been told that input is required, and has not retried yet. */
+/** The client was told that input is required, and has not retried yet. */
 interface ClientAway {
   readonly kind: 'away';
-  /** The `requestState` of its retry. */
+  /** The `requestState` that its retry must carry. */
   readonly requestState: string;
-  /** The answer that came meanwhile. */
+  /** Sends the answer that arrived meanwhile. */
   heldAnswer?: (attempt: Attempt) => void;
 }
 
@@ -61,7 +61,7 @@ const FINISHED = { kind: 'finished' } as const;
 const NO_CAPABILITIES: JsonObject = {};
 
 /**
- * One request of a modern client, over all its attempts. When its server sends a request, the attempt is answered with
+ * One request of a modern client, across all its attempts. If its server sends a request, the attempt is answered with
  * `input_required` and the call is suspended; the client returns with the input in its next attempt.
  */
 export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, Suspendable {
@@ -71,10 +71,10 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
   capabilities: JsonObject;
   readonly session: Session;
   readonly #endpoint: ModernEndpoint;
-  /** Undefined once it is finished: its session may be kept for longer, and the bytes of the request must not be. */
+  /** Undefined once it is finished: its session may be kept longer, but the bytes of the request must not be. */
   #call: Call | undefined;
   #state: RequestState;
-  /** The inputs for its client; created for the first one unless they are shared. */
+  /** The inputs for its client; created for the first input, unless shared. */
   #inputs: PendingInputs | undefined;
 
   constructor(endpoint: ModernEndpoint, attempt: Attempt, method: string, capabilities: JsonObject) {
@@ -94,7 +94,7 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
     };
   }
 
-  /** Routes it. */
+  /** Routes the request. */
   run(): void {
     if (this.#call) this.#endpoint.gateway.handle(this.#call);
   }
@@ -114,13 +114,13 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
     else listener();
   }
 
-  /** Whether a retry is the same request: its state must not be used for another one. */
+  /** Whether a retry is the same request: a state must not be used for another one. */
   matches(request: Message): boolean {
     const first = this.#call?.request;
     return first !== undefined && isDeepStrictEqual(subjectOf(request), subjectOf(first));
   }
 
-  /** The client is back. Its inputs go to the server; missing ones are requested again. */
+  /** The client is back. Its inputs go to the server, and missing ones are requested again. */
   resume(attempt: Attempt): void {
     const before = this.#state;
     this.#state = attempt;
@@ -168,7 +168,7 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
     return this.#inputs?.for(this) ?? [];
   }
 
-  /** List changes go to subscriptions/listen. */
+  /** List changes are sent to subscriptions/listen instead. */
   notify(): void {
     // Not part of this request.
   }
@@ -217,7 +217,7 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
 
   forwardNotification(notification: Message, edits: readonly Edit[], call?: Call): void {
     const attempt = this.#state;
-    // A client that is away gets no notifications.
+    // A client that has left with an input request gets no notifications.
     if (attempt.kind !== 'attempt') return;
     const method = notification.string(Server.method);
     if (method === 'notifications/message' && !this.#wants(notification)) return;
@@ -243,7 +243,7 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
     this.#answer(({ channel, id }) => channel.answerText(id, resultText), resultText.length);
   }
 
-  /** Answers the current attempt, or holds the answer of this size until the client is back. */
+  /** Answers the current attempt. If the client has left, holds the answer, of this size, until it is back. */
   #answer(answer: (attempt: Attempt) => void, bytes = 0): void {
     const state = this.#state;
     if (state.kind === 'away')
@@ -276,7 +276,7 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
     return this.#state.kind === 'attempt';
   }
 
-  /** Requests input shortly; more may follow at the same time. */
+  /** Requests input after a short delay, because more may follow. */
   deliver(): void {
     const attempt = this.#state;
     if (attempt.kind === 'attempt') setTimeout(() => this.#requireInput(attempt), BATCH_MS);
@@ -284,7 +284,7 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
 
   #requireInput(attempt: Attempt): void {
     const inputs = this.#pendingInputs();
-    // It may have been answered meanwhile, or this input may have gone with an earlier one.
+    // It may have been answered meanwhile, or the input may have been sent with an earlier answer.
     if (this.#state !== attempt || inputs.length === 0) return;
     const requestState = this.#endpoint.suspended.add(this);
     if (requestState === undefined) {
@@ -300,12 +300,12 @@ export class ModernRequest implements AttemptHandler, InputCarrier, ClientLink, 
     );
     this.#state = { kind: 'away', requestState };
     this.#endpoint.answer(attempt, result);
-    // Its server does not work on the call while the client is away.
+    // Its server does not work on the call until the client is back.
     this.#call?.suspend(true);
   }
 }
 
-/** The held answers exceed their limit. */
+/** Fails an attempt because the held answers exceed their limit. */
 function failLost({ channel, id }: Attempt): void {
   const message = 'The response arrived while the client was away, and there was no room to keep it.';
   channel.fail(id, RpcCode.internalError, message);
@@ -315,19 +315,19 @@ function failLost({ channel, id }: Attempt): void {
 function asInput(request: Message): string {
   const method = request.requiredText(Server.method);
   const given = request.text(Server.params);
-  // The modern era has no elicitationId: a client learns of completion by its retry.
+  // The modern era has no elicitationId: a client signals completion with its retry.
   const params = given?.startsWith('{') === true ? withMembers(given, { elicitationId: undefined }) : given;
   return `{"method":${method}${params === undefined ? '' : `,"params":${onOneLine(params)}`}}`;
 }
 
-/** Method, name or URI, and arguments: these must be the same in a retry. */
+/** The method, the name or URI, and the arguments: these must be the same in a retry. */
 function subjectOf(request: Message): readonly unknown[] {
   const { method, name, uri } = Client;
   const args = request.value(Client.arguments) ?? request.text(Client.arguments);
   return [...[method, name, uri].map((slot) => request.string(slot)), args];
 }
 
-/** This era has given up the range that these codes are from. */
+/** The modern codes for errors whose old codes are in a range that this era has given up. */
 const MODERN_CODES: ReadonlyMap<number, number> = new Map([
   [RpcCode.serverError, RpcCode.internalError],
   [RESOURCE_NOT_FOUND, RpcCode.invalidParams],

@@ -2,22 +2,24 @@ import { randomBytes } from 'node:crypto';
 import { Client } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 
-/** A request that waits for a retry of its client. */
+/** A request that waits for its client to retry it. */
 export interface Suspendable {
-  /** How much it holds, in bytes, roughly. */
+  /** Roughly how much it holds, in bytes. */
   readonly bytes: number;
-  /** The client has not retried in time. */
+  /** The client has not retried it in time. */
   expire(): void;
 }
 
 export interface SuspendedRequestsOptions {
-  /** How long a client may take to retry, in milliseconds. Default ten minutes, because often a person has to answer. */
+  /**
+   * How long a client may take to retry, in milliseconds. Default ten minutes, because a person often has to answer.
+   */
   readonly ageMs?: number;
   /** How many may wait at the same time. Default 1000. */
   readonly maxRequests?: number;
-  /** How much they may hold together, in bytes. Default 64 MiB. */
+  /** How much they may hold in total, in bytes. Default 64 MiB. */
   readonly maxBytes?: number;
-  /** Makes an unguessable text into one that says which gateway has made it. Default: there is only one. */
+  /** Turns random text into a text that says which gateway created it. Default: there is only one gateway. */
   readonly ownedId?: (random: string) => string;
 }
 
@@ -28,17 +30,17 @@ interface Entry<W> {
   readonly timer: NodeJS.Timeout;
 }
 
-/** The prefix of our states, which distinguishes them from those of servers. */
+/** The prefix that distinguishes our states from those of servers. */
 const STATE_PREFIX = 'switchboard.';
 const ID_BYTES = 32;
 
-/** The error for a state that stands for no request. */
+/** The error for a state that matches no request. */
 export const UNKNOWN_STATE =
   'Invalid params: requestState is unknown, has been used or is too old. Send the request again without it.';
 
 /**
  * Calls that were answered with `input_required`, until their client retries with the input. The `requestState` is an
- * unguessable key and valid once.
+ * unguessable key that is valid once.
  */
 export class SuspendedRequests<W extends Suspendable> {
   readonly #options: Required<SuspendedRequestsOptions>;
@@ -60,7 +62,7 @@ export class SuspendedRequests<W extends Suspendable> {
     return this.#byState.size;
   }
 
-  /** All that wait, the newest first. */
+  /** All waiting requests, newest first. */
   get all(): W[] {
     return [...this.#byState.values()].map(({ request }) => request).reverse();
   }
@@ -70,7 +72,7 @@ export class SuspendedRequests<W extends Suspendable> {
     return state.startsWith(STATE_PREFIX);
   }
 
-  /** The id that the state of a request of ours consists of; undefined for one without such a state. */
+  /** The id in a request's state, if the state is ours; otherwise undefined. */
   static idIn(request: Message): string | undefined {
     const state = request.has(Client.requestState) ? request.string(Client.requestState) : undefined;
     return state !== undefined && SuspendedRequests.isOurs(state)
@@ -78,7 +80,7 @@ export class SuspendedRequests<W extends Suspendable> {
       : undefined;
   }
 
-  /** Returns the state for the retry; undefined if there is no room. */
+  /** Suspends a request. Returns the state for the retry; undefined if there is no room. */
   add(request: W): string | undefined {
     const { bytes } = request;
     const { ageMs, maxRequests, maxBytes, ownedId } = this.#options;
@@ -99,7 +101,7 @@ export class SuspendedRequests<W extends Suspendable> {
     return true;
   }
 
-  /** Takes out the request of a state, which is then used up. */
+  /** Removes and returns the request of a state, which is then used up. */
   take(state: string): W | undefined {
     const found = this.#byState.get(state);
     if (found === undefined) return undefined;
@@ -109,7 +111,7 @@ export class SuspendedRequests<W extends Suspendable> {
     return found.request;
   }
 
-  /** Expires all of them. */
+  /** Expires all requests. */
   close(): void {
     for (const state of [...this.#byState.keys()]) this.take(state)?.expire();
   }

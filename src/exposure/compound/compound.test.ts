@@ -91,7 +91,7 @@ test('preset arguments are not described to the client', async () => {
         rules: { allows: () => true, overrides: new Map([['read', { presets: { key: 'secret' } }]]) },
         offers: new Set(['tools']),
         naming: 'prefixed',
-        // Its list is known, for it is shown.
+        // Exposed flat, so that its list is known.
         exposure: flat('prefixed'),
       },
     ],

@@ -18,12 +18,12 @@ import { signature } from '../suite/signature.ts';
 import { summarise } from '../suite/summarise.ts';
 import { hintsOf, ShownHints } from '../shown-hints.ts';
 
-/** A tool composed of tools of several servers, as the configuration describes it. */
+/** A tool composed of tools of several servers, as configured. */
 export interface CompoundSettings {
   readonly name: string;
   readonly description: string;
   readonly subtools: readonly CompoundServer[];
-  /** Longest description of a subtool, in UTF-16 units. */
+  /** The longest description of a subtool, in UTF-16 units. */
   readonly summaryMaxChars: number;
 }
 
@@ -33,8 +33,8 @@ export interface CompoundServer {
 }
 
 /**
- * One tool that takes `{server, tool, args}`. What it may call is written out in the configuration, so it may also call
- * tools that are otherwise hidden: that is what composing them is for.
+ * One tool that takes `{server, tool, args}`. The configuration lists the tools it may call, so these may include tools
+ * that are otherwise hidden: exposing them this way is its purpose.
  */
 export function compound(settings: CompoundSettings): OverallExposure {
   let shown: Shown = new Map();
@@ -47,11 +47,11 @@ export function compound(settings: CompoundSettings): OverallExposure {
   };
 }
 
-/** The servers of its tools, as far as they are configured. */
+/** The servers of its tools; undefined for one that is not configured. */
 type Shown = ReadonlyMap<string, FilteredEntry | undefined>;
 
 function present(settings: CompoundSettings, shown: Shown, shownHints: ShownHints): PresentedTool {
-  // A server that is not configured costs its own subtools only; they are not offered.
+  // If a server is not configured, only its own subtools are missing.
   const there = settings.subtools.filter(({ server }) => shown.get(server) !== undefined);
   const offered = { ...settings, subtools: there };
   const described = describe(offered, shown);
@@ -114,7 +114,7 @@ function run(
   const send = (): void => sendTo(entry, call, { tool, server, name, shownHints });
   if (entry.source.known('tools') !== undefined || !shownHints.mislead(hintsOf(undefined))) send();
   else {
-    // What was promised of every call is checked against the list of this run.
+    // The promised annotations are checked against the list of this run.
     entry.source.list('tools').then(
       () => call.open && send(),
       (cause: unknown) =>
@@ -132,7 +132,7 @@ function run(
 interface CompoundCall {
   readonly server: string;
   readonly tool: string;
-  /** What the compound tool is called. */
+  /** The name of the compound tool. */
   readonly name: string;
   readonly shownHints: ShownHints;
 }
@@ -173,16 +173,16 @@ function sendTo(
   }
 }
 
-/** What it takes itself; models that know suites add an action. */
+/** The tool's own members; models that know suites add an action. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set(['server', 'tool', 'args', 'action']);
 
-/** True where the server's list is known and whole, and the tool is not on it. */
+/** True if the server's list is known and complete, and the tool is not in it. */
 function isMissing(source: Source, tool: string): boolean {
   const listing = source.known('tools');
   return listing !== undefined && listing.incomplete === undefined && !listing.byKey.has(tool);
 }
 
-/** The configuration's words, then each subtool in a line: what it is called, what it takes where that is known, what it does. */
+/** The configured description, then one line per subtool: its name, its input if known, and what it does. */
 function describe({ description, subtools, summaryMaxChars }: CompoundSettings, shown: Shown): string {
   const lines = subtools.flatMap(({ server, tools }) =>
     tools.map((tool) => {
@@ -198,7 +198,7 @@ function describe({ description, subtools, summaryMaxChars }: CompoundSettings, 
   return `${description}\nCall with {"server","tool","args"}. Subtools (server/tool):\n${lines.join('\n')}`;
 }
 
-/** What its tools do together, once that is known of all of them. */
+/** The combined hints of its tools, once all of them are known. */
 function sumOfTools({ subtools }: CompoundSettings, shown: Shown): ToolHints | undefined {
   const hints = subtools.flatMap(({ server, tools }) => {
     const listing = shown.get(server)?.entry.source.remembered('tools');

@@ -12,7 +12,7 @@ import {
 } from '../../gateway/index.ts';
 import { callEdits } from '../call-edits.ts';
 
-/** Every tool of a server as a tool of its own, with all that its server says of it. */
+/** Exposes every tool of a server as a separate tool, with everything that its server says about it. */
 export function flat(naming: Naming): Exposure {
   return {
     needsTools: true,
@@ -20,7 +20,7 @@ export function flat(naming: Naming): Exposure {
   };
 }
 
-/** Tools stay the same objects as long as their list does; what is made of one is made once. */
+/** The presentation of a tool, created once: tools stay the same objects as long as their list does. */
 function presentedOnce({ source }: CatalogEntry, tool: OfferedTool, naming: Naming): PresentedTool {
   const made = presented.get(tool);
   if (made?.server === source.name && made.naming === naming) return made.tool;
@@ -71,7 +71,7 @@ function definition(
 ): string {
   const changes: Record<string, string> = {};
   if (name !== own) changes.name = JSON.stringify(name);
-  // Where the name does not say which server it is, the description does.
+  // If the name does not include the server, the description does.
   if (naming === 'plain' || (naming === 'prefixed' && namespaceOf(server) !== server))
     changes.description = JSON.stringify(labelWithServer(server, component.member('description')));
   return withMembers(component.text, changes);

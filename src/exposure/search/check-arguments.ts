@@ -2,16 +2,16 @@ import { isObject } from '../../shared/is-object.ts';
 import { nearest } from '../../shared/nearest.ts';
 import { printableLine } from '../../shared/printable.ts';
 
-/** Why arguments cannot be right, with the part of the schema that says so. */
+/** Why arguments are invalid, with the part of the schema that says so. */
 export interface ArgumentProblem {
   readonly message: string;
   readonly schema: unknown;
 }
 
 /**
- * What is wrong with the arguments of a tool; empty where its server may accept them. Servers accept more than their
- * schemas say: "5" for a number, JSON in a string, null for what is left out, a missing argument that has a default. A part
- * of a schema that says anything beyond the plain keywords is not judged.
+ * The problems in the arguments of a tool; empty if its server may accept them. Servers accept more than their schemas
+ * say: "5" for a number, JSON in a string, null for a missing value, or no value if there is a default. A part of a
+ * schema with anything beyond the simple keywords is not checked.
  */
 export function argumentProblems(schema: unknown, args: unknown): ArgumentProblem[] {
   const problems: ArgumentProblem[] = [];
@@ -23,7 +23,7 @@ const MOST_PROBLEMS = 3;
 const MOST_DEPTH = 8;
 const MOST_ITEMS = 100;
 
-/** Keywords that are checked, or can only rule out more, or say nothing about values. */
+/** Keywords that are checked, can only exclude more values, or say nothing about values. */
 const UNDERSTOOD: ReadonlySet<string> = new Set(
   (
     'type properties required items enum const additionalProperties title description default examples example $schema $id ' +
@@ -32,11 +32,11 @@ const UNDERSTOOD: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Where in the arguments a value is. */
+/** The location of a value in the arguments. */
 interface Place {
   readonly path: string;
   readonly depth: number;
-  /** What was found so far, everywhere. */
+  /** All problems found so far, everywhere in the arguments. */
   readonly problems: ArgumentProblem[];
 }
 
@@ -94,7 +94,7 @@ function checkMembers(
 function typesOf({ type }: Readonly<Record<string, unknown>>): string[] {
   const types = Array.isArray(type) ? type : [type];
   const known = types.filter((each) => typeof each === 'string' && KNOWN_TYPES.has(each)) as string[];
-  // A type that we do not know may be anything.
+  // An unknown type may allow any value.
   return known.length === types.length ? known : [];
 }
 
@@ -108,7 +108,7 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set([
   'object',
 ]);
 
-/** Whether a server may take a value for one of a type: many convert what they get. */
+/** Whether a server may accept a value for a type: many servers convert what they get. */
 function mayBe(value: unknown, type: string): boolean {
   if (typeof value === 'string') return mayBeText(value.trim(), type);
   switch (type) {
@@ -137,7 +137,7 @@ function mayBeText(text: string, type: string): boolean {
   }
 }
 
-/** Whether only some values are allowed, all plain, and it is none of them. */
+/** Whether the schema allows only certain plain values, and the value is none of them. */
 function isForbidden(value: unknown, schema: Readonly<Record<string, unknown>>): boolean {
   const allowed = 'const' in schema ? [schema.const] : schema.enum;
   if (!Array.isArray(allowed) || allowed.length === 0 || typeof value === 'object') return false;

@@ -1,9 +1,9 @@
 import { estimateTokens } from '../../shared/tokens.ts';
 
-/** The definitions of both tools together, by our estimate, which may be a little too low. */
+/** The limit for both tools' definitions together, in tokens by our estimate, which may be slightly too low. */
 const MOST_TOKENS = 138;
 
-/** As the client sees it. The names of servers are cut to what there is room for; the instructions have all of them. */
+/** The definition that the client sees. The names of servers are cut to fit; the instructions have all of them. */
 export function findToolDefinition(name: string, servers: readonly string[]): string {
   const room = MOST_TOKENS - estimateTokens(callToolDefinition('call_tool'));
   let text = definition(name, []);

@@ -7,14 +7,14 @@ import type { Unlisted } from './list-servers.ts';
 import { toolSummary, type ToolWriting } from './tool-text.ts';
 
 interface AnswerFacts extends FoundTools {
-  /** Whether the client wants more tools than the best ones. */
+  /** Whether the client wants more than the best tools. */
   readonly more: boolean;
   readonly writing: ToolWriting;
 }
 
-/** No answer is longer, in tokens by our estimate, which may be a little too low. */
+/** The limit for every answer, in tokens by our estimate, which may be slightly too low. */
 const MOST_TOKENS = 660;
-/** A tool with less than this part of the best score is not worth its signature, or its name. */
+/** Below this fraction of the best score, a tool's signature, or its name, is not worth its tokens. */
 const WORTH_SIGNATURE = 0.72;
 const WORTH_NAME = 0.45;
 
@@ -32,7 +32,7 @@ export function findAnswer({ needs, more, unlisted, servers, writing }: AnswerFa
   return [...sections, notes].filter((part) => part !== '').join('\n\n');
 }
 
-/** The best with its documentation, others with their signatures, and the names of some more. */
+/** The best tool with its documentation, others with their signatures, and the names of some more. */
 function toolsText(found: readonly FoundTool[], more: boolean, room: number, writing: ToolWriting): string {
   const [best, ...others] = spread(found);
   if (best === undefined) return '';
@@ -64,7 +64,10 @@ function toolsText(found: readonly FoundTool[], more: boolean, room: number, wri
   return lines.join('\n');
 }
 
-/** Tools of one server do not crowd out what others have: after two of a server, a close one of another comes first. */
+/**
+ * Keeps the tools of one server from crowding out others: after two of a server, a close one of another server comes
+ * first.
+ */
 function spread(found: readonly FoundTool[]): FoundTool[] {
   const rest = [...found];
   const result: FoundTool[] = [];
@@ -92,7 +95,7 @@ function namesWithin(names: readonly string[], room: number): string {
   return text;
 }
 
-/** No tool has any of the words: the nearest names, and the servers. */
+/** The answer if no tool has any of the words: similar names, and the servers. */
 function nothingFound(
   need: string,
   servers: AnswerFacts['servers'],

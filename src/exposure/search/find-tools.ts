@@ -5,20 +5,20 @@ import { knownTools } from './searched.ts';
 
 export interface WantedTools {
   readonly query: string;
-  /** Only of this server. Default: of all. */
+  /** The only server to search. Default: all. */
   readonly server?: string | undefined;
-  /** Who will call one of them, perhaps. Default: nobody. */
+  /** The client that may call one of the tools. Default: none. */
   readonly client?: object;
 }
 
-/** What was found, and where. */
+/** The tools that were found, and where. */
 export interface FoundTools {
   readonly needs: readonly FoundNeed[];
   readonly unlisted: Unlisted;
   readonly servers: readonly { readonly name: string; readonly tools: readonly OfferedTool[] }[];
 }
 
-/** Searches the tools of the servers; undefined where none of them has the wanted name. */
+/** Searches the tools of the servers; undefined if none of them has the wanted name. */
 export async function findTools(
   all: readonly CatalogEntry[],
   { query, server, client }: WantedTools,
@@ -42,7 +42,7 @@ function isCalled(name: string, wanted: string): boolean {
   return name.toLowerCase() === wanted.toLowerCase();
 }
 
-/** What a server calls itself. */
+/** A server's own name and title. */
 function aboutOf({ source }: CatalogEntry): string {
   const { name, title } = source.about()?.serverInfo ?? {};
   return [name, title]

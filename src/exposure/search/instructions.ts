@@ -3,12 +3,12 @@ import { printableLine } from '../../shared/printable.ts';
 import { estimateTokens } from '../../shared/tokens.ts';
 import { knownTools, searchedEntries } from './searched.ts';
 
-/** By our estimate, which may be a little too low. */
+/** The limit in tokens by our estimate, which may be slightly too low. */
 const MOST_TOKENS = 180;
-/** Of more servers there is no room for the counts anyway. */
+/** With more servers there would be no room for the counts anyway. */
 const MOST_COUNTED = 40;
 
-/** Says whose tools `find_tool` finds: the names of the servers, with the number of their tools where there is room. */
+/** Names the servers whose tools `find_tool` finds, with the numbers of their tools if there is room. */
 export function searchInstructions(all: readonly CatalogEntry[]): string {
   const entries = searchedEntries(all);
   if (entries.length === 0) return '';

@@ -2,9 +2,9 @@ import type { CatalogEntry, Source } from '../../gateway/index.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { knownTools } from './searched.ts';
 
-/** A server that failed is not asked again before this, in milliseconds. */
+/** How long to wait before asking a failed server again, in milliseconds. */
 const ASK_AGAIN_MS = 60_000;
-/** How long a search waits for servers that nothing is known of while others are known, in milliseconds. */
+/** How long a search waits for unknown servers if other servers are known, in milliseconds. */
 const WAIT_MS = 3000;
 
 interface Attempt {
@@ -17,7 +17,7 @@ interface Attempt {
 /** Why some servers could not be searched, one line each. */
 export type Unlisted = readonly { readonly server: string; readonly reason: string }[];
 
-/** Lists servers that have never been listed: a search would not find what they have. */
+/** Lists servers that have never been listed, whose tools a search could not find otherwise. */
 export class ServerLister {
   readonly #attempts = new WeakMap<Source, Attempt>();
   readonly #firstListMs: () => number;
@@ -26,7 +26,7 @@ export class ServerLister {
     this.#firstListMs = firstListMs;
   }
 
-  /** Starts those of which nothing is known, waits for them a while, and says which are still unknown. */
+  /** Starts the servers of which nothing is known, waits for them a while, and returns those that are still unknown. */
   async list(entries: readonly CatalogEntry[]): Promise<Unlisted> {
     const unknown = entries.filter((entry) => knownTools(entry) === undefined);
     if (unknown.length === 0) return [];

@@ -6,15 +6,15 @@ import { FindTool } from './find-tool.ts';
 
 export interface SearchSettings {
   readonly finder: ToolFinder;
-  /** The names of servers for the description, which must not change while a client sees it. */
+  /** The names of servers in the description, which must not change while a client sees it. */
   readonly named: readonly string[];
-  /** How long the first search waits for servers that were never listed, in milliseconds. */
+  /** How long the first search waits for servers that have never been listed, in milliseconds. */
   readonly firstListMs: () => number;
   /** Keeps results that are too long. */
   readonly results: Results;
 }
 
-/** Tools for any number of servers, each an exposure of its own. Their definitions are the same for all servers. */
+/** Tools for any number of servers, each with its own exposure. Their definitions are the same for all servers. */
 export interface SearchTools {
   readonly findTool: OverallExposure;
   readonly callTool: OverallExposure;

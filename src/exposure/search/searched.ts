@@ -1,9 +1,9 @@
 import { filterTools, type CatalogEntry, type Exposure, type FilteredTools } from '../../gateway/index.ts';
 
-/** Tools that are in no list: `find_tool` finds them, `call_tool` runs them. */
+/** For tools that are in no list: `find_tool` finds them, `call_tool` runs them. */
 export const searched: Exposure = { needsTools: false, isSearched: true, present: () => [] };
 
-/** The same, and scripts may call them. */
+/** The same, but scripts may also call the tools. */
 export const scripted: Exposure = { ...searched, isScripted: true };
 
 /** The servers whose tools are found by searching. */
@@ -11,10 +11,10 @@ export function searchedEntries(entries: readonly CatalogEntry[]): CatalogEntry[
   return entries.filter(({ exposure, offers }) => exposure.isSearched === true && offers.has('tools'));
 }
 
-/** The tools of a server, as far as they are known; nothing is started. */
+/** The tools of a server, as far as they are known; starts nothing. */
 export function knownTools({ source, rules }: CatalogEntry): FilteredTools | undefined {
   const listing = source.known('tools') ?? source.remembered('tools');
-  // A server with an empty list would never be called, and so never be asked again.
+  // A server with an empty list would never be called, and so never be listed again.
   if (listing === undefined || (listing.remembered === true && listing.components.length === 0))
     return undefined;
   return filterTools(listing, rules);

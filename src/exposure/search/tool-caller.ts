@@ -18,16 +18,16 @@ import { knownTools, searchedEntries } from './searched.ts';
 import type { SearchSettings } from './search.ts';
 import { toolPath, toolSignature } from './tool-text.ts';
 
-/** What `call_tool` itself takes. */
+/** The members of a call that `call_tool` itself uses. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set(['tool', 'args']);
 
-/** No tool has a longer name; one that long is not worth comparing with others. */
+/** No tool has a longer name, so a longer one need not be compared with others. */
 const LONGEST_NAME = 1024;
 
-/** The tool by which `call_tool` reads the rest of a result that was too long. */
+/** The tool name with which `call_tool` reads the rest of a result that was too long. */
 const READ_RESULT = 'read_result';
 
-/** Answers `call_tool`: finds the server of a tool and hands the call to it. */
+/** Answers `call_tool`: finds the server of the tool and passes the call to it. */
 export class ToolCaller {
   readonly #settings: SearchSettings;
   readonly #entries: () => readonly CatalogEntry[];
@@ -63,7 +63,7 @@ export class ToolCaller {
     }
   }
 
-  /** What was called with success is found more easily next time. */
+  /** After a successful call, the tool is ranked higher in later searches. */
   #learnFrom(call: Call, { entry, name }: NamedTool): void {
     const { onEnd } = call;
     call.onEnd = (outcome, bytes, answer) => {
@@ -92,7 +92,7 @@ export class ToolCaller {
   }
 }
 
-/** What sends calls of the tools of a server that were found by searching. */
+/** The dispatcher for calls of a server's tools that were found by searching. */
 export function searchedDispatcher(
   entry: CatalogEntry,
   settings: Pick<DispatchSettings, 'ownMembers' | 'reader' | 'misplaced'>,
@@ -107,7 +107,7 @@ export function searchedDispatcher(
   });
 }
 
-/** The error for arguments that the tool cannot take, so that its server need not be asked. */
+/** The error for arguments that the tool cannot accept, so that its server need not be asked. */
 function unfitArguments(
   request: Message,
   { name, component, presets }: OfferedTool,
@@ -115,7 +115,7 @@ function unfitArguments(
 ): SwitchboardError | undefined {
   const given = request.has(Client.args) ? request.value(Client.args) : {};
   const args = given === null ? {} : given;
-  // JSON in a string is what the server gets as an object; anything else is refused elsewhere.
+  // JSON inside a string reaches the server as an object; anything else is refused elsewhere.
   if (!isObject(args)) return undefined;
   const own = Object.fromEntries(Object.entries(args).filter(([key]) => presets?.has(key) !== true));
   const problems = argumentProblems(component.value.inputSchema, own);
@@ -127,22 +127,25 @@ function unfitArguments(
   });
 }
 
-/** The longest part of a schema in an error, in UTF-16 units. */
+/** The longest part of a schema shown in an error, in UTF-16 units. */
 const MOST_SCHEMA = 500;
 
 interface NamedTool {
   readonly entry: CatalogEntry;
-  /** The tool as clients know it, within its server. */
+  /** The name that clients use, within its server. */
   readonly name: string;
 }
 
-/** The tool that a client means by `server.tool`, `server__tool`, `server/tool`, or by a name that one server has. */
+/**
+ * The tool that a client refers to as `server.tool`, `server__tool` or `server/tool`, or by a name that only one server
+ * has.
+ */
 export function toolNamed(path: string, entries: readonly CatalogEntry[]): NamedTool | SwitchboardError {
   const prefixed = entries.flatMap((entry) => {
     const prefix = prefixesOf(entry).find((each) => path.startsWith(each) && path.length > each.length);
     return prefix === undefined ? [] : [{ entry, name: path.slice(prefix.length), length: prefix.length }];
   });
-  // One server may be called `a`, another one `a.b`.
+  // There may be a server `a` and another one `a.b`.
   const known = prefixed.find(({ entry, name }) => knownTools(entry)?.byName.has(name) === true);
   const longest = prefixed.sort((a, b) => b.length - a.length)[0];
   const chosen = known ?? longest;
@@ -176,7 +179,7 @@ function unknownTool(name: string, entry: CatalogEntry, listing: Listing): Switc
   );
 }
 
-/** The signatures of the tools whose names are close. */
+/** The signatures of tools with similar names. */
 function signaturesNear(
   name: string,
   { source }: CatalogEntry,

@@ -5,29 +5,29 @@ import { signature } from '../suite/signature.ts';
 import { summarise } from '../suite/summarise.ts';
 import { knownTools } from './searched.ts';
 
-/** `server.tool`, as `call_tool` takes it. */
+/** `server.tool`, as used by `call_tool`. */
 export function toolPath(server: string, tool: string): string {
   return printableLine(`${server}.${tool}`);
 }
 
-/** A tool as a function in TypeScript: `github.get_issue({owner:string, repo:string})`. */
+/** A tool as a TypeScript function: `github.get_issue({owner:string, repo:string})`. */
 export function toolSignature(server: string, { name, component }: OfferedTool, maxChars?: number): string {
   const input = signature(component.value.inputSchema, maxChars);
   return `${toolPath(server, name)}(${input === '{}' ? '' : input})`;
 }
 
-/** How tools are written in an answer. */
+/** How tools are written in answers. */
 export interface ToolWriting {
   path(server: string, tool: string): string;
   signature(server: string, tool: OfferedTool, maxChars?: number): string;
 }
 
-/** Tools by their own names. */
+/** Writes tools with their own names. */
 export const PLAIN_WRITING: ToolWriting = { path: toolPath, signature: toolSignature };
 
 /**
- * Tools of most servers by their own names. Those that scripts can call are as a script writes them, with what they return
- * where they say that: `memory.open_nodes({names:string[]}): {entities:{name:string}[]}`.
+ * Writes the tools of most servers with their own names. Tools that scripts can call are written the way scripts call
+ * them, with their result types if known: `memory.open_nodes({names:string[]}): {entities:{name:string}[]}`.
  */
 export function toolWriting(entries: readonly CatalogEntry[]): ToolWriting {
   const scripted = entries.filter(({ exposure }) => exposure.isScripted === true);
@@ -56,7 +56,7 @@ export function toolWriting(entries: readonly CatalogEntry[]): ToolWriting {
   };
 }
 
-/** What a tool does, in no more than so many characters. */
+/** What a tool does, in at most this many characters. */
 export function toolSummary({ component }: OfferedTool, maxChars: number): string {
   const { description, title } = component.value;
   const text = typeof description === 'string' && description.trim() !== '' ? description : title;

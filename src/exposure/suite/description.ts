@@ -2,19 +2,20 @@ import { filterTools, type CatalogEntry } from '../../gateway/index.ts';
 import { learnedDescription } from './learned-description.ts';
 
 export interface DescriptionSettings {
-  /** The tool's whole description, where one was written. */
+  /** The tool's complete description, if one was configured. */
   readonly description: string | undefined;
-  /** What the server is for, as its definition says it. */
+  /** The purpose of the server, according to its definition. */
   readonly purpose: string | undefined;
-  /** What servers of this kind are for; called only where nothing better is known. Default: unknown. */
+  /** Returns what servers of this kind are for; called only if nothing better is known. Default: unknown. */
   readonly known?: (() => string | undefined) | undefined;
-  /** Says how the suite is used, where that is not by looking inside; not added to a text that contains `unless`. */
+  /** Explains how the suite is used if not by introspection; left out if the text already contains `unless`. */
   readonly invitation?: { readonly text: string; readonly unless: string } | undefined;
 }
 
 /**
- * What the model reads of a suite in every conversation. The first of these that says anything: the text written for it,
- * the `description` of its server, the server's own description from its last run, what is known of its package, its name.
+ * The text about a suite that the model reads in every conversation. Uses the first of these that is available: the
+ * configured text, the `description` of its server, the server's own description from its last run, what is known about
+ * its package, its name.
  */
 export function suiteDescription(settings: DescriptionSettings, entry: CatalogEntry): string {
   const { description, invitation } = settings;
@@ -33,7 +34,8 @@ function withoutWritten(settings: DescriptionSettings, entry: CatalogEntry, acti
   const said = learnedDescription({
     name: source.name,
     about: source.about(),
-    // Where a model takes plain words, title and tools may be its own, and say nothing of the server.
+    // If a language model takes requests in natural language, title and tools may be the model's and say nothing about
+    // the server.
     bySentence: invitation !== undefined,
     subtools: listing === undefined ? [] : filterTools(listing, entry.rules).tools.map((tool) => tool.name),
     known: () => sentence(known?.()),

@@ -4,17 +4,17 @@ import { MAX_PARSED } from '../../wire/index.ts';
 import { signature } from './signature.ts';
 import { summarise } from './summarise.ts';
 
-/** How much an introspection returns: a summary and the input in one line, everything, or a summary only. */
+/** How much an introspection returns: a summary and the input on one line, everything, or only a summary. */
 export type IntrospectionMode = 'summary' | 'full' | 'redacted';
 
 export interface Introspected {
-  /** As `describeTool` shows each. */
+  /** The tools, each formatted by `describeTool`. */
   readonly tools: readonly string[];
-  /** What the server says on how to use its tools, where these are all of them. */
+  /** The server's instructions for its tools, if all of its tools are included. */
   readonly instructions?: string | undefined;
-  /** Why these are not all of them, where they should be. */
+  /** Why tools that should be included are missing. */
   readonly note?: string | undefined;
-  /** Whether to end with how to ask for more or less than this. Default false. */
+  /** Whether to end with how to request more or less detail. Default false. */
   readonly offersMore?: boolean;
 }
 
@@ -30,8 +30,8 @@ export function introspection({ tools, instructions, note, offersMore = false }:
 }
 
 /**
- * The same as the result of a call: as structured content, and as text for clients that read only that. A very long one is
- * text only, and sent in another turn.
+ * The same as the result of a call: as structured content, and as text for clients that read only text. A very long one
+ * has only text and is sent in a later turn of the event loop.
  */
 export async function introspectionResult(introspected: Introspected): Promise<string> {
   const structured = introspection(introspected);
@@ -43,7 +43,7 @@ export async function introspectionResult(introspected: Introspected): Promise<s
 
 const MORE = 'introspect also takes "subtool" (one in full) and "verbosity" ("summary", "full", "redacted")';
 
-/** Tools as `describeTool` shows each, with turns for everything else in between: there may be very many. */
+/** Formats each tool with `describeTool`, yielding to other work in between, because there may be very many. */
 export async function describeTools(
   tools: readonly Component[],
   mode: IntrospectionMode,
@@ -59,7 +59,7 @@ export async function describeTools(
   return described;
 }
 
-/** A tool as an introspection shows it, as JSON text. */
+/** A tool as shown by an introspection, as JSON text. */
 export function describeTool(tool: Component, mode: IntrospectionMode, summaryMaxChars: number): string {
   if (mode === 'full') return tool.text;
   const { value } = tool;

@@ -3,22 +3,22 @@ import { estimateTokens } from '../../shared/tokens.ts';
 import { summarise } from './summarise.ts';
 
 export interface LearnedInfo {
-  /** The name the server has here. */
+  /** The server's name in the configuration. */
   readonly name: string;
   /** Its own description; undefined if it has never run. */
   readonly about: SourceInfo | undefined;
-  /** Use what it says in a sentence only, neither its title nor its tools. */
+  /** Whether to use only what it says in a sentence, and not its title or its tools. */
   readonly bySentence: boolean;
-  /** Those that may be called, in the server's order; empty where they are not known. */
+  /** The tools that may be called, in the server's order; empty if they are unknown. */
   readonly subtools: readonly string[];
-  /** A sentence on what servers of this kind do, for one that does not say it itself. */
+  /** Returns a sentence about servers of this kind, for one that does not describe itself. */
   readonly known: () => string | undefined;
 }
 
 /**
- * What a server does, in at most 40 tokens, from its last run: its description, the first sentence of its
- * instructions or its title, and the names of its tools. Undefined where that is no more than its name. The words are a
- * stranger's, so they are quoted, cut to one clean line, and left out where they order the model around.
+ * What a server does, in at most 40 tokens, according to its last run: its description, or the first sentence of its
+ * instructions, or its title, plus the names of its tools. Undefined if that says no more than its name. The text is
+ * untrusted: it is quoted, cut to one clean line, and left out if it gives the model orders.
  */
 export function learnedDescription({
   name,
@@ -33,7 +33,7 @@ export function learnedDescription({
   const names = bySentence ? [] : subtools.filter((each) => PLAIN_NAME.test(each));
   if (said === undefined && bySentence) return undefined;
   if (said !== undefined) return withNames(quoted(label, said), names);
-  // A name is a title where it is written like one, and not like that of a package.
+  // A name counts as a title if it is written like one and not like the name of a package.
   const titles = [titleIn(title), titleIn(ownName)?.includes(' ') === true ? titleIn(ownName) : undefined];
   const titled = titles.find((each) => each !== undefined && !isNamed(each, name));
   if (titled === undefined && names.length === 0) return undefined;
@@ -41,32 +41,32 @@ export function learnedDescription({
   return withNames(known() ?? alone, names);
 }
 
-/** What a server says it does, in one sentence; undefined where it does not say it. */
+/** What a server says it does, in one sentence; undefined if it does not say. */
 export function ownSentence(about: SourceInfo | undefined): string | undefined {
   return firstSentence(about?.serverInfo.description) ?? firstSentence(about?.instructions);
 }
 
-/** By our estimate, which may be a seventh too low. */
+/** The limit in tokens by our estimate, which may be a seventh too low. */
 const MAX_TOKENS = 34;
 const MAX_LABEL = 40;
 const PLAIN_NAME = /^[A-Za-z0-9_./:-]{1,64}$/;
 
-/** `azure: "Manages Azure resources."`, with as much of the text as there is room for. */
+/** `azure: "Manages Azure resources."`, with as much of the text as fits. */
 function quoted(label: string, text: string): string {
   const clean = text.replaceAll('"', "'");
   let shown = `${label}: "${clean}"`;
-  // A word is a token or more, and no token is longer than all of this.
+  // A word has at least one token, and no token is longer than this.
   for (let chars = MAX_TOKENS * 6; !fits(shown) && chars > 0; chars -= 4)
     shown = `${label}: "${summarise(clean, chars)}"`;
   return shown;
 }
 
-/** The sentence, and as many names as there is room for; no names where only too few would fit. */
+/** The sentence with as many names as fit; without names if too few would fit. */
 function withNames(sentence: string, names: readonly string[]): string {
   const listed = (count: number): string =>
     `${sentence} Subtools: ${names.slice(0, count).join(', ')}${count < names.length ? ', …' : '.'}`;
   let count = 0;
-  // A name is often no word, and costs more than the estimate says.
+  // A name is often not a word, and costs more than estimated.
   while (count < names.length && fits(listed(count + 1), (count + 1) * 0.8)) count++;
   return count === 0 || (count < names.length && count < FEWEST_NAMES) ? sentence : listed(count);
 }
@@ -74,7 +74,7 @@ function withNames(sentence: string, names: readonly string[]): string {
 const FEWEST_NAMES = 3;
 
 function fits(text: string, more = 0): boolean {
-  // Where digits and letters are mixed, as in hashes, the estimate is too low by more than that.
+  // For mixtures of digits and letters, as in hashes, the estimate is even lower than that.
   const digits = text.match(/\d/g)?.length ?? 0;
   return estimateTokens(text) + digits / 4 + more <= MAX_TOKENS;
 }
@@ -94,19 +94,19 @@ function firstSentence(text: unknown): string | undefined {
 }
 
 const MAX_READ = 4000;
-/** What comes later is about single tools. */
+/** Later paragraphs are about individual tools. */
 const MAX_PARAGRAPHS = 3;
-/** Three words; some scripts have no blanks between them. */
+/** Matches three words; some scripts have no blanks between words. */
 const WORDS = /\S+ \S+ \S|[\u3040-\u9fff\uac00-\ud7af]{4}/;
 const ORDER =
   /^(?:important|critical|warning|caution|attention|note|notice|always|never|must|do not|don't|you|your|ignore|disregard|forget|before|after|when|whenever|if|first|please|follow|call|remember|system|assistant|human|user)\b/i;
-/** Words on the instructions that follow, instead of on the server. */
+/** Matches text that is about the instructions themselves rather than the server. */
 const ABOUT_ITSELF =
   /:$|^(?:audience|here (?:is|are)|below)\b|\b(?:these|following|usage)(?: \w+)? (?:instructions|guidelines|rules|tips)\b/i;
 const OVERRULES =
   /\b(?:ignore|disregard|override|forget)\b.*\b(?:instructions?|prompts?|rules?|above|previous)\b/i;
 
-/** The paragraphs of a text in Markdown as plain lines, without headings and lists, which are mostly rules. */
+/** The paragraphs of a Markdown text as plain lines, without headings and lists, which are mostly rules. */
 function paragraphs(text: string): string[] {
   return text
     .replace(/```[\s\S]*?(?:```|$)/g, '\n\n')
@@ -129,7 +129,7 @@ function titleIn(title: unknown): string | undefined {
   return line === '' || ORDER.test(line) || OVERRULES.test(line) ? undefined : line;
 }
 
-/** Whether a title says no more than the name that the server has here. */
+/** Whether a title says no more than the server's name in the configuration. */
 function isNamed(title: string, name: string): boolean {
   const bare = (text: string): string =>
     text.toLowerCase().replace(/\b(?:mcp|server)\b|mcp[-_ ]?server|[^\p{L}\p{N}]/giu, '');

@@ -6,7 +6,7 @@ type Schema = Readonly<Record<string, unknown>>;
 export function numberLimits(schema: Schema): string[] {
   let low = bound(schema['minimum']);
   let high = bound(schema['maximum']);
-  // Draft 4 wrote `exclusiveMinimum: true` beside the minimum.
+  // In Draft 4, `exclusiveMinimum: true` modified the minimum.
   const above = schema['exclusiveMinimum'] === true ? low : bound(schema['exclusiveMinimum']);
   const below = schema['exclusiveMaximum'] === true ? high : bound(schema['exclusiveMaximum']);
   if (above !== undefined && (low === undefined || above >= low)) low = undefined;
@@ -20,7 +20,7 @@ export function numberLimits(schema: Schema): string[] {
   ];
 }
 
-/** A limit worth telling: the bounds of safe integers, which generators add to every integer, are not. */
+/** A limit worth showing. The bounds of safe integers are not, because generators add them to every integer. */
 function bound(value: unknown): number | undefined {
   return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined;
 }
@@ -30,7 +30,7 @@ export function stringLimits(schema: Schema): string[] {
   const pattern = schema['pattern'];
   return [
     typeof format === 'string' ? plainWord(format) : '',
-    // Generators add a long pattern to every known format; the format says it better.
+    // Generators add a long pattern to every known format; the format is clearer.
     typeof pattern === 'string' && typeof format !== 'string' ? patternText(pattern) : '',
     range(schema['minLength'], schema['maxLength']),
   ];

@@ -391,7 +391,7 @@ describe('a hostile schema costs little', () => {
       },
     ],
   ])('%s', (_, schema) => {
-    // One that takes its time does not end within the time limit of a test.
+    // A slow implementation would exceed the time limit of a test.
     const text = signature(schema);
     expect(text.length).toBeLessThanOrEqual(600);
     expect(text).not.toBe('');

@@ -4,7 +4,7 @@ import { propertyKey, patternText, quotedText } from './spelling.ts';
 import { ANY, atom, bracketed, intersection, MORE, NEVER, NULL, union, type Piece } from './type-text.ts';
 
 /**
- * What a model needs to know to call a tool, in one short line that reads like a TypeScript type:
+ * Describes what a model needs to know to call a tool, in one short line that reads like a TypeScript type:
  *
  *     {path:string, edits:{oldText:string, newText:string}[], dryRun?:boolean=false, limit?:integer(1..100)=10}
  *
@@ -18,17 +18,17 @@ import { ANY, atom, bracketed, intersection, MORE, NEVER, NULL, union, type Piec
  * | `string(1..80)`, `T[](..3)`    | length, number of items (of an object: number of properties)              |
  * | `string(uri)`, `string(/^a/)`  | format, pattern                                                           |
  * | `#Node{…}`, `#Node`            | a definition where it is written out, and where it is used again          |
- * | `any`, `never`                 | anything (also: a reference that leads out of the schema); nothing fits   |
- * | `…`                            | left out for length; the full schema has it                               |
+ * | `any`, `never`                 | anything (also: a reference that points outside the schema); nothing      |
+ * | `…`                            | omitted to save space; the full schema contains it                        |
  *
- * Titles, descriptions and examples are left out: the tool's summary says what it does, and the full schema is one
- * `introspect` away.
+ * Titles, descriptions and examples are left out: the tool's summary says what it does, and `introspect` returns the
+ * full schema.
  *
- * The schema is a stranger's. It is only read: no reference is fetched, no pattern compiled, nothing is validated
- * with it; each definition is written out once, so no schema grows when it is shown.
+ * The schema is untrusted. It is only read: no reference is fetched, no pattern is compiled and nothing is validated
+ * with it. Each definition is written out once, so that the signature is never larger than the schema.
  */
 export function signature(inputSchema: unknown, maxChars = 600): string {
-  // Less and less detail until it fits: a caller can do without a range sooner than without a name.
+  // Reduce the detail until it fits: a caller needs a range less than a name.
   const seen: Seen = new Map();
   for (const detail of DETAILS) {
     const text = write(inputSchema, detail, maxChars, seen);
@@ -38,11 +38,11 @@ export function signature(inputSchema: unknown, maxChars = 600): string {
 }
 
 interface Detail {
-  /** How many levels of schema are written out. */
+  /** How many levels of the schema are written out. */
   readonly depth: number;
   /** How many values of an enumeration are shown. */
   readonly values: number;
-  /** How long one such value may be, in characters. */
+  /** The longest such value, in characters. */
   readonly value: number;
   /** Whether ranges, formats and defaults are shown. */
   readonly limits: boolean;
@@ -57,14 +57,16 @@ const DETAILS: readonly Detail[] = [
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The members of the objects read so far: listing the keys of a huge object is expensive, and each attempt needs them. */
+/**
+ * The members of the objects read so far. Listing the keys of a huge object is expensive, and every attempt needs them.
+ */
 type Seen = Map<Schema, [string, unknown][]>;
 
 interface Writing {
   readonly root: unknown;
   readonly detail: Detail;
   readonly seen: Seen;
-  /** What may still be written and visited; below zero the attempt is given up. Bounds time as well as length. */
+  /** How much may still be written and visited; below zero, the attempt is abandoned. Limits time as well as length. */
   left: number;
   /** Definitions met so far, by reference. */
   readonly definitions: Map<string, Definition>;
@@ -73,13 +75,13 @@ interface Writing {
 interface Definition {
   readonly number: number;
   readonly name: string;
-  /** Undefined while it is being written: meeting it then means that it contains itself. */
+  /** Undefined while it is being written: encountering it then means that it contains itself. */
   piece: Piece | undefined;
-  /** Whether it was used again by name, so that the place where it is written out must show the name. */
+  /** Whether it was used again by name, so that its first occurrence must show the name. */
   named: boolean;
 }
 
-/** The signature with this much detail, or undefined when it is longer than `maxChars`. */
+/** The signature with this much detail; undefined if it is longer than `maxChars`. */
 function write(schema: unknown, detail: Detail, maxChars: number, seen: Seen): string | undefined {
   const writing: Writing = { root: schema, detail, seen, left: maxChars * 4, definitions: new Map() };
   const { text } = isPlainObjectType(schema) ? atom('{}') : typeOf(schema, writing, 0);
@@ -93,7 +95,7 @@ function write(schema: unknown, detail: Detail, maxChars: number, seen: Seen): s
   return finished.length <= maxChars ? finished : undefined;
 }
 
-/** `{type:'object'}` as a whole input is the usual way to say "no arguments". */
+/** `{type:'object'}` as the whole input is the usual way to say "no arguments". */
 function isPlainObjectType(schema: unknown): boolean {
   return (
     isObject(schema) &&
@@ -104,12 +106,15 @@ function isPlainObjectType(schema: unknown): boolean {
 
 const SAYS_NO_MORE = new Set(['type', '$schema', '$id', 'title', 'description']);
 
-/** An object reads well behind its name without brackets; `#Node{a:string}[]` would not be what it says. */
+/**
+ * Whether a piece can follow its name without parentheses, as an object can; `#Node{a:string}[]` would mean something
+ * else.
+ */
 function isBraced(piece: Piece | undefined): boolean {
   return piece?.binds === 'atom' && piece.text.startsWith('{') && piece.text.endsWith('}');
 }
 
-/** The last resort: property names, the required ones first, as many as fit. */
+/** The last resort: as many property names as fit, required ones first. */
 function namesOnly(schema: unknown, maxChars: number, seen: Seen): string {
   const { properties, required } = membersOf(isObject(schema) ? schema : {}, seen);
   const names = [...required, ...properties.map(([name]) => name).filter((name) => !required.has(name))];
@@ -144,10 +149,10 @@ function typeOf(schema: unknown, writing: Writing, depth: number): Piece {
     const choices = listOf(schema[keyword]);
     if (choices.length > 0) terms.push(choice(choices, writing, depth));
   }
-  // "string" says nothing beside the values or shapes a string may have.
+  // "string" adds nothing to the values or formats that a string may have.
   if (!BARE.has(own.text) || terms.every((term) => term.text === 'any')) terms.unshift(own);
   if ('not' in schema) terms.push(atom(`!${bracketed(typeOf(schema['not'], writing, depth + 1))}`));
-  // Rules between properties do not fit in a type; the reader should know that there are some.
+  // Rules between properties cannot be expressed as a type, but the reader should know that they exist.
   if (RULES.some((keyword) => keyword in schema)) terms.push(MORE);
 
   const whole = intersection(terms);
@@ -157,7 +162,7 @@ function typeOf(schema: unknown, writing: Writing, depth: number): Piece {
 const BARE = new Set(['any', 'object', '{}', 'string', 'number', 'integer', 'boolean', 'any[]']);
 const RULES = ['if', 'dependentRequired', 'dependentSchemas', 'dependencies', 'contains', 'unevaluatedItems'];
 
-/** The type a schema gives by itself, its references and combinations left aside. */
+/** The type that a schema itself describes, without its references and combinations. */
 function ownType(schema: Schema, writing: Writing, depth: number): Piece {
   if ('const' in schema) return atom(literal(schema['const'], writing));
   if (Array.isArray(schema['enum'])) return values(schema['enum'], writing);
@@ -174,7 +179,7 @@ function ownType(schema: Schema, writing: Writing, depth: number): Piece {
   return union(names.slice(0, 8).map((name) => oneType(name, schema, writing, depth)));
 }
 
-// Many schemas leave the type out where a keyword makes it plain.
+// Many schemas omit the type if a keyword implies it.
 const TYPE_OF_KEYWORD: Readonly<Record<string, string>> = {
   properties: 'object',
   required: 'object',
@@ -250,7 +255,7 @@ function objectType(schema: Schema, writing: Writing, depth: number): Piece {
 }
 
 function arrayType(schema: Schema, writing: Writing, depth: number): Piece {
-  // Before 2020-12 a tuple was a list in `items`, and its rest `additionalItems`.
+  // Before 2020-12, a tuple was a list in `items`, and its rest was in `additionalItems`.
   const old = Array.isArray(schema['items']);
   const tuple = listOf(old ? schema['items'] : schema['prefixItems']);
   const rest = old ? schema['additionalItems'] : schema['items'];
@@ -268,7 +273,7 @@ function choice(choices: readonly unknown[], writing: Writing, depth: number): P
   const pieces: Piece[] = [];
   for (const option of choices) {
     if (writing.left < 0) break;
-    // With little room a union of a hundred shapes is as good as a few of them.
+    // With little room, a few shapes of a large union have to be enough.
     if (pieces.length >= writing.detail.values) {
       pieces.push(MORE);
       break;
@@ -278,7 +283,7 @@ function choice(choices: readonly unknown[], writing: Writing, depth: number): P
   return union(pieces);
 }
 
-/** A reference inside the schema, written out the first time; by name when it is met again. */
+/** A reference inside the schema: written out the first time, by name after that. */
 function reference(ref: string, writing: Writing, depth: number): Piece {
   const known = writing.definitions.get(ref);
   if (known !== undefined) {
@@ -298,13 +303,13 @@ function reference(ref: string, writing: Writing, depth: number): Piece {
   const piece = typeOf(target, writing, depth + 1);
   definition.piece = piece;
   if (piece.text.length <= SHORTER_THAN_A_NAME && !definition.named) return piece;
-  // Whether the name is needed here is known only at the end: NUL marks the place (no written text has one).
+  // Whether the name is needed here is known only at the end, so NUL marks the place. Written text never contains NUL.
   return { text: `\0${definition.number}(${piece.text}\0${definition.number})`, binds: piece.binds };
 }
 
 const SHORTER_THAN_A_NAME = 12;
 
-/** What `#/a/b` points at inside the schema; undefined for everything else: a schema leads nowhere but into itself. */
+/** What `#/a/b` refers to inside the schema; undefined for any other reference, because nothing outside is read. */
 function resolve(ref: string, root: unknown): unknown {
   if (ref === '#') return root;
   if (!ref.startsWith('#/') || ref.length > 500) return undefined;
@@ -322,7 +327,7 @@ function unescapePointer(step: string): string {
   try {
     plain = decodeURIComponent(step);
   } catch {
-    // A stray % is kept as it is.
+    // A stray % is kept unchanged.
   }
   return plain.replaceAll('~1', '/').replaceAll('~0', '~');
 }
@@ -356,7 +361,7 @@ function values(list: readonly unknown[], writing: Writing): Piece {
   return union(pieces);
 }
 
-/** A JSON value as it would be typed, cut (outside its quotes) where it is long. */
+/** A JSON value as text, cut (outside its quotes) if it is long. */
 function literal(value: unknown, writing: Writing, maxChars = writing.detail.value): string {
   let left = maxChars;
   const spell = (part: unknown): string => {
@@ -375,7 +380,7 @@ function literal(value: unknown, writing: Writing, maxChars = writing.detail.val
       return text;
     }
     const isList = Array.isArray(part);
-    // More members than characters cannot be shown; a list of a million is not worth a million pairs.
+    // More members than characters cannot be shown; do not read a million entries for that.
     const members = Object.entries(isList ? part.slice(0, maxChars) : part);
     const spelled: string[] = [];
     for (const [name, member] of members) {
@@ -401,7 +406,7 @@ function membersOf(
   return { properties: entriesOf(schema['properties'], seen), required: new Set(required) };
 }
 
-// More than any signature has room for.
+// More members than any signature has room for.
 const MOST_MEMBERS = 2_000;
 
 function entriesOf(value: unknown, seen: Seen): [string, unknown][] {

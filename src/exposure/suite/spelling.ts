@@ -1,4 +1,4 @@
-/** A property name: bare where TypeScript allows it. */
+/** A property name, without quotes if TypeScript allows that. */
 export function propertyKey(name: string, maxChars: number): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) && name.length <= maxChars ? name : quotedText(name, maxChars);
 }
@@ -6,7 +6,7 @@ export function propertyKey(name: string, maxChars: number): string {
 export function quotedText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return visible(JSON.stringify(text));
   const cut = Math.max(0, maxChars);
-  // Not between the halves of a surrogate pair.
+  // Never cut between the halves of a surrogate pair.
   const whole = text.slice(0, cut).replace(/[\ud800-\udbff]$/, '');
   return `${visible(JSON.stringify(whole))}…`;
 }
@@ -22,8 +22,8 @@ export function plainWord(word: string): string {
 }
 
 /**
- * What shows nothing, or moves what is shown, as an escape. Not removed, as it would be in prose: a name or value
- * with a hidden character is another name, and a caller must be able to write it.
+ * Escapes characters that are invisible or that move visible text. They are not removed, as they would be in prose: a
+ * name or value with a hidden character is a different one, and callers must be able to write it.
  */
 function visible(text: string): string {
   return text.replace(

@@ -8,7 +8,7 @@ const tool = (name: string, annotations?: object): string =>
 const READ = tool('read', { readOnlyHint: true, openWorldHint: false });
 const WRITE = tool('write', { destructiveHint: false, openWorldHint: false });
 
-/** A server whose list can be changed, as it was remembered and as it says it now. */
+/** A server with a changeable list: the remembered list and the current one. */
 function changeable(...tools: string[]) {
   let listing = listingOf(tools);
   let known: Listing | undefined = listing;
@@ -118,7 +118,7 @@ test('a tool that writes is not run by a suite that was listed as read-only, unt
   expect((await listed(gateway))[0]?.annotations).toMatchObject({ readOnlyHint: false });
   await sendToolCall(gateway, call('files_suite', 'write'));
   expect(server.sent).toHaveLength(1);
-  // What got worse does not get better in this run.
+  // During a run, annotations never become less strict.
   server.change(READ);
   gateway.toolsListed('files');
   expect((await listed(gateway))[0]?.annotations).toMatchObject({ readOnlyHint: false });

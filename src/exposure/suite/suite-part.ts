@@ -2,20 +2,23 @@ import { filterTools, type CatalogEntry } from '../../gateway/index.ts';
 import { combinedHints, type ToolHints } from '../../protocol/index.ts';
 import { hintsOf } from '../shown-hints.ts';
 
-/** A tool that stands for a server: for all of its tools, or for those of one effect. */
+/** A tool that represents a server: all of its tools, or those with one effect. */
 export interface SuitePart {
   readonly name: string;
-  /** What is added to its description. */
+  /** Text added to its description. */
   readonly remark: string;
   /** Whether it may call a tool with these hints. */
   readonly includes: (hints: ToolHints) => boolean;
-  /** What holds for it even where nothing is known of the server's tools. */
+  /** The hints that hold even if nothing is known about the server's tools. */
   readonly always?: Omit<ToolHints, 'openWorld'> | undefined;
-  /** The tool that has the others; undefined where there are no others. */
+  /** The name of the tool for the remaining ones; undefined if nothing remains. */
   readonly other?: string | undefined;
 }
 
-/** The tools that a suite of this name is shown as. Split by effect, what only reads gets a tool of its own. */
+/**
+ * The tools that make up a suite of this name. If it is split by effect, there is a separate tool for those that only
+ * read.
+ */
 export function suiteParts(name: string, split: 'effect' | undefined): readonly SuitePart[] {
   if (split === undefined) return [{ name, remark: '', includes: () => true }];
   const reading = name.endsWith('_suite') ? name.replace(/_suite$/, '_read') : `${name}_read`;
@@ -36,7 +39,7 @@ export function suiteParts(name: string, split: 'effect' | undefined): readonly 
   ];
 }
 
-/** What such a tool does, by the last list of its server; undefined where nothing is known. */
+/** The combined hints of such a tool, according to the last list of its server; undefined if nothing is known. */
 export function hintsOfPart({ always, includes }: SuitePart, entry: CatalogEntry): ToolHints | undefined {
   const sum = sumOfTools(entry, includes);
   return always === undefined ? sum : { ...always, openWorld: sum?.openWorld ?? true };
@@ -44,7 +47,7 @@ export function hintsOfPart({ always, includes }: SuitePart, entry: CatalogEntry
 
 function sumOfTools({ source, rules }: CatalogEntry, includes: SuitePart['includes']): ToolHints | undefined {
   const listing = source.remembered('tools');
-  // A list that is not all of it proves nothing.
+  // An incomplete list proves nothing.
   if (listing === undefined || listing.incomplete !== undefined) return undefined;
   return combinedHints(filterTools(listing, rules).tools.map(hintsOf).filter(includes));
 }

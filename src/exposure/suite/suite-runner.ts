@@ -19,16 +19,16 @@ import type { SuiteSettings } from './suite.ts';
 
 const MODES: readonly IntrospectionMode[] = ['summary', 'full', 'redacted'];
 
-/** No tool has a longer name; one that long is not worth comparing with patterns. */
+/** No tool has a longer name, so a longer one need not be matched against patterns. */
 const LONGEST_NAME = 1024;
 
-/** What a suite itself takes. */
+/** The members of a call that a suite itself uses. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set(['action', 'subtool', 'args', 'verbosity']);
 
 /** The tool that receives the calls, and the annotations that clients see for it. */
 export type ShownPart = SuitePart & { readonly shownHints: ShownHints };
 
-/** Runs the actions of one suite tool, which may stand for some of the tools of its server only. */
+/** Runs the actions of one suite tool, which may represent only some of the tools of its server. */
 export class SuiteRunner {
   readonly #entry: CatalogEntry;
   readonly #settings: SuiteSettings;
@@ -54,7 +54,7 @@ export class SuiteRunner {
     });
   }
 
-  /** Runs a call of the suite, which goes by the given name. */
+  /** Runs a call of the suite, which has the given name. */
   run(call: Call, suite: string): void {
     const action = call.request.string(Client.action);
     if (action === 'call') this.#call(call, suite);
@@ -101,7 +101,7 @@ export class SuiteRunner {
       );
       return;
     }
-    // A server that is slow to start holds this call only; a cancellation only drops the answer.
+    // A server that is slow to start delays only this call; a cancellation only drops the answer.
     this.#entry.source
       .list('tools')
       .then(async (listing) => {
@@ -146,10 +146,10 @@ export class SuiteRunner {
       .catch((error: unknown) => call.fail(listError(error, this.#entry.source.name)));
   }
 
-  /** Why this tool must not run it: another tool represents it, or the annotations promised clients less. */
+  /** Why this tool must not run it: another tool represents it, or the annotations promised clients something safer. */
   #bars(subtool: string, tool: OfferedTool | undefined): SwitchboardError | undefined {
     const { name, includes, other, shownHints } = this.#part;
-    // Most suites have all tools of their server and promise nothing; looking up the hints for every call costs time.
+    // Most suites represent all tools of their server and promise nothing, so skip looking up the hints for every call.
     if (other === undefined && !shownHints.promisesAnything) return undefined;
     const hints = hintsOf(tool);
     if (tool !== undefined && !includes(hints)) return this.#isElsewhere(subtool);

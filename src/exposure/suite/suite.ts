@@ -7,26 +7,26 @@ import { SuiteRunner, type ShownPart } from './suite-runner.ts';
 import { hintsOfPart, suiteParts } from './suite-part.ts';
 import type { IntrospectionMode } from './introspect.ts';
 
-/** How one suite looks, after all configuration is folded together. */
+/** The settings of one suite, merged from all configuration. */
 export interface SuiteSettings extends DescriptionSettings {
-  /** The tool's name, where the user chose one. */
+  /** The tool's name, if the user chose one. */
   readonly name: string | undefined;
-  /** Longest summary of a subtool, in UTF-16 units. */
+  /** The longest summary of a subtool, in UTF-16 units. */
   readonly summaryMaxChars: number;
-  /** How much of the server's instructions an introspection gives, in UTF-16 units. */
+  /** How much of the server's instructions an introspection returns, in UTF-16 units. */
   readonly instructionsMaxChars: number;
-  /** What an introspection shows unless it says otherwise. */
+  /** The default mode of an introspection. */
   readonly introspection: IntrospectionMode;
-  /** Keeps the results that are too long, for the action `read`. Default: no result of the server is limited. */
+  /** Keeps results that are too long, for the action `read`. Default: the server's results are not limited. */
   readonly results?: Results | undefined;
-  /** `effect`: two tools, one for what only reads and one for the rest. Default: one tool. */
+  /** `effect`: two tools, one for what only reads and one for everything else. Default: one tool. */
   readonly split?: 'effect' | undefined;
 }
 
-/** One tool for a server, or two by effect: the model learns what is inside only when it asks. */
+/** One tool for a server, or two by effect: the model learns what it contains only when it asks. */
 export function suite(settings: SuiteSettings): Exposure {
   const inputSchema = settings.results === undefined ? INPUT_SCHEMA : READING_SCHEMA;
-  // A server that has started meanwhile could say more, but a changed list invalidates the prompt caches of hosts.
+  // A server that has started since could say more, but a changed list invalidates the prompt caches of hosts.
   const descriptions = new WeakMap<Source, string>();
   const shownParts = new WeakMap<Source, readonly ShownPart[]>();
   let made: { readonly entry: CatalogEntry; readonly tools: readonly PresentedTool[] } | undefined;
@@ -51,7 +51,7 @@ export function suite(settings: SuiteSettings): Exposure {
       shownParts.set(source, parts);
       const tools = parts.map((part): PresentedTool => {
         const { name: wanted, remark, shownHints } = part;
-        // Made when it is called: of many suites, most never are, and a host waits for all of them.
+        // Created on the first call: most suites are never called, and a host waits for all of them.
         let runner: SuiteRunner | undefined;
         return {
           names: [wanted],
@@ -71,9 +71,9 @@ export function suite(settings: SuiteSettings): Exposure {
   };
 }
 
-/** The same for every suite, and as short as it can be: it is paid for in every conversation. */
+/** The same for every suite, and as short as possible, because every conversation pays for it. */
 const INPUT_SCHEMA = inputSchemaWith('introspect', 'call');
-/** What `read` takes is in the results that it is for. */
+/** The results that need `read` explain its parameters. */
 const READING_SCHEMA = inputSchemaWith('introspect', 'call', 'read');
 
 function inputSchemaWith(...actions: string[]): JsonObject {
@@ -88,7 +88,7 @@ function inputSchemaWith(...actions: string[]): JsonObject {
   };
 }
 
-/** Why a server cannot be used, in short; a call of its suite returns the whole reason. */
+/** Why a server cannot be used, in short; calling its suite returns the full reason. */
 function unavailable({ message }: Error): string {
   const line = printableLine(message).replace(/^Server '[^']*' (?:is not available: )?/, '');
   const short = line.length <= MAX_REASON ? line : `${line.slice(0, MAX_REASON - 1)}…`;

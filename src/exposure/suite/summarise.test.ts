@@ -101,7 +101,7 @@ describe('what cannot be seen is gone', () => {
   });
 });
 
-// A pass that is not linear would not end within the time limit of a test.
+// An implementation that is not linear would exceed the time limit of a test.
 test('sixteen megabytes are summarised like any text', () => {
   for (const hostile of [' ', 'x', '\u001b[', '. ', '👩‍', 'e\u0301', '\u001b]8', '."']) {
     const text = hostile.repeat(16 * 1024 * 1024);

@@ -1,4 +1,4 @@
-/** A piece of type text, and how tightly it holds together: a union inside an array needs brackets. */
+/** A piece of type text and its precedence: a union inside an array needs parentheses. */
 export interface Piece {
   readonly text: string;
   readonly binds: 'atom' | 'and' | 'or';

@@ -2,18 +2,18 @@
 export const longestCommandLine = 8191;
 
 /**
- * The command line after `cmd.exe`: runs a batch file with these arguments, none of which is interpreted. No commands
- * from the registry (/d), nothing expanded by `!` (/v:OFF), and exactly the outer quotes removed (/s).
+ * The command line after `cmd.exe`: runs a batch file with these arguments, none of which is interpreted. It runs no
+ * commands from the registry (/d), does not expand `!` (/v:OFF), and removes exactly the outer quotes (/s).
  */
 export function batchArguments(file: string, args: readonly string[]): string {
   return `/d /e:ON /v:OFF /s /c "${[file, ...args].map(quoted).join(' ')}"`;
 }
 
 /**
- * One argument, for cmd.exe and for the program that gets it from there. Within quotes, cmd.exe sees no operators. A
- * quote is doubled, which leaves the number of quotes even for cmd.exe and means one quote for a program. Backslashes
- * before a quote are doubled, as programs expect. A percent sign would begin the name of a variable; behind an empty
- * part of the built-in variable `cd` it is the end of one instead.
+ * Quotes one argument, both for cmd.exe and for the program that gets it from there. Within quotes, cmd.exe sees no
+ * operators. A quote is doubled, which keeps the number of quotes even for cmd.exe and means one quote to a program.
+ * Backslashes before a quote are doubled, as programs expect. A percent sign would start the name of a variable; after
+ * an empty slice of the built-in variable `cd` it ends one instead.
  */
 function quoted(text: string): string {
   const escaped = text

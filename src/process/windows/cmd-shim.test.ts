@@ -4,7 +4,7 @@ import { dirname, join, sep } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readCmdShim } from './cmd-shim.ts';
 
-/** A folder with these files. */
+/** A directory with these files. */
 function folder(...files: readonly string[]): string {
   const made = mkdtempSync(join(tmpdir(), 'switchboard-shim-'));
   onTestFinished(() => rmSync(made, { recursive: true }));
@@ -15,7 +15,7 @@ function folder(...files: readonly string[]): string {
   return made;
 }
 
-/** As the files are written, but with the separators of this system in the path of the script. */
+/** The text of a file as written, but with this system's separators in the path of the script. */
 const here = (text: string): string =>
   text.replaceAll('node_modules\\tool\\', ['node_modules', 'tool', ''].join(sep));
 

@@ -4,7 +4,9 @@ import { variableOf } from '../variable-of.ts';
 
 /** What a `.cmd` file starts that a package manager wrote for a command. */
 export interface CmdShim {
-  /** An `.exe`, or the Node beside the file; undefined if there is none of both, and the PATH decides which Node. */
+  /**
+   * An `.exe`, or the Node next to the file; undefined if there is neither, and the PATH decides which Node is used.
+   */
   readonly program: string | undefined;
   /** For Node, its options and the script. */
   readonly args: readonly string[];
@@ -14,7 +16,7 @@ export interface CmdShim {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Undefined if the file is anything but what npm, pnpm or yarn write, to the letter. */
+/** Undefined unless the file is exactly what npm, pnpm or yarn write. */
 export function readCmdShim(file: string, text: string, env: Environment): CmdShim | undefined {
   const lines = text
     .split(/\r?\n/)
@@ -23,10 +25,10 @@ export function readCmdShim(file: string, text: string, env: Environment): CmdSh
   return installedScript(file, lines, env) ?? ownScript(file, lines.join('\n'), env);
 }
 
-/** The line that runs the script, in each of the forms; what is between Node and the script are options of Node. */
+/** The line that runs the script, in every form; Node's options are between Node and the script. */
 const RUN = String.raw`(?: +(?<options>[\w=.:-]+(?: [\w=.:-]+)*))? +"(?:%~dp0|%dp0%)\\(?<script>[^"%]+)" +%\*$`;
 
-/** The same for a program, such as that of Bun. */
+/** The same for a program, such as Bun's. */
 const RUN_PROGRAM = /^@?"(?:%~dp0|%dp0%)\\?(?<program>[^"%]+\.exe)" +%\*$/i;
 
 const NPM_HEAD = [
@@ -81,7 +83,7 @@ const SHAPES = [
   { before: [], run: RUN_PROGRAM, after: [] },
 ] as const;
 
-/** A command of an installed package. */
+/** Reads the command of an installed package. */
 function installedScript(file: string, lines: readonly string[], env: Environment): CmdShim | undefined {
   const { rest, variables } = withoutNodePath(lines, env);
   for (const { before, run, after } of SHAPES) {
@@ -90,7 +92,7 @@ function installedScript(file: string, lines: readonly string[], env: Environmen
     const target = script ?? program;
     if (target === undefined || !follows(rest.slice(0, running), before)) continue;
     const behind = rest.slice(running + 1);
-    // Each form leaves out lines that others have, but never has one of its own.
+    // A form may lack lines that others have, but has none that is unique to it.
     if (!behind.every((line) => after.some((shape) => shape.test(line)))) continue;
     const here = dirname(file);
     const path = join(here, target);
@@ -110,7 +112,7 @@ function follows(lines: readonly string[], shapes: readonly RegExp[]): boolean {
   return others.length === shapes.length && shapes.every((shape, index) => shape.test(others[index] ?? ''));
 }
 
-/** pnpm tells the script where else its packages are. */
+/** Removes the lines with which pnpm tells the script where else its packages are. */
 function withoutNodePath(
   lines: readonly string[],
   env: Environment,
@@ -131,7 +133,10 @@ function withoutNodePath(
 
 const OWN_NAMES = { npm: 'NPM_CLI_JS', npx: 'NPX_CLI_JS' } as const;
 
-/** npm's own commands beside Node. They ask npm where a newer npm may be; that is almost always in APPDATA. */
+/**
+ * Reads npm's own commands, which are next to Node. They ask npm where a newer npm may be; that is almost always in
+ * APPDATA.
+ */
 function ownScript(file: string, text: string, env: Environment): CmdShim | undefined {
   const here = dirname(file);
   const name = /([^\\/]+)\.cmd$/i.exec(file)?.[1]?.toLowerCase();

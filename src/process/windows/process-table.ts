@@ -1,22 +1,22 @@
 /** A running process of Windows. */
 export interface TableEntry {
   readonly pid: number;
-  /** Who started it. It may be gone, and its pid may be another process's by now. */
+  /** The process that started it. It may have ended, and its pid may have been reused. */
   readonly parent: number;
-  /** When it started, in milliseconds since the epoch; undefined where the system does not say. */
+  /** When it started, in milliseconds since the epoch; undefined if the system does not report it. */
   readonly start: number | undefined;
 }
 
-/** Asks the system for all processes. The first that answers counts. */
+/** A command that lists all processes. The first one that answers is used. */
 export interface TableQuery {
-  /** Below the directory System32. */
+  /** The path below the directory System32. */
   readonly program: string;
   readonly args: readonly string[];
 }
 
 /**
- * wmic answers several times faster than PowerShell starts, but new versions of Windows come without it. Wine's knows no
- * times. PowerShell's answer is made to look like that of wmic.
+ * wmic answers several times faster than PowerShell starts, but new versions of Windows do not have it. Wine's does not
+ * report times. PowerShell's output is formatted like wmic's.
  */
 export const TABLE_QUERIES: readonly TableQuery[] = [
   wmic('CreationDate,ParentProcessId,ProcessId'),
@@ -39,16 +39,16 @@ function wmic(columns: string): TableQuery {
 }
 
 /**
- * The processes in such an answer, a line of column names and a line for each process; empty if it is none. Separated by
- * commas, or by spaces (Wine). Sent to another Node as text: it uses nothing from outside.
+ * Parses such a list: a line of column names and a line for each process, separated by commas, or by spaces (Wine).
+ * Empty if the output is anything else. Sent to another Node as text, so it uses nothing from outside.
  */
 export function parseProcessTable(output: Uint8Array): TableEntry[] {
-  // As UTF-16 in some versions.
+  // Some versions write UTF-16.
   const isWide = (output[0] === 0xff && output[1] === 0xfe) || output[1] === 0;
   const text = new TextDecoder(isWide ? 'utf-16le' : 'utf-8').decode(output);
   const rows = text
     .split(/[\r\n]+/)
-    // Wine separates columns only where they have blanks.
+    // Wine separates columns only if they contain blanks.
     .map((line) => line.trim().replace(/^ParentProcessIDProcessID$/, 'ParentProcessId ProcessId'))
     .filter((line) => line !== '')
     .map((line) => line.split(line.includes(',') ? ',' : /\s+/).map((field) => field.trim()));
@@ -60,14 +60,14 @@ export function parseProcessTable(output: Uint8Array): TableEntry[] {
   return rows.slice(1).flatMap((fields) => {
     const [pid, parent] = [Number(fields[pidAt]), Number(fields[parentAt])];
     const start = startOf(fields[dateAt], fields[millisecondsAt]);
-    // What runs since the boot may have no time; it is nobody's descendant.
+    // Processes that have run since the boot may have no time; they are not descendants of ours.
     const isComplete = fields.length === names.length && (!timed || start !== undefined);
     return isComplete && Number.isSafeInteger(pid) && Number.isSafeInteger(parent)
       ? [{ pid, parent, start }]
       : [];
   });
 
-  /** `20251118191013.123456+060`: local time, and its distance from UTC in minutes. */
+  /** Parses `20251118191013.123456+060`: local time and its offset from UTC in minutes. */
   function startOf(date: string | undefined, milliseconds: string | undefined): number | undefined {
     if (milliseconds !== undefined) return /^\d+$/.test(milliseconds) ? Number(milliseconds) : undefined;
     const match = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\.(\d{3})\d*([+-]\d+)$/.exec(date ?? '');

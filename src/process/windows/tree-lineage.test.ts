@@ -9,7 +9,7 @@ function rootOnly(): Map<number, Lineage> {
   return new Map([[100, { pid: 100, parent: GATEWAY, start: 1000, latest: 1050, gone: false }]]);
 }
 
-/** The members after a table with these rows: pid, parent, start. */
+/** The members after reading a table with these rows: pid, parent, start. */
 function look(lineage: Map<number, Lineage>, ...rows: readonly (readonly [number, number, number])[]) {
   return members(
     lineage,
@@ -36,7 +36,7 @@ test('descendants of any depth belong to the tree, in whatever order they are li
 test('what a process started that is gone is found by what was seen before', () => {
   const lineage = rootOnly();
   look(lineage, [100, GATEWAY, 1020], [200, 100, 1100], [300, 200, 1200]);
-  // Both between the root and it have ended, and so has the root.
+  // The two processes between it and the root have ended, and so has the root.
   expect(look(lineage, [300, 200, 1200])).toEqual([300]);
   expect(look(lineage, [300, 200, 1200], [301, 300, 3500])).toEqual([300, 301]);
   expect(look(lineage, [301, 300, 3500])).toEqual([301]);
@@ -60,7 +60,7 @@ test('a process older than its supposed parent is another one’s', () => {
 test('a pid that is used again does not make its new owner a member', () => {
   const lineage = rootOnly();
   look(lineage, [100, GATEWAY, 1020], [200, 100, 1100]);
-  // 100 and 200 have ended, and others have their pids and children.
+  // 100 and 200 have ended, and other processes have their pids, and children.
   expect(look(lineage, [100, 7, 2500], [200, 8, 2600], [300, 200, 2700], [301, 100, 2700])).toEqual([]);
 });
 

@@ -3,22 +3,22 @@ import type { TableEntry } from './process-table.ts';
 /** A process that is or was in the tree of a server. */
 export interface Lineage {
   readonly pid: number;
-  /** Who started it; stays the same when that one is gone. */
+  /** The process that started it; stays the same when that process has ended. */
   readonly parent: number;
-  /** Between these it was started, in milliseconds since the epoch; the same moment for all but a root. */
+  /** The range in which it was started, in milliseconds since the epoch; a single moment for all except a root. */
   readonly start: number;
   readonly latest: number;
-  /** Whether the last table was without it. */
+  /** Whether it was missing from the last table. */
   gone: boolean;
 }
 
 /**
- * Brings the lineage of a tree up to date: the root, and all that descends from it, by pid. One that is gone stays for
- * one more table, so that what it started last is found by the pid of its parent. Without start times (Wine), a process
- * is as old as the table it was first in, which `seen` remembers, in milliseconds since the epoch.
+ * Updates the lineage of a tree: the root and everything that descends from it, by pid. A process that has ended stays
+ * for one more table, so that what it started last is found by the pid of its parent. Without start times (Wine), a
+ * process is as old as the first table it was in, whose time `seen` remembers, in milliseconds since the epoch.
  *
- * Windows reuses pids soon. A process belongs to the parent it names only if it was started while that one ran. Sent to
- * another Node as text: it uses nothing from outside.
+ * Windows reuses pids soon. A process belongs to the parent it names only if it was started while that parent ran. Sent
+ * to another Node as text, so it uses nothing from outside.
  */
 export function followLineage(
   lineage: Map<number, Lineage>,
@@ -46,7 +46,7 @@ export function followLineage(
       const ancestor = lineage.get(parent);
       if (ancestor === undefined || pid === parent || lineage.get(pid)?.gone === false) continue;
       if (start < ancestor.start) continue;
-      // The pid of one that is gone may be another's by now, which then started the child itself.
+      // The pid of a process that has ended may have been reused by one that then started the child itself.
       const successor = exact && ancestor.gone ? living.get(parent) : undefined;
       if (successor !== undefined && start >= successor.start) continue;
       lineage.set(pid, { pid, parent, start, latest: start, gone: false });

@@ -7,7 +7,7 @@ import { watcherProgram } from './watcher-program.ts';
 /** The processes of our children on Windows. */
 export interface WindowsTrees {
   readonly processes: ProcessList;
-  /** Starts the watcher, which ends our children if we are killed, and tells us what descends from them. */
+  /** Starts the watcher, which ends our children if we are killed and tells us their descendants. */
   readonly spawnWatcher: () => ChildProcess;
 }
 
@@ -18,22 +18,22 @@ interface Tree {
   running: boolean;
   /** Its descendants, as of the last look. */
   members: readonly number[];
-  /** When the watcher said that, on the performance clock. */
+  /** When the watcher last reported them, on the performance clock. */
   heardAt: number;
   /** The look that must have answered before the tree counts as gone. */
   goneAfter: number;
-  /** When it was first wanted to end while its members were not known; on the performance clock. */
+  /** When it was first asked to end while its members were unknown, on the performance clock. */
   waitsSince: number | undefined;
 }
 
-/** How old what the watcher said may be when a tree is ended, in milliseconds: pids are used again soon. */
+/** The maximum age of the watcher's report when a tree is ended, in milliseconds: pids are soon reused. */
 const FRESH = 2000;
-/** The longest wait for the watcher before a tree is ended without it, in milliseconds. */
+/** The longest wait for the watcher before a tree is ended without its report, in milliseconds. */
 const LONGEST_WAIT = 10_000;
 
 /**
- * Environments and sessions of other processes are not visible, so a tree is what descends from its root by the pid of
- * the parent. Listing all processes takes a moment, so the watcher does it, and this is what it said last.
+ * Environments and sessions of other processes are not visible, so a tree is everything that descends from its root by
+ * the pid of the parent. Listing all processes takes a moment, so the watcher does it, and this uses its last report.
  */
 export function createWindowsTrees(): WindowsTrees {
   const trees = new Map<number, Tree>();
@@ -45,12 +45,12 @@ export function createWindowsTrees(): WindowsTrees {
     watcher?.stdin?.write('look\n');
   };
 
-  /** Whether a pid that the watcher named cannot be another process's by now. */
+  /** Whether the pids that the watcher reported are recent enough not to have been reused. */
   const isFresh = ({ heardAt }: Tree): boolean => performance.now() - heardAt < FRESH;
 
   /**
-   * Whether the members of a tree are known as they are now. When its root ends, others may end with it, and what those
-   * started would not be found any more.
+   * Whether the current members of a tree are known. When its root ends, others may end with it, and what those had
+   * started could not be found any more.
    */
   const isKnown = (tree: Tree): boolean => {
     if (watcher === undefined || isFresh(tree)) return true;
@@ -79,7 +79,7 @@ export function createWindowsTrees(): WindowsTrees {
     const { root, startTime, running, goneAfter } = tree;
     const members = isFresh(tree) ? tree.members : [];
     const isOpen = answered < goneAfter || members.length < tree.members.length;
-    // It stands for what may be left of it, until that is known.
+    // Until it is known whether anything is left of the tree, the root represents it.
     const first = running || (watcher !== undefined && isOpen) ? [root] : [];
     const entries = [...first, ...members].map((pid) => ({
       pid,
@@ -95,7 +95,7 @@ export function createWindowsTrees(): WindowsTrees {
   return {
     processes: {
       read() {
-        // One at a time is enough.
+        // One request at a time is enough.
         if (trees.size > 0 && answered === asked) ask();
         return [...trees.values()].flatMap(entriesOf);
       },
@@ -121,7 +121,7 @@ export function createWindowsTrees(): WindowsTrees {
         const tree = trees.get(pid);
         if (tree === undefined) return;
         tree.running = false;
-        // One that began before may have missed what it started last.
+        // A look that began earlier may have missed what the process started last.
         ask();
         tree.goneAfter = asked;
       },
@@ -131,7 +131,7 @@ export function createWindowsTrees(): WindowsTrees {
         cwd: process.env['SystemRoot'],
         env: watcherEnvironment(),
         stdio: ['pipe', 'pipe', 'ignore'],
-        // Outlives us: Windows ends all other children of Node with it.
+        // It has to outlive us: Windows ends all other children of Node together with it.
         detached: true,
         windowsHide: true,
       });
@@ -157,8 +157,8 @@ export function createWindowsTrees(): WindowsTrees {
 }
 
 /**
- * What Windows needs to start programs, and Electron to be Node, where a host brings that along. Nothing else of ours,
- * such as options for Node.
+ * What Windows needs to start programs, and what Electron needs to act as Node if the host provides it. Nothing else
+ * from our environment, such as options for Node.
  */
 function watcherEnvironment(): Record<string, string> {
   const names = ['SystemRoot', 'SystemDrive', 'windir', 'PATH', 'TEMP', 'TMP', 'ELECTRON_RUN_AS_NODE'];

@@ -19,8 +19,8 @@ function started(args: readonly string[], env?: Record<string, string>): ChildPr
 }
 
 /**
- * The watcher with a `wmic` that runs this script. Where this is not Windows, the path of a program of Windows is just
- * a name with backslashes.
+ * The watcher with a `wmic` that runs this script. On other systems, the path of a Windows program is just a name with
+ * backslashes.
  */
 function watcherWith(wmic: string, folder: string): ChildProcess {
   const root = join(folder, 'windows');

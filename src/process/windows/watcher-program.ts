@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { followLineage, type Lineage } from './tree-lineage.ts';
 import { parseProcessTable, TABLE_QUERIES, type TableEntry, type TableQuery } from './process-table.ts';
 
-/** What the watcher needs of the other files, since it is sent to another Node as text. */
+/** The code from other files that the watcher needs, because it is sent to another Node as text. */
 interface WatcherParts {
   readonly follow: typeof followLineage;
   readonly parse: typeof parseProcessTable;
@@ -10,7 +10,7 @@ interface WatcherParts {
   readonly spawn: (file: string, args: readonly string[], options: object) => ChildProcess;
 }
 
-/** The program of the watcher, for `node -e`. */
+/** The source code of the watcher, for `node -e`. */
 export function watcherProgram(): string {
   const parts = [
     `follow: ${followLineage.toString()}`,
@@ -22,21 +22,21 @@ export function watcherProgram(): string {
 }
 
 /**
- * Reads commands from its stdin, a line each:
- *   enlist PID START    a tree to end, by its first process and a moment before that was started
- *   release PID START   that tree is gone
+ * Reads commands from its stdin, one per line:
+ *   enlist PID START    a tree to end, by its first process and a time shortly before that process started
+ *   release PID START   that tree has ended
  *   look                list the members of all trees again
  *   dismiss             nothing left to do, exit
- * After each look it writes `looked COUNT ROOT:PID,PID ROOT:…`; COUNT is how many times it was asked to look before it
- * began. When its stdin ends, the gateway is gone for whatever reason, and it ends the trees.
+ * After each look it writes `looked COUNT ROOT:PID,PID ROOT:…`; COUNT is the number of requests received before that
+ * look began. When its stdin ends, the gateway has ended for whatever reason, and the watcher ends the trees.
  *
- * Uses nothing from outside but its argument.
+ * Uses nothing from outside except its argument.
  */
 function watch({ follow, parse, queries, spawn }: WatcherParts): void {
-  /** A tree can only be followed through processes that were seen while they ran, so it looks from time to time. */
+  /** A tree can only be followed through processes that were seen while they ran, so the watcher looks repeatedly. */
   const LOOKS_AFTER = [500, 2_000, 6_000, 20_000, 60_000];
   const LOOKS_EVERY = 300_000;
-  /** On a busy machine, PowerShell alone takes several seconds to start. */
+  /** On a busy machine, just starting PowerShell takes several seconds. */
   const QUERY_TIMEOUT = 30_000;
 
   const trees = new Map<number, { readonly since: string; readonly lineage: Map<number, Lineage> }>();
@@ -62,7 +62,7 @@ function watch({ follow, parse, queries, spawn }: WatcherParts): void {
   function obey([verb, one, two = '']: string[]): void {
     const pid = Number(one);
     if (verb === 'enlist') {
-      // The clock that stamps processes ticks every 16 ms.
+      // The clock that timestamps processes ticks every 16 ms.
       const start = Number(two) - 20;
       const root = { pid, parent: process.ppid, start, latest: Date.now(), gone: false };
       trees.set(pid, { since: two, lineage: new Map([[pid, root]]) });
@@ -88,7 +88,7 @@ function watch({ follow, parse, queries, spawn }: WatcherParts): void {
     while (answered < asked) await look();
   }
 
-  /** One look at a time; all who want one while it runs share it. */
+  /** One look at a time; requests that arrive while it runs share it. */
   function look(): Promise<void> {
     looking ??= lookOnce().finally(() => {
       looking = undefined;
@@ -98,13 +98,13 @@ function watch({ follow, parse, queries, spawn }: WatcherParts): void {
 
   async function lookOnce(): Promise<void> {
     const count = asked;
-    // Without an answer, what was known last.
+    // Without an answer, use what was known last.
     const found = (await membersNow()) ?? [...trees].map(([root, { lineage }]) => [root, running(lineage)]);
     answered = Math.max(answered, count);
     if (!ended) stdout.write(`looked ${[count, ...found.map((each) => each.join(':'))].join(' ')}\n`);
   }
 
-  /** The root of each tree, and its members that run now; undefined if the system does not answer. */
+  /** The root of each tree and its running members; undefined if the system does not answer. */
   async function membersNow(): Promise<(readonly [root: number, members: number[]])[] | undefined> {
     const table = await readTable();
     if (table.length === 0) return undefined;
@@ -127,7 +127,7 @@ function watch({ follow, parse, queries, spawn }: WatcherParts): void {
         usable = usable.filter((each) => !useless.includes(each));
         return table;
       }
-      // What does not work here is not tried again, but what took too long is.
+      // A query that does not work here is not tried again, but one that took too long is.
       if (output !== undefined) useless.push(query);
     }
     return [];
@@ -175,7 +175,7 @@ function watch({ follow, parse, queries, spawn }: WatcherParts): void {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // Gone, or it may not be ended by us.
+      // It has ended, or we may not end it.
     }
   }
 }

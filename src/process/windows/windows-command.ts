@@ -11,9 +11,9 @@ import { batchArguments, longestCommandLine } from './batch-line.ts';
 import { readCmdShim } from './cmd-shim.ts';
 
 /**
- * How Windows starts a command: it is looked up with the PATH and PATHEXT of the program, never in the working
- * directory. A `.cmd` that npm, pnpm or yarn wrote is replaced by what it starts, a program or Node with a script; other
- * `.cmd` and `.bat` files need `cmd.exe`, with arguments written so that it interprets nothing in them.
+ * How Windows starts a command. The command is looked up with the PATH and PATHEXT of the program, never in the working
+ * directory. A `.cmd` file that npm, pnpm or yarn wrote is replaced by what it starts: a program, or Node with a
+ * script. Other `.cmd` and `.bat` files need `cmd.exe`, with arguments quoted so that it interprets nothing in them.
  */
 export function windowsCommand(wanted: SpawnOptions): Spawnable {
   const { args, cwd, env } = wanted;
@@ -47,7 +47,7 @@ function direct(file: string, args: readonly string[], env: Spawnable['env'] = {
   return { file, args, windowsVerbatimArguments: false, env };
 }
 
-/** What such a file would do: run a program, or Node beside it, or else that of the PATH. */
+/** What such a file would do: run a program, or a script with the Node next to it or else with the Node of the PATH. */
 function withoutShell(file: string, { args, cwd, env }: SpawnOptions): Spawnable | undefined {
   const shim = readCmdShim(file, textOf(file), env);
   if (shim === undefined) return undefined;
@@ -64,7 +64,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // What cannot be read may still be run.
+    // A file that cannot be read may still be executable.
     return '';
   }
 }
@@ -77,7 +77,7 @@ function throughCmd(file: string, wanted: SpawnOptions, shown: string): Spawnabl
       hint: 'Set "command" to the program that the batch file runs, or pass the text in a file or in "env".',
     });
   }
-  // cmd.exe would say so on its output, and run the file in the directory of Windows.
+  // cmd.exe would only print a message and run the file in the directory of Windows.
   if (/^[\\/]{2}/.test(cwd)) {
     throw refused(wanted, 'CWD_NOT_USABLE', {
       message: `the batch file "${shown}" cannot run in a network directory`,
@@ -94,7 +94,7 @@ function throughCmd(file: string, wanted: SpawnOptions, shown: string): Spawnabl
   };
 }
 
-/** cmd.exe does not know the prefix for long paths. */
+/** Removes the prefix for long paths, which cmd.exe does not know. */
 function shortened(file: string): string {
   const drive = /^\\\\\?\\([a-z]:\\.*)$/i.exec(file)?.[1];
   return drive !== undefined && drive.length < LONGEST_PATH && isAbsolute(drive)
