@@ -91,7 +91,7 @@ export class PinScreen {
 
   /** `hashOf`: what a tool says; undefined: what is recorded of it. */
   #screen(listing: Listing, hashOf: (tool: Component) => string | undefined = componentHash): Screened {
-    const { pins, server, isRemote } = this.#options;
+    const { pins, server } = this.#options;
     const revision = pins.store.revision(server.key);
     const known = this.#screened.get(listing);
     if (known?.revision === revision) return known;
@@ -109,11 +109,8 @@ export class PinScreen {
       withheld.size === 0
         ? listing
         : { ...listing, components, byKey: new Map(components.map((each) => [each.key, each])) };
-    // Asked for only where others record, too.
     const recorded = new Map(
-      pins.areShared && isRemote
-        ? [...(record?.tools ?? [])].map(([name, { now, pinned }]) => [name, (now ?? pinned)?.hash])
-        : [],
+      [...(record?.tools ?? [])].map(([name, { now, pinned }]) => [name, (now ?? pinned)?.hash]),
     );
     const screened = { revision, listing: shown, withheld, recorded };
     this.#screened.set(listing, screened);
