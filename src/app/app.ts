@@ -15,7 +15,7 @@ import { stateDirectory } from '../shared/paths.ts';
 import { keepHeapSmall } from '../shared/v8-settings.ts';
 import { withTimeout } from '../shared/with-timeout.ts';
 import { Sequence, type Store } from '../store/index.ts';
-import { Decisions, Pins, Records } from '../trust/index.ts';
+import { Decisions, Pins } from '../trust/index.ts';
 import { loadAuth, loadConnection } from '../upstream/index.ts';
 import { directAccess, type DirectAccess } from './direct-access.ts';
 import { exposedAs, type ExposedServers } from './exposed-as.ts';
@@ -28,7 +28,7 @@ import { reconfigure } from './reconfigure.ts';
 import { LogTap } from './log-tap.ts';
 import { Operations } from './operations.ts';
 import { commandFor, createSources, type Sources } from './sources.ts';
-import { pinnedBy, trustDirectory, trustReview, type TrustReview } from './trust.ts';
+import { pinnedBy, trustRecords, trustReview, type TrustReview } from './trust.ts';
 import type { GatewayWatch, WatchLink } from './watch/watch.ts';
 import { Watchers } from './watchers.ts';
 import { hasExposure, statesOf, type ServerState } from './workspace.ts';
@@ -141,9 +141,9 @@ export function createApp(options: AppOptions): App {
   });
   const hooks = new Hooks({ config: () => current.config, print: options.stderr, log });
   const called: Auditor['called'] = (call, tool, server) => auditor.called(call, tool, server);
-  const records = new Records(trustDirectory(options.config, env), options.store);
+  const records = trustRecords(options.config, env, options.store);
   const decisions = new Decisions(records);
-  const pinned = pinnedBy(options.config);
+  const pinned = pinnedBy(options.config, env);
   const pins = new Pins(records, {
     log,
     command: commandFor(program, options.configPath),

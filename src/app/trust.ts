@@ -1,13 +1,20 @@
 import { dirname, isAbsolute, join, relative } from 'node:path';
-import { connectionSettings, type LoadedConfig, type ServerDefinition } from '../config/index.ts';
+import {
+  connectionSettings,
+  storePlaceOf,
+  type LoadedConfig,
+  type ServerDefinition,
+} from '../config/index.ts';
 import type { Component, Source } from '../gateway/index.ts';
 import type { Logger } from '../shared/log.ts';
 import { stateDirectory } from '../shared/paths.ts';
 import { printable } from '../shared/printable.ts';
 import { sha256 } from '../shared/sha256.ts';
 import { shellWord } from '../shared/shell-word.ts';
+import type { Store } from '../store/index.ts';
 import {
   guardedSource,
+  Records,
   Review,
   type Decisions,
   type PinnedServer,
@@ -101,23 +108,28 @@ export function trustReview({
   };
 }
 
-/**
- * The directory of pins and approvals. Gateways that share a store keep theirs apart from those of others on this
- * machine.
- */
-export function trustDirectory({ writtenStore, settings }: LoadedConfig, env: NodeJS.ProcessEnv): string {
+/** Pins and approvals. Gateways that share a store keep theirs apart from those of others on this machine. */
+export function trustRecords(
+  config: Pick<LoadedConfig, 'writtenStore' | 'secrets' | 'settings'>,
+  env: NodeJS.ProcessEnv,
+  store: Store | undefined,
+): Records {
   const directory = stateDirectory(env);
-  if (writtenStore === undefined) return directory;
-  const id = sha256(JSON.stringify([writtenStore.text, settings.replica.group])).slice(0, 16);
-  return join(directory, 'replicas', id);
+  const place = storePlaceOf(config, env);
+  if (place === undefined) return new Records(directory);
+  const id = sha256(JSON.stringify([place, config.settings.replica.group])).slice(0, 16);
+  return new Records(join(directory, 'replicas', id), store ?? 'not opened');
 }
 
 /**
  * Identifies servers by how they are reached, as written in the configuration: a new token does not make a new server,
  * a different command does. If gateways share a store, the directory of each one's configuration is ignored.
  */
-export function pinnedBy({ writtenStore }: LoadedConfig): TrustContext['pinned'] {
-  const isShared = writtenStore !== undefined;
+export function pinnedBy(
+  config: Pick<LoadedConfig, 'writtenStore' | 'secrets'>,
+  env: NodeJS.ProcessEnv,
+): TrustContext['pinned'] {
+  const isShared = storePlaceOf(config, env) !== undefined;
   return (server) => ({
     name: server.name,
     key: serverCacheKey(server.name, server.kind, isShared ? withoutPlace(server) : writtenOf(server)),

@@ -43,6 +43,6 @@ export { ownSchema } from './schema-copy.ts';
 export { searchReport } from './search-report.ts';
 export type { RoleLimits, Roles } from './access.ts';
 export type { Settings } from './settings.ts';
-export { storeUrlOf } from './store-url.ts';
+export { storePlaceOf, storeUrlOf } from './store-url.ts';
 export { redactUrl } from './redact-url.ts';
 export type { Origin, Pattern, ToolSettings } from './tool-settings.ts';

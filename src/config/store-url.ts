@@ -31,6 +31,26 @@ export function storeUrlOf(
   return result.text;
 }
 
+/**
+ * Which store that is: its host, port and number, for which user and password need not be known. Its text as it is
+ * written where more is missing; undefined where there is no store. Never to be shown.
+ */
+export function storePlaceOf(
+  { writtenStore: written, secrets }: Pick<LoadedConfig, 'writtenStore' | 'secrets'>,
+  env: Environment,
+): string | undefined {
+  if (written === undefined) return undefined;
+  for (const text of [written.text, written.text.replace(/^(rediss?:\/\/).*@/s, '$1')]) {
+    const result = interpolate(text, env, secrets);
+    if (result.kind !== 'text') continue;
+    if (result.text === '') return undefined;
+    if (!isStoreUrl(result.text)) continue;
+    const { hostname, port, pathname } = new URL(result.text);
+    return `${hostname.toLowerCase()}:${port === '' ? '6379' : port}/${Number(pathname.slice(1))}`;
+  }
+  return written.text;
+}
+
 function isStoreUrl(text: string): boolean {
   if (!/^rediss?:\/\//.test(text) || !URL.canParse(text)) return false;
   const { hostname, pathname } = new URL(text);

@@ -629,8 +629,8 @@ export const ERROR_CODES = {
    */
   STORE_INVALID: CONFIG,
   /**
-   * Redis or Valkey cannot be reached, or does not respond in time.
-   * @fix Check that it runs at the address of `store`, and try again.
+   * Redis or Valkey cannot be reached or does not respond in time, or this program does not use the store.
+   * @fix Check that it runs at the address of `store`, and try again, or use what the message names.
    */
   STORE_AWAY: FAILED,
 

@@ -22,6 +22,8 @@ interface Screened {
   readonly listing: Listing;
   /** Why each tool is withheld that is. */
   readonly withheld: ReadonlyMap<string, SwitchboardError>;
+  /** What was recorded of each tool last, as its hash. */
+  readonly recorded: ReadonlyMap<string, string | undefined>;
 }
 
 /** Keeps from clients what a server says of tools that nobody has approved, and refuses their calls. */
@@ -80,10 +82,10 @@ export class PinScreen {
 
   /** Whether another gateway was told something else of a tool than this list says. */
   isContradicted(tool: string, listing: Listing): boolean {
+    const { pins, isRemote } = this.#options;
     const component = listing.byKey.get(tool);
-    if (!this.#options.isRemote || component === undefined) return false;
-    const known = this.#record().record?.tools.get(tool);
-    const recorded = (known?.now ?? known?.pinned)?.hash;
+    if (!isRemote || !pins.areShared || component === undefined) return false;
+    const recorded = this.#screen(listing).recorded.get(tool);
     return recorded !== undefined && recorded !== componentHash(component);
   }
 
@@ -107,7 +109,10 @@ export class PinScreen {
       withheld.size === 0
         ? listing
         : { ...listing, components, byKey: new Map(components.map((each) => [each.key, each])) };
-    const screened = { revision, listing: shown, withheld };
+    const recorded = new Map(
+      [...(record?.tools ?? [])].map(([name, { now, pinned }]) => [name, (now ?? pinned)?.hash]),
+    );
+    const screened = { revision, listing: shown, withheld, recorded };
     this.#screened.set(listing, screened);
     return screened;
   }
@@ -116,7 +121,9 @@ export class PinScreen {
     const { pins, server } = this.#options;
     try {
       const record = pins.store.read(server.key);
-      return record === undefined && pins.isAway ? { problem: STORE_AWAY } : { record };
+      if (record !== undefined) return { record };
+      if (pins.areReadOnly) return { problem: NO_COPY };
+      return pins.isAway ? { problem: STORE_AWAY } : {};
     } catch (error) {
       return { problem: `it cannot be compared: ${messageOf(error)}` };
     }
@@ -150,7 +157,9 @@ function whyNot(
   return pinned?.findings?.join('; ') ?? 'it has hidden or misleading text';
 }
 
-const STORE_AWAY = 'the store cannot be reached, so that it cannot be compared with what was approved';
+const STORE_AWAY = 'the store cannot be reached, so it cannot be compared with what was approved';
+const NO_COPY =
+  'this machine has no copy of what was approved of its server, which a gateway with --http or `switchboard trust` gets from the store';
 
 const REASONS: Readonly<Record<Exclude<PinState, 'suspicious'>, string | undefined>> = {
   pinned: undefined,

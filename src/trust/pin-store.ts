@@ -17,6 +17,11 @@ export class PinStore {
     this.#records = records;
   }
 
+  /** Whether nothing is noted here: it is only compared. */
+  get isReadOnly(): boolean {
+    return this.#records.isReadOnly;
+  }
+
   /** Keeps what is known of a server up to date, where other machines may change it. */
   follow(key: string): void {
     this.#records.follow(nameOf(key), readPins);

@@ -64,19 +64,31 @@ export class Pins {
       ).unref();
   }
 
+  /** Whether other machines change what is remembered, too. */
+  get areShared(): boolean {
+    return this.#records.areShared;
+  }
+
+  /** Whether nothing is recorded here, but only compared with what gateways have recorded that open the store. */
+  get areReadOnly(): boolean {
+    return this.#records.isReadOnly;
+  }
+
   /** Whether nothing can be recorded now, for the store cannot be reached. */
   get isAway(): boolean {
     return this.#records.areAway;
   }
 
   /** Takes over what other machines have changed of these servers, of those in use, and of decisions. Never rejects. */
-  refresh(servers: readonly PinnedServer[] = []): Promise<void> {
+  async refresh(servers: readonly PinnedServer[] = []): Promise<void> {
     for (const { key } of servers) this.store.follow(key);
+    // One that runs already may not know of these.
+    if (servers.length > 0) await this.#refreshing;
     this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
-    return this.#refreshing;
+    await this.#refreshing;
   }
 
-  /** Other machines do not count any more. */
+  /** Stops following changes from other machines. */
   close(): void {
     clearInterval(this.#following);
   }
@@ -114,24 +126,36 @@ export class Pins {
   async #refresh(): Promise<void> {
     if (this.#records.areAway) return;
     try {
-      if (await this.#records.refresh()) {
+      const { any, problem } = await this.#records.refresh();
+      if (any) {
         for (const watched of this.#servers.values()) this.#compareAgain(watched);
         this.#recorded();
       }
-      this.#problem = undefined;
+      if (problem === undefined) this.#problem = undefined;
+      else this.#sayOld(problem);
     } catch (error) {
-      const reason = messageOf(error);
-      // That the store is away is said by the store.
-      if (error instanceof SwitchboardError && error.code === 'STORE_AWAY') return;
-      if (reason !== this.#problem) this.#log.warn('pins and approvals may be old', { reason });
-      this.#problem = reason;
+      this.#sayOld(error);
     }
+  }
+
+  #sayOld(error: unknown): void {
+    const reason = messageOf(error);
+    // That the store is away is said by the store.
+    if (error instanceof SwitchboardError && error.code === 'STORE_AWAY') return;
+    if (reason !== this.#problem) this.#log.warn('pins and approvals may be old', { reason });
+    this.#problem = reason;
   }
 
   /** What others remember of a server has taken the place of what began here: what it has listed is not noted there. */
   #compareAgain(watched: Watched): void {
     const { since, last } = watched.recorded;
-    if (since === undefined || last === undefined || this.store.read(watched.key)?.since === since) return;
+    if (since === undefined || last === undefined) return;
+    try {
+      if (this.store.read(watched.key)?.since === since) return;
+    } catch {
+      // A record that cannot be used is told when it is looked at next.
+      return;
+    }
     watched.recorded = {};
     watched.waiting.push(last);
     void this.#look(watched);
@@ -142,7 +166,8 @@ export class Pins {
     for (const watched of this.#servers.values()) if (watched.problem !== undefined) void this.#look(watched);
   }
 
-  #watched({ name, key, secrets }: PinnedServer): Watched {
+  #watched(server: PinnedServer): Watched {
+    const { name, key, secrets } = server;
     let watched = this.#servers.get(key);
     if (watched === undefined) {
       watched = {
@@ -150,7 +175,8 @@ export class Pins {
         key,
         secrets,
         waiting: [],
-        looking: this.#records.areShared ? this.#firstRefresh(key) : Promise.resolve(),
+        // What this machine remembers of it may be old.
+        looking: this.#records.areShared ? this.refresh([server]) : Promise.resolve(),
         names: [],
         logged: new Set(),
         problem: undefined,
@@ -159,14 +185,6 @@ export class Pins {
       this.#servers.set(key, watched);
     }
     return watched;
-  }
-
-  /** What this machine remembers of a server may be old. */
-  async #firstRefresh(key: string): Promise<void> {
-    this.store.follow(key);
-    // One that runs already may not know of the server.
-    await this.#refreshing;
-    await this.refresh();
   }
 
   #look(watched: Watched): Promise<void> {

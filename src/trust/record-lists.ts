@@ -11,8 +11,8 @@ import { definitionOf } from './tool-definition.ts';
 const CONFIRM_AFTER = 24 * 60 * 60 * 1000;
 
 /**
- * Compares lists of a server, the oldest first, with what is remembered of it, and notes what is new. Returns what is
- * remembered then.
+ * Compares lists of a server, the oldest first, with what is remembered of it, and notes what is new where that can be
+ * changed. Returns what they make of it.
  */
 export async function recordLists(
   store: PinStore,
@@ -47,11 +47,13 @@ export async function recordLists(
     await addAll(names, others);
     for (const other of store.keys()) if (other !== key) await addAll(names, store.toolNames(other));
   }
-  await store.change(key, async (before) => {
+  const compare = async (before: PinRecord | undefined): Promise<PinRecord | undefined> => {
     record = before;
     for (const list of read) record = await withList(record, { server, ...list }, { now, others: names });
     return record;
-  });
+  };
+  if (store.isReadOnly) await compare(record);
+  else await store.change(key, compare);
   return record;
 }
 

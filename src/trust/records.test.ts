@@ -52,7 +52,7 @@ describe.skipIf(NO_REDIS !== undefined)(`shared records${NO_REDIS ? ` (${NO_REDI
     for (const each of machines) {
       await each.records.refresh();
       expect(new Set(each.words())).toEqual(new Set(words));
-      expect(await each.records.refresh()).toBe(false);
+      expect(await each.records.refresh()).toEqual({ any: false });
     }
   });
 
@@ -125,7 +125,7 @@ describe.skipIf(NO_REDIS !== undefined)(`shared records${NO_REDIS ? ` (${NO_REDI
     const good = (await one.store.get(`trust:${NAME}`))!;
     for (const bad of ['', '9', '9 x 9\n{}', '9 x 9\n{"version":1,"words":1}', `9${good.slice(0, -3)}`]) {
       await one.store.set(`trust:${NAME}`, bad, 60_000);
-      await expect(one.records.refresh()).rejects.toMatchObject({ code: 'TRUST_UNREADABLE' });
+      expect(await one.records.refresh()).toMatchObject({ problem: { code: 'TRUST_UNREADABLE' } });
       await expect(one.add('b')).rejects.toMatchObject({ code: 'TRUST_UNREADABLE' });
       expect(one.words()).toEqual(['a']);
     }
@@ -136,12 +136,27 @@ describe.skipIf(NO_REDIS !== undefined)(`shared records${NO_REDIS ? ` (${NO_REDI
     await other.add('b');
     chmodSync(one.file, 0o666);
     const before = readFileSync(one.file, 'utf8');
-    await expect(one.records.refresh()).rejects.toMatchObject({ code: 'TRUST_UNREADABLE' });
+    expect(await one.records.refresh()).toMatchObject({ problem: { code: 'TRUST_UNREADABLE' } });
     expect(readFileSync(one.file, 'utf8')).toBe(before);
     // One that has nothing but a damaged copy does not share it.
     await other.store.delete(`trust:${NAME}`);
     writeFileSync(other.file, '{');
-    await expect(other.records.refresh()).rejects.toMatchObject({ code: 'TRUST_UNREADABLE' });
+    expect(await other.records.refresh()).toMatchObject({ problem: { code: 'TRUST_UNREADABLE' } });
     expect(await other.store.get(`trust:${NAME}`)).toBeUndefined();
+  });
+
+  test('are only read where the store is not opened, and nothing of that spreads', async () => {
+    const server = await StoreServer.start();
+    const one = await machine(server);
+    await one.add('a');
+    const before = readFileSync(one.file, 'utf8');
+    const unopened = new Records(one.records.directory, 'not opened');
+    const add = (name: string) => unopened.change(name, form, () => ({ words: ['b'] }));
+    await expect(add(NAME)).rejects.toMatchObject({ code: 'STORE_AWAY' });
+    // Neither what the store has nothing of.
+    await expect(add('more.json')).rejects.toThrow('this program does not open');
+    expect(unopened.read(NAME, form)?.words).toEqual(['a']);
+    expect(unopened.read('more.json', form)).toBeUndefined();
+    expect(readFileSync(one.file, 'utf8')).toBe(before);
   });
 });

@@ -57,31 +57,36 @@ export async function changeShared<T>(record: SharedRecord<T>, change: Change<T>
   });
 }
 
-/** Brings copies up to date where they are not; returns whether one was not. */
+export interface Refreshed {
+  /** Whether a copy was not up to date. */
+  readonly any: boolean;
+  /** Why one could not be brought up to date. It does not keep others from that. */
+  readonly problem?: unknown;
+}
+
+/** Brings copies up to date where they are not. Rejects while the store is away. */
 export async function refreshShared(
   store: Store,
   records: readonly SharedRecord<unknown>[],
-): Promise<boolean> {
+): Promise<Refreshed> {
   const starts = await store.getStarts(
     records.map(({ key }) => key),
     LONGEST_REVISION,
   );
-  let refreshed = false;
-  const failures: unknown[] = [];
+  let any = false;
+  let problem: unknown;
   for (const [at, record] of records.entries()) {
     try {
       const copy = revisionOfCopy(record.file);
       if (copy === undefined && starts[at] === '') continue;
       if (copy !== undefined && copy !== '' && copy === revisionIn(starts[at] ?? '')) continue;
       await withFileLock(record.file, () => settle(record));
-      refreshed = true;
+      any = true;
     } catch (error) {
-      // One that cannot be used does not keep others from being brought up to date.
-      failures.push(error);
+      problem ??= error;
     }
   }
-  if (failures.length > 0) throw failures[0];
-  return refreshed;
+  return { any, problem };
 }
 
 /** Before a store that may be new is believed that there is nothing. Returns whether that took time. */

@@ -8,10 +8,10 @@ import { atTestEnd } from '../helpers/cleanup.ts';
 import { ownState } from '../helpers/gateway.ts';
 import { HttpSession } from '../helpers/http-client.ts';
 import { TOKEN } from '../helpers/http-gateway.ts';
-import { textOf, type RpcMessage } from '../helpers/raw-client.ts';
+import { startClient, textOf, type RawClient, type RpcMessage } from '../helpers/raw-client.ts';
 import { startReplica, startReplicas, type ReplicaSetOptions } from '../helpers/replica-set.ts';
 import { runCli } from '../helpers/run-cli.ts';
-import { NO_REDIS, StoreServer } from '../helpers/store-server.ts';
+import { freePort, NO_REDIS, StoreServer } from '../helpers/store-server.ts';
 import { createProject, nodeServer, type Project } from '../helpers/temp-project.ts';
 import { until } from '../helpers/until.ts';
 
@@ -185,6 +185,56 @@ describe.skipIf(NO_REDIS !== undefined)(`trust of replicas${NO_REDIS ? ` (${NO_R
     await until(isWithheld(one, 'wipe'));
     expect(await trust(desk(options), 'box', 'wipe', '--approve', '--yes')).toMatchObject({ code: 0 });
     for (const session of [one, other]) await until(runs(session, 'wipe'));
+  });
+
+  test('a gateway over stdio uses the copy of its machine, and what is answered there holds for its session', async () => {
+    const { store, file, options } = await setUp({ pin: 'block', approve: ['wipe'] }, [LOOK, WIPE]);
+    const project = desk(options);
+    const open = async () => {
+      const client = startClient({ cwd: project.dir, env: ownState(project) });
+      await client.initialize('2025-06-18', { elicitation: { form: {} } });
+      client.handle('elicitation/create', () => ({
+        result: { action: 'accept', content: { decision: 'always' } },
+      }));
+      return client;
+    };
+    const said = async (client: RawClient, subtool: string): Promise<string> => {
+      const answer = await client.call('box_suite', { action: 'call', subtool });
+      return answer.error?.message ?? textOf(answer);
+    };
+    const early = await open();
+    expect(await said(early, 'look')).toContain('this machine has no copy');
+    await early.close();
+    // A replica records the first use, and a command gets the copy.
+    const session = await HttpSession.open(await startReplica(options));
+    await until(runs(session, 'look'));
+    expect((await trust(project, 'box', '--json')).json.servers[0]).toMatchObject({ known: 2, tools: [] });
+    const client = await open();
+    expect(await said(client, 'look')).toBe('ran look {}');
+    for (let call = 0; call < 2; call++) expect(await said(client, 'wipe')).toBe('ran wipe {}');
+    expect(client.requests.filter(({ method }) => method === 'elicitation/create')).toHaveLength(1);
+    await until(() => client.stderr.includes('holds for this session only'));
+    await client.close();
+    expect((await trust(project, '--json')).json.allowed).toEqual([]);
+    offer(file, [LOOK, EVIL]);
+    const next = await open();
+    expect(await said(next, 'wipe')).toContain('it has changed since it was approved');
+    await next.close();
+    await store.stop();
+  });
+
+  test('arguments of trust are checked before the store is connected to', async () => {
+    const project = desk({ store: `redis://127.0.0.1:${await freePort()}`, servers: {} });
+    for (const [args, said] of [
+      [['--revoke'], '--revoke needs a server.'],
+      [['--allow'], '--allow needs a server and a tool.'],
+      [['--approve'], '--approve needs a server.'],
+    ] as const) {
+      const { code, stderr } = await trust(project, ...args);
+      expect(code).toBe(2);
+      expect(stderr).toContain(said);
+      expect(stderr).not.toContain('the store is away');
+    }
   });
 });
 

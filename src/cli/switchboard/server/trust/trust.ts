@@ -50,28 +50,36 @@ export const trustCommand: CliCommand = {
       throw usage('trust takes a server and a tool.', 'For example: trust github create_issue');
     if (flags.has('hash') && !flags.has('approve')) throw usage('--hash is for --approve.');
     if (actions.length > 1) throw usage(`Give either --${actions.join(' or --')}.`);
+    if (flags.has('hash') && tool === undefined) throw usage('--hash needs a tool as well.');
+    if (flags.has('revoke') && server === undefined)
+      throw usage('--revoke needs a server.', 'For example: trust files --revoke');
+    if (flags.has('allow') && tool === undefined)
+      throw usage('--allow needs a server and a tool.', 'For example: trust files write_file --allow');
     const config = await context.loadConfig('quietly');
+    const servers = flags.has('revoke') ? [] : chosenFrom(config, server, flags.has('allow'));
+    const [named] = servers;
+    if (flags.has('approve') && (server === undefined || named === undefined))
+      throw usage('--approve needs a server.', 'For example: trust github --approve');
     return withSharedApp(config, context, (app) => {
-      // A permission can be revoked after its server was removed.
+      // Its server may have been removed since.
       if (flags.has('revoke')) return revoke(app, server, tool);
-      const servers = (server === undefined ? config.servers : [selectServer(config, server)]).filter(
-        ({ kind }) => kind !== 'builtin' || flags.has('allow'),
-      );
-      const [named] = servers;
-      if (flags.has('allow')) {
-        if (server === undefined || tool === undefined || named === undefined)
-          throw usage('--allow needs a server and a tool.', 'For example: trust files write_file --allow');
-        return allow(app, named, tool);
-      }
-      if (flags.has('approve')) {
-        if (server === undefined || named === undefined)
-          throw usage('--approve needs a server.', 'For example: trust github --approve');
+      if (flags.has('allow') && named !== undefined && tool !== undefined) return allow(app, named, tool);
+      if (flags.has('approve') && named !== undefined)
         return approve({ app, server: named, tool, flags }, context);
-      }
       return show(app, servers, tool);
     });
   },
 };
+
+/** The server with a name, or all. What we offer ourselves does not change, but may need an approval. */
+function chosenFrom(
+  config: LoadedConfig,
+  name: string | undefined,
+  withBuiltins: boolean,
+): readonly ServerDefinition[] {
+  const named = name === undefined ? config.servers : [selectServer(config, name)];
+  return named.filter(({ kind }) => withBuiltins || kind !== 'builtin');
+}
 
 /** With what gateways of this configuration share through its store, where it has one. */
 async function withSharedApp<T>(
@@ -139,15 +147,12 @@ async function approve(
   const chosen = tool === undefined ? review.tools : [toolIn(review, server.name, tool)];
   const tools = chosen.filter(isNotable);
   const hash = flags.get('hash') ?? '';
-  if (hash !== '') {
-    if (tool === undefined) throw usage('--hash needs a tool as well.');
-    if (chosen[0]?.hash !== hash)
-      throw new SwitchboardError(
-        'TRUST_OUTDATED',
-        `The tool ${JSON.stringify(tool)} of server '${server.name}' was not approved: its hash is ${chosen[0]?.hash ?? 'unknown'}.`,
-        { hint: `Look at it again: ${variant.program} trust ${server.name} ${tool}` },
-      );
-  }
+  if (tool !== undefined && hash !== '' && chosen[0]?.hash !== hash)
+    throw new SwitchboardError(
+      'TRUST_OUTDATED',
+      `The tool ${JSON.stringify(tool)} of server '${server.name}' was not approved: its hash is ${chosen[0]?.hash ?? 'unknown'}.`,
+      { hint: `Look at it again: ${variant.program} trust ${server.name} ${tool}` },
+    );
   const name = plainLine(server.name);
   if (tools.length === 0)
     return { data: { approved: [] }, text: () => `Nothing to approve: no tool of ${name} has changed.\n` };
@@ -191,7 +196,6 @@ async function revoke(
   server: string | undefined,
   tool: string | undefined,
 ): Promise<CommandOutcome> {
-  if (server === undefined) throw usage('--revoke needs a server.', 'For example: trust files --revoke');
   const revoked = await app.trust.revoke(server, tool);
   return {
     data: { revoked },
