@@ -3,13 +3,13 @@ import type { Store } from '../store/index.ts';
 import { changeRecord, fileRevision, readRecord, type Change, type Form } from './private-record.ts';
 
 /**
- * The records of one directory, each in a file. With a store, several machines have them in common: each has a copy in
- * its files, which is as old as the last `refresh`. What is changed is changed in the store first, or not at all.
+ * The records of one directory, one file each. With a store, several machines share them: each has copies in its files,
+ * which are as recent as the last `refresh`. Changes are made in the store first, or not at all.
  */
 export class Records {
   readonly directory: string;
   readonly #store: Store | undefined;
-  /** Those that are kept up to date, by name. */
+  /** The records that are kept up to date, by name. */
   readonly #followed = new Map<string, Form<unknown>>();
 
   constructor(directory: string, store?: Store) {
@@ -17,22 +17,22 @@ export class Records {
     this.#store = store;
   }
 
-  /** Whether others change the records, too, on other machines. */
+  /** Whether other machines change the records, too. */
   get areShared(): boolean {
     return this.#store !== undefined;
   }
 
-  /** Whether nothing can be changed now, for the store cannot be reached. */
+  /** Whether nothing can be changed now because the store is unreachable. */
   get areAway(): boolean {
     return this.#store !== undefined && this.#store.reachableFor === undefined;
   }
 
-  /** Undefined where there is none. Throws where the file cannot be used. */
+  /** Undefined if there is none. Throws if the file cannot be used. */
   read<T>(name: string, form: Form<T>): T | undefined {
     return readRecord(this.file(name), form);
   }
 
-  /** Changes a record while nobody else does. */
+  /** Changes a record while nobody else can. */
   async change<T>(name: string, form: Form<T>, change: Change<T>): Promise<void> {
     if (this.#store === undefined) {
       await changeRecord(this.file(name), form, change);
@@ -42,12 +42,12 @@ export class Records {
     await changeShared(this.#shared(this.#store, name, form), change);
   }
 
-  /** From now on, `refresh` looks at this record as well. */
+  /** Includes this record in every `refresh` from now on. */
   follow(name: string, form: Form<unknown>): void {
     if (this.#store !== undefined) this.#followed.set(name, form);
   }
 
-  /** Brings the copies of this machine up to date; returns whether one was not. Rejects while the store is away. */
+  /** Updates the copies on this machine; returns whether one was outdated. Rejects while the store is away. */
   async refresh(): Promise<boolean> {
     if (this.#store === undefined || this.#followed.size === 0) return false;
     const { refreshShared } = await import('./shared-record.ts');
@@ -58,7 +58,7 @@ export class Records {
     );
   }
 
-  /** Another text once the file has changed; empty where there is none. */
+  /** Changes whenever the file does; empty if there is none. */
   revision(name: string): string {
     return fileRevision(this.file(name));
   }
