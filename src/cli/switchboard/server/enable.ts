@@ -85,7 +85,7 @@ function namesFile({ flags }: ParsedArguments): boolean {
   return flags.has('user') || flags.has('project');
 }
 
-/** The file that defines a server; where that is none of ours, the one that `add` would write to. */
+/** The file that defines a server; if it is not one of ours, the file that `add` would write to. */
 function placeOf(name: string, given: ParsedArguments, config: LoadedConfig, context: Context): ConfigTarget {
   const own = config.files.find(({ path }) => path === originOf(name, config)?.file);
   return own === undefined
@@ -93,14 +93,14 @@ function placeOf(name: string, given: ParsedArguments, config: LoadedConfig, con
     : { scope: own.scope, file: own.path, directory: config.directory };
 }
 
-/** The file of ours that disables a server. */
+/** Our file that disables a server. */
 function whereOff(name: string, config: LoadedConfig): ConfigTarget {
   const found = config.files.find(({ path }) => {
     try {
       const text = readRegularFile(path).toString('utf8');
       return withServerEnabled(text, name) !== text;
     } catch {
-      // One that is a program, for example.
+      // For example, a JavaScript configuration.
       return false;
     }
   });

@@ -73,7 +73,7 @@ export const trustCommand: CliCommand = {
   },
 };
 
-/** With what gateways of this configuration share through its store, where it has one. */
+/** Includes what gateways with this configuration share through its store, if it has one. */
 async function withSharedApp<T>(
   config: LoadedConfig,
   context: Context,
@@ -84,7 +84,7 @@ async function withSharedApp<T>(
     const app = context.open(config, undefined, store);
     await app.trust.refresh(config.servers);
     const outcome = await use(app);
-    // What a server has listed meanwhile is for the others, too.
+    // What a server has listed in the meantime is also stored for the others.
     await app.trust.settle();
     return outcome;
   } finally {
