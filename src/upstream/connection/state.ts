@@ -3,11 +3,11 @@ import type { ServerRun } from '../run/server-run.ts';
 import type { ServerStart } from './server-start.ts';
 
 /**
- * Where a connection is. Each state holds what exists in it:
+ * The state of a connection. Each kind contains what exists in that state:
  *
  *     idle, crashed → waiting → starting → running → idle, crashed
  *
- * A start that fails goes from starting to crashed, one that is postponed to idle, and all of them lead to stopped.
+ * A failed start leads from starting to crashed, a postponed one to idle. All states lead to stopped.
  */
 export type ConnectionState =
   IdleState | CrashedState | WaitingState | StartingState | RunningState | StoppedState;
