@@ -52,7 +52,7 @@ function requiredOf({ required }: JsonObject, odd: Named): { required?: unknown[
   return names.length === 0 ? {} : { required: names };
 }
 
-/** Arguments left out of the schema are still allowed, although models only read about them in words. */
+/** Removes arguments from the schema. They remain allowed, although models only read about them in words. */
 function withoutNames({ required, additionalProperties, ...rest }: JsonObject, odd: Named): JsonObject {
   const left = Array.isArray(required) ? required.filter((name) => !odd.some(([each]) => each === name)) : [];
   return {

@@ -14,7 +14,7 @@ export class TimeLimit {
     this.#run();
   }
 
-  /** Aborts when the time runs out, and on close. */
+  /** Aborts when the time runs out, or when the limit is closed. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }

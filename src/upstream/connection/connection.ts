@@ -309,7 +309,9 @@ export class Connection {
     this.#setup.context.log.warn('server failed', { server: this.#name, reason: error.message });
   }
 
-  /** The server has lost the session. The next call initializes it again, or the calls that it did not process. */
+  /**
+   * The server has lost the session. It is initialized again by the next call, or by the calls that it did not process.
+   */
   #sessionLost(run: ServerRun): void {
     this.#setup.context.log.info('the server no longer knows the session', { server: this.#name });
     // A server that loses every session must not be initialized again immediately each time.

@@ -98,7 +98,7 @@ function mayBeAbout(relayed: RelayedRequest, { call, since }: PendingCall): bool
   return since <= relayed.since && (relayed.client === undefined || isSame(relayed.client, client));
 }
 
-/** Whether two links lead to the same client. */
+/** Whether two links lead to the same client, or to clients of the same principal. */
 function isSame(one: ClientLink, other: ClientLink): boolean {
   return one === other || (one.principal !== undefined && one.principal === other.principal);
 }
