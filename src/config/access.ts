@@ -8,10 +8,10 @@ type RolesOutput = NonNullable<ConfigOutput['roles']>;
 /** Roles by name, with every default applied. */
 export type Roles = NonNullable<Settings['roles']>;
 
-/** How much somebody may use. Undefined: any. */
+/** Limits on what a client may use. Undefined: no limit. */
 export type RoleLimits = NonNullable<Roles[string]['limits']>;
 
-/** What `http.oauth` says, with every default applied. The secret of the client is as it was written. */
+/** The settings of `http.oauth` with every default applied. The client's secret is as written. */
 export function resolveOAuth(given: NonNullable<NonNullable<ConfigInput['http']>['oauth']>): OAuthOutput {
   const { introspection, ...rest } = given;
   return {

@@ -3,23 +3,23 @@ import type { ConfigInput } from './schema/config.ts';
 
 /** Which tools of a server run only after a person has agreed. */
 export interface ToolApproval {
-  /** `destructive`: those that do not say they are harmless. A list: those that match one of these patterns. */
+  /** `destructive`: tools that do not declare themselves harmless. A list: tools that match one of these patterns. */
   readonly which: 'none' | 'destructive' | 'all' | readonly string[];
-  /** Tools that are, or are not, whatever else holds; by their own names. */
+  /** Tools that always or never require approval, whatever `which` says, by their own names. */
   readonly tools: ReadonlyMap<string, boolean>;
-  /** Those that are as well, whatever is said above: what the user says, where a project says something else. */
+  /** Tools that also require approval, whatever is said above: the user's own rule, if the project's differs. */
   readonly atLeast?: ToolApproval | undefined;
 }
 
-/** What one place of the configuration says about it. */
+/** What one part of the configuration says about approval. */
 export interface ApprovalWords {
   readonly approve?: false | 'destructive' | 'all' | readonly string[] | undefined;
   readonly tools?: Readonly<Record<string, { readonly approve?: boolean | undefined }>> | undefined;
 }
 
 /**
- * Brings together what several places say, the one with the most say first, and what the places of the user alone say.
- * Undefined: no tool asks.
+ * Combines the rules of several parts of the configuration, the one with the highest precedence first, with those of
+ * the user alone. Undefined: no tool requires approval.
  */
 export function toolApproval(
   places: readonly (ApprovalWords | undefined)[],
@@ -32,7 +32,7 @@ export function toolApproval(
 }
 
 function approvalIn(places: readonly (ApprovalWords | undefined)[]): ToolApproval | undefined {
-  // As most servers: nothing is said of them.
+  // The usual case: nothing is configured.
   if (places.every((place) => place?.approve === undefined && place?.tools === undefined)) return undefined;
   const said = places.find((place) => place?.approve !== undefined)?.approve ?? false;
   const which = said === false || said.length === 0 ? 'none' : said;
@@ -46,7 +46,7 @@ function approvalIn(places: readonly (ApprovalWords | undefined)[]): ToolApprova
 
 type Pin = NonNullable<ConfigInput['pin']>;
 
-/** A project may only be stricter than its user. */
+/** A project may only be stricter than the user. */
 export function stricterPin(said: Pin, ofUser: Pin | undefined): Pin {
   return ofUser !== undefined && PINS.indexOf(ofUser) > PINS.indexOf(said) ? ofUser : said;
 }

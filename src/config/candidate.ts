@@ -7,21 +7,21 @@ import { keyPath, unusableWarning, type ConfigWarning, type Note } from './probl
 import type { DescribedRemote } from './remote.ts';
 import type { BuiltinServer, StdioServer } from './schema/config.ts';
 
-/** A server as some file defines it, before it is decided whether and how it is used. */
+/** A server as defined in some file, before it is decided whether and how it is used. */
 export interface ServerCandidate {
   readonly name: string;
   readonly file: string;
-  /** Where in the file, from the top; empty when the whole file is about this server. */
+  /** The location in the file, from the top; empty if the whole file is about this server. */
   readonly path: readonly string[];
-  /** What relative paths in the definition are relative to. */
+  /** The directory that relative paths in the definition are relative to. */
   readonly directory: string;
-  /** Where it is started if the definition does not say. Default `directory`. */
+  /** Where it is started if the definition does not specify that. Default: `directory`. */
   readonly startIn?: string | undefined;
-  /** The part of the configuration that it belongs to. Default: none, it is in no file. */
+  /** The part of the configuration that it belongs to. Default: none, because it is not in any file. */
   readonly scope?: ConfigScope | undefined;
-  /** Whether nothing of it may be used, because its file is not allowed yet. Default false. */
+  /** Whether nothing of it may be used because its file is not allowed yet. Default false. */
   readonly notAllowed?: boolean | undefined;
-  /** Whether its strings are taken literally, without variables. Default false. */
+  /** Whether its strings are literal, so that variables are not filled in. Default false. */
   readonly literal?: boolean | undefined;
   readonly definition: CandidateDefinition;
 }
@@ -32,12 +32,12 @@ export type CandidateDefinition =
   | { readonly kind: 'builtin'; readonly server: BuiltinServer }
   /** Disabled; the rest is not checked. */
   | { readonly kind: 'disabled' }
-  /** Described so badly that it cannot be used; it keeps its name, and `entry` may still say how it is shown. */
+  /** Its definition is invalid. It keeps its name, and `entry` may still specify its exposure. */
   | { readonly kind: 'unusable'; readonly entry?: unknown };
 
 export type Warn = (warning: ConfigWarning) => void;
 
-/** The servers of an `mcpServers` map that has been checked, with warnings about what is wrong in it. */
+/** The servers of a checked `mcpServers` map, with warnings about what is wrong with them. */
 export function checkedCandidates(
   file: string,
   servers: ReadonlyMap<string, CheckedServer>,
@@ -47,14 +47,14 @@ export function checkedCandidates(
   const directory = dirname(file);
   return [...servers].map(([name, checked]) => {
     const path = ['mcpServers', name];
-    // A host writes its own keys into every entry; once is enough to know.
+    // A host writes its own keys into every entry, so they are mentioned only once.
     const notes = checked.notes.filter((note) => note.level === 'warn' || isNew(noted, describeNote(note)));
     warnAbout({ file, path, name }, { ...checked, notes }, warn);
     return { name, file, path, directory, definition: definitionOf(checked) };
   });
 }
 
-/** The servers of a `mcpServers` map that other programs read as well. */
+/** The servers of an `mcpServers` map that other programs read, too. */
 export async function mapCandidates(file: string, map: unknown, warn: Warn): Promise<ServerCandidate[]> {
   if (!isObject(map)) {
     warn({
@@ -70,7 +70,7 @@ export async function mapCandidates(file: string, map: unknown, warn: Warn): Pro
   return checkedCandidates(file, servers, warn);
 }
 
-/** The server a file of its own describes, or undefined when not even its name is known. */
+/** The server that is described by a separate file, or undefined if not even its name is known. */
 export async function childCandidate(
   file: string,
   value: unknown,

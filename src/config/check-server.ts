@@ -19,8 +19,8 @@ export type CheckedServer = { readonly notes: readonly Note[] } & (
 );
 
 /**
- * Checks one entry of `mcpServers`, in our own keys or another host's. Keys that mean nothing to us are noted and
- * ignored; anything else that is wrong makes the server unusable. Paths start at the entry.
+ * Checks one entry of `mcpServers`, with our own keys or another host's. Keys that mean nothing to us are noted and
+ * ignored; any other problem makes the server unusable. Paths start at the entry.
  */
 export async function checkServer(name: string, given: unknown): Promise<CheckedServer> {
   if (isOwnProgram(given) && isServerName(name)) return checkedProgram(given);
@@ -41,7 +41,10 @@ export async function checkServer(name: string, given: unknown): Promise<Checked
   return 'url' in server ? { kind: 'remote', server, notes } : { kind: 'builtin', server, notes };
 }
 
-/** Whether an entry starts a program and has our own keys only, all valid. Most do: nothing is translated or left out. */
+/**
+ * Whether an entry starts a program and has only our own keys, all valid. Most do, so nothing is translated or left
+ * out.
+ */
 function isOwnProgram(given: unknown): given is StdioServer {
   return isServer(given) && 'command' in given;
 }
@@ -58,7 +61,7 @@ type Kind = keyof typeof serverKeys;
 
 const EVERY_KEY = [...new Set(Object.values(serverKeys).flat())];
 
-/** The entry with the keys of its own kind of server only; a note says what was left out. */
+/** The entry with only the keys that its kind of server has; a note lists what was left out. */
 function withoutForeignKeys(entry: Entry, notes: Note[]): { entry: Entry; problems: ConfigProblem[] } {
   const kind = kindOf(entry);
   const known: readonly string[] = kind === undefined ? EVERY_KEY : serverKeys[kind];
@@ -86,7 +89,7 @@ function withoutForeignKeys(entry: Entry, notes: Note[]): { entry: Entry; proble
   return { entry: Object.fromEntries(kept), problems };
 }
 
-/** What an entry describes, right or wrong; undefined where it says neither. */
+/** The kind of server that an entry describes, valid or not; undefined if it describes none. */
 function kindOf(entry: Entry): Kind | undefined {
   if (Object.hasOwn(entry, 'builtin')) return 'builtin';
   if (isRemoteEntry(entry)) return 'url';

@@ -8,25 +8,25 @@ import type { ConfigInput } from './schema/config.ts';
 import { isConfig } from './schema/quick-check.generated.js';
 import { withoutUnknownKeys } from './unknown-keys.ts';
 
-/** A configuration after the check. */
+/** A configuration that has been checked. */
 export interface CheckedConfig {
-  /** Everything but its servers, without unknown keys. Valid only if no problem is fatal. */
+  /** Everything except its servers, without unknown keys. Valid only if there are no fatal problems. */
   readonly config: Omit<ConfigInput, 'mcpServers'>;
   /** By name, in the order written. Paths in them start at the entry. */
   readonly servers: ReadonlyMap<string, CheckedServer>;
-  /** What makes it unusable as a whole. */
+  /** What makes the configuration as a whole unusable. */
   readonly fatal: readonly ConfigProblem[];
   /** What was ignored outside of its servers. */
   readonly notes: readonly Note[];
 }
 
-/** Checks what a configuration says against the schema and the rules beyond it. */
+/** Checks a configuration against the schema and the rules that go beyond it. */
 export async function checkConfig(value: unknown, variant: ProgramVariant): Promise<CheckedConfig> {
   const { mcpServers, rest } = isObject(value) ? apart(value) : { mcpServers: undefined, rest: value };
   const servers = new Map<string, CheckedServer>();
   if (isObject(mcpServers))
     for (const [name, entry] of Object.entries(mcpServers)) servers.set(name, await checkServer(name, entry));
-  // The schema library is loaded only where something is wrong.
+  // The schema library is loaded only if something is wrong.
   const checked = await withoutUnknownKeys(rest, isConfig, async (each) =>
     (await import('./explain.ts')).explainConfig(each),
   );
@@ -34,7 +34,7 @@ export async function checkConfig(value: unknown, variant: ProgramVariant): Prom
   return { config: checked.value as ConfigInput, servers, fatal, notes: checked.notes };
 }
 
-/** The servers are checked one by one, so that a bad one costs itself only. */
+/** Servers are checked separately, so that an invalid one affects only itself. */
 function apart(value: Readonly<Record<string, unknown>>): { mcpServers: unknown; rest: unknown } {
   const { mcpServers, ...rest } = value;
   const isMap = mcpServers === undefined || isObject(mcpServers);

@@ -3,8 +3,8 @@ import type { ConfiguredServer, OAuthSettings } from './definition.ts';
 import type { Pattern, ToolSettings } from './tool-settings.ts';
 
 /**
- * Tells what changed between two definitions of a server: `process` requires a restart, `presentation` only affects what
- * clients see, `same` is no change. Where the definitions were written does not count.
+ * Determines what changed between two definitions of a server: `process` requires a restart, `presentation` only
+ * affects what clients see, `same` is no change. The place of the definition does not matter.
  */
 export function compareServers(
   before: ConfiguredServer,
@@ -14,13 +14,13 @@ export function compareServers(
   return isDeepStrictEqual(presentationOf(before), presentationOf(after)) ? 'same' : 'presentation';
 }
 
-// Lists, not objects: a member that is left out and one that is undefined mean the same.
+// Arrays instead of objects, because a missing member and an undefined one mean the same.
 
 function processOf(server: ConfiguredServer): unknown[] {
   const { kind, name, isolation, timeouts } = server;
-  // How long it may be idle can be changed while it runs, and how long we drain is nothing to it.
+  // The idle time can be changed while the server runs, and the drain time does not affect it.
   const limits = { ...timeouts, idleMs: 0, drainMs: 0 };
-  // Its source asks before it passes a call on, and checks the tools it lists.
+  // The source asks before it forwards a call, and checks the tools it lists.
   const { which, tools, atLeast } = server.approval ?? {};
   const trust = [which, tools, atLeast?.which, atLeast?.tools, server.pin ?? 'warn'];
   return [
@@ -34,7 +34,10 @@ function processOf(server: ConfiguredServer): unknown[] {
   ];
 }
 
-/** The model before it, and what it is made with: the tools it may use, and what the server is for. */
+/**
+ * The language model in front of the server, and what it depends on: the tools it may use, and the purpose of the
+ * server.
+ */
 function languageSettings({ language, tools, description, claude }: ConfiguredServer): unknown[] {
   if (language === undefined) return [];
   const { model, provider, baseUrl, apiKey, instructions, instructionsFile } = language;
@@ -46,7 +49,7 @@ function languageSettings({ language, tools, description, claude }: ConfiguredSe
   ];
 }
 
-/** How the server is reached: everything in its definition that may change what it offers. */
+/** How the server is reached: everything in its definition that may affect what it offers. */
 export function connectionSettings(server: ConfiguredServer): unknown[] {
   if (server.kind === 'remote') {
     const { transport, url, headers, oauth } = server;
@@ -70,7 +73,7 @@ function loginOf({
   return [clientId, clientSecret, clientMetadataUrl, scope, callbackPort, dpop, ...serviceLoginOf(service)];
 }
 
-/** Empty where a person logs in. */
+/** Empty if a person logs in. */
 function serviceLoginOf({
   grant,
   issuer,

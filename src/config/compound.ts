@@ -12,14 +12,14 @@ export interface CompoundDefinition {
   readonly origin: Origin;
 }
 
-/** The tools it takes from one server, which need not exist. */
+/** The tools it uses from one server. They need not exist. */
 export interface CompoundPart {
   readonly server: string;
   readonly tools: readonly { readonly name: string; readonly description?: string | undefined }[];
 }
 
 export interface KnownServers {
-  /** Those in use. */
+  /** The servers in use. */
   readonly servers: readonly { readonly name: string }[];
   /** Names of disabled servers. */
   readonly disabled: readonly string[];
@@ -27,7 +27,7 @@ export interface KnownServers {
   readonly defined: ReadonlySet<string>;
 }
 
-/** The compound tools of a configuration. A server that is not there costs its part of the tool, with a warning. */
+/** The compound tools of a configuration. A missing server removes its part of the tool, with a warning. */
 export function resolveCompounds(
   tools: NonNullable<ConfigInput['tools']>,
   files: ReadonlyMap<string, string>,

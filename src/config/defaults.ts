@@ -1,18 +1,18 @@
 import type { LogFormat, LogLevel } from '../shared/log.ts';
 
-/** How a server is shown: as one tool, with all its tools, by searching them, to scripts, or not at all. */
+/** The exposures of a server: one tool, all its tools, through search, in scripts, or not at all. */
 export const EXPOSURES = ['suite', 'flat', 'search', 'code', 'hidden'] as const;
-/** Which tools a person is asked about before they run. */
+/** Which tools require a person's approval before they run. */
 export const APPROVE = ['destructive', 'all'] as const;
-/** What happens to tools that their server has changed. */
+/** What happens to tools that have changed. */
 export const PINS = ['warn', 'block', 'off'] as const;
 /** How a suite may be divided into several tools. */
 export const SPLITS = ['effect'] as const;
-/** Names of flat tools: `server__tool`, or the tool's own. */
+/** The names of flat tools: `server__tool`, or the tool's own. */
 export const NAMINGS = ['prefixed', 'plain'] as const;
-/** Whether a person is asked before a server is added while the gateway runs. */
+/** Whether a person is asked before a server is added at run time. */
 export const APPROVALS = ['ask', 'auto'] as const;
-/** The tools by which servers are added and taken away; while they exist, no compound tool may have such a name. */
+/** The tools that add and remove servers. While they exist, no compound tool may have one of these names. */
 export const MANAGEMENT_TOOLS = ['add_server', 'remove_server', 'reload_server', 'list_servers'] as const;
 /** How a service logs in to a server. */
 export const GRANTS = ['client_credentials', 'jwt_bearer', 'token_exchange'] as const;
@@ -20,22 +20,22 @@ export const GRANTS = ['client_credentials', 'jwt_bearer', 'token_exchange'] as 
 export const DPOP = ['auto', 'required', 'off'] as const;
 /** What a server can offer. */
 export const KINDS = ['tools', 'resources', 'prompts'] as const;
-/** The servers that come with this program. */
+/** The servers that are part of this program. */
 export const BUILTINS = ['switchyard'] as const;
-/** Whether each client gets a server of its own, or all get the same one. */
+/** Whether each client gets its own server, or all share one. */
 export const ISOLATIONS = ['session', 'shared', 'call'] as const;
 
-/** Whose language models can be used; `openai` is any service with that API, `host` the client. */
+/** The providers of language models. `openai` is any service with that API; `host` is the client's own model. */
 export const PROVIDERS = ['anthropic', 'openai', 'host'] as const;
 
-/** A result has to have room for what is said of the rest of it, in tokens. */
+/** A cut result must have room for the note about its remainder, in tokens. */
 export const LEAST_RESULT_TOKENS = 300;
 
-/** What holds where the configuration says nothing. The schema takes its defaults from here. */
+/** The defaults of the configuration. The schema takes them from here, too. */
 export const DEFAULTS = {
-  /** Relative to the configuration's directory. */
+  /** Relative to the directory of the configuration. */
   discoverGlobs: ['.switchboard/mcps/*/.mcp.json', 'mcps/*/.mcp.json'],
-  /** Of the program `switchboard`; another program may have others. */
+  /** For the program `switchboard`; other programs may have different defaults. */
   exposure: 'suite',
   naming: 'prefixed',
   pin: 'warn',
@@ -57,7 +57,7 @@ export const DEFAULTS = {
     firstListMs: 10_000,
     hookMs: 10_000,
   },
-  /** In milliseconds: one that runs elsewhere has been started already, so that it answers soon or not at all. */
+  /** In milliseconds. A remote server is already running, so it answers soon or not at all. */
   remoteStartMs: 8_000,
   introspection: { mode: 'summary', summaryMaxChars: 160 },
   /** What a script may use. */
@@ -78,9 +78,9 @@ export const DEFAULTS = {
   /** The port that OpenTelemetry's exporters for Prometheus use. */
   metrics: { host: '127.0.0.1', port: 9464 },
   framing: 'auto',
-  /** Of a language model before a server. */
+  /** For a language model in front of a server. */
   language: { allowDestructive: false, maxSteps: 12, maxTokens: 100_000, timeoutMs: 180_000 },
 } as const;
 
-/** Never searched: the natural-language wrapper keeps the definition of the server it wraps there. */
+/** Never searched: the natural-language wrapper keeps the original definition of its server there. */
 export const ALWAYS_EXCLUDED = ['**/original/**'] as const;

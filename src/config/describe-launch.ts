@@ -5,7 +5,7 @@ import type { ServerCandidate } from './candidate.ts';
 import { isModule, readJsonFile } from './read.ts';
 import type { StdioServer } from './schema/config.ts';
 
-/** What a server would start or connect to, as it is written, on one line. */
+/** What a server would start or connect to, as written, on one line. */
 export function describeLaunch({ name, file, definition }: ServerCandidate): string {
   if (isModule(file)) return revealedLine(`${file} is a program and runs when it is read`);
   switch (definition.kind) {
@@ -32,7 +32,7 @@ export function describeLaunch({ name, file, definition }: ServerCandidate): str
   }
 }
 
-/** What a program that is no server would run, on one line. */
+/** What a program that is not a server would run, on one line. */
 export function describeCommand(
   name: string,
   command: string,
@@ -41,12 +41,15 @@ export function describeCommand(
   return line(name, command, [...(cwd === '' ? [] : [`in ${cwd}`]), ...variablesSet(env)]);
 }
 
-/** Which variables programs would get, on one line; none for none. */
+/** Which variables programs would get, on one line; empty if none. */
 export function describeVariables(name: string, env: Readonly<Record<string, string>>): string[] {
   return variablesSet(env).map((set) => line(name, set, []));
 }
 
-/** Which variables a program gets, with what they take from the person's own, and whole where they decide what runs. */
+/**
+ * The variables that a program gets, with those of the user that they refer to. Variables that determine what runs are
+ * shown with their values.
+ */
 function variablesSet(env: Readonly<Record<string, string | number | boolean>>): string[] {
   const all = Object.entries(env).map(([name, value]) =>
     DECISIVE.test(name) ? `${name}=${shellWord(String(value))}` : `${name}${referredTo(String(value))}`,
@@ -54,7 +57,7 @@ function variablesSet(env: Readonly<Record<string, string | number | boolean>>):
   return all.length === 0 ? [] : [`sets ${all.join(', ')}`];
 }
 
-/** Variables that make a harmless command load or run something else. */
+/** Variables that can make a harmless command load or run something else. */
 const DECISIVE = new RegExp(
   '^(?:' +
     [
@@ -69,7 +72,7 @@ const DECISIVE = new RegExp(
   'i',
 );
 
-/** ` from GITHUB_TOKEN`, for a text that refers to variables and secrets. */
+/** Returns, for example, ` from GITHUB_TOKEN` for a text that refers to variables and secrets. */
 function referredTo(text: string): string {
   const names = [...text.matchAll(/(?<!\$)\$\{(?:(?:env:)?([A-Za-z_]\w*)(?=\}|:-)|secret:([\w.-]+))/g)].map(
     ([, variable, secret = '']) => variable ?? `the secret ${secret}`,
@@ -96,7 +99,7 @@ function line(name: string, what: string, more: readonly string[]): string {
   return revealedLine(`${name}: ${what}${more.length === 0 ? '' : ` (${more.join('; ')})`}`);
 }
 
-/** Which settings a configuration file makes besides its servers, as a line; none for one that makes none. */
+/** The settings that a configuration file contains besides its servers, as one line; empty if there are none. */
 export function describeSettings(file: string | undefined): string[] {
   if (file === undefined || isModule(file)) return [];
   try {

@@ -1,7 +1,7 @@
 import type { DescribedRemote } from './remote.ts';
 import type { RemoteServer } from './schema/config.ts';
 
-/** What an entry of a configuration says about a server that runs elsewhere. */
+/** What an entry of a configuration says about a remote server. */
 export function describeRemote({
   type = 'auto',
   url,
@@ -20,7 +20,7 @@ export function describeRemote({
 
 const REMOTE_TYPES = new Set<unknown>(['auto', 'http', 'sse', 'streamable-http', 'ws', 'websocket']);
 
-/** Whether an entry means a server that runs elsewhere, right or wrong. */
+/** Whether an entry describes a remote server, valid or not. */
 export function isRemoteEntry(entry: Readonly<Record<string, unknown>>): boolean {
   if (Object.hasOwn(entry, 'url')) return true;
   return !Object.hasOwn(entry, 'command') && REMOTE_TYPES.has(entry.type);

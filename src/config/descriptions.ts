@@ -8,20 +8,20 @@ import type { Layer } from './layers.ts';
 import { keyPath, withConsequence } from './problem.ts';
 import { readJsonFile } from './read.ts';
 
-/** What mcp-descriptions.json says of one server. */
+/** What mcp-descriptions.json says about one server. */
 interface ServerDescriptions {
-  /** The whole description of its suite, for the model that works with us. */
+  /** The complete description of its suite, for the client's model. */
   readonly switchboard?: string | undefined;
   /** Instructions for the language model in front of the server. */
   readonly claude?: string | undefined;
 }
 
-/** Descriptions by server name. A name may be anything, even "constructor". */
+/** Descriptions by server name. Any name is possible, even "constructor". */
 export type Descriptions = ReadonlyMap<string, ServerDescriptions>;
 
 /**
- * Reads the mcp-descriptions.json of each directory, and the one in its `.switchboard`; the first that knows a server
- * holds for it. Such a file only adds words, so whatever is wrong in it is a warning.
+ * Reads the mcp-descriptions.json of each directory and of its `.switchboard`; for each server, the first file that
+ * describes it counts. Such a file only adds text, so any problem in it is just a warning.
  */
 export function readDescriptions(
   layers: readonly Pick<Layer, 'directory' | 'approval'>[],
@@ -30,7 +30,7 @@ export function readDescriptions(
   const all = new Map<string, ServerDescriptions>();
   for (const [layer, folder] of layers.flatMap((each) => FOLDERS.map((at) => [each, at] as const))) {
     const file = join(resolve(layer.directory), ...folder, DESCRIPTIONS_FILE);
-    // Its texts reach a model and may describe any server.
+    // Its texts reach a model, and may describe any server.
     if (layer.approval?.allows(file) === false) continue;
     for (const [name, described] of entriesOf(file, warn)) if (!all.has(name)) all.set(name, described);
   }
@@ -39,19 +39,19 @@ export function readDescriptions(
 
 export const DESCRIPTIONS_FILE = 'mcp-descriptions.json';
 const FOLDERS: readonly (readonly string[])[] = [[], ['.switchboard']];
-/** No instructions have a reason to be longer, in UTF-16 units; a file with them may be as long. */
+/** Instructions never need to be longer, in UTF-16 units; a file with them may be as long. */
 const MAX_TEXT = 1024 * 1024;
 
 function entriesOf(file: string, warn: Warn): [string, ServerDescriptions][] {
   let value: unknown;
   try {
-    // Mostly there is none: a question is cheaper than an error.
+    // There is usually none, and checking is cheaper than an error.
     if (statSync(file, { throwIfNoEntry: false }) === undefined) return [];
     value = readJsonFile(file);
   } catch (error) {
-    // A file is in the place of the folder.
+    // The folder's name belongs to a file.
     if (nodeErrorCode(error) === 'ENOTDIR') return [];
-    // The message names the file already, with line and column where there are some.
+    // The message already names the file, with line and column if known.
     warn({ message: withConsequence(messageOf(error), 'the file is skipped'), level: 'warn' });
     return [];
   }

@@ -13,14 +13,14 @@ import { readJsonFile } from './read.ts';
 export interface DiscoverOptions {
   /** Patterns of the files that describe servers, relative to the directory. */
   readonly globs: readonly string[];
-  /** Whether the `.mcp.json` of the directory itself is read too. */
+  /** Whether the `.mcp.json` of the directory itself is read, too. */
   readonly rootFile: boolean;
   readonly warn: Warn;
-  /** Whether a file may be used. Of others, only the names of their servers are. Default: all may. */
+  /** Whether a file may be used. If not, only the names of its servers are used. Default: all files may. */
   readonly approval?: ProjectApproval | undefined;
 }
 
-/** The servers of the `.mcp.json` files that the patterns find, and of the one in the directory itself. */
+/** The servers of the `.mcp.json` files that match the patterns, and of the one in the directory itself. */
 export async function discover(
   directory: string,
   { globs, rootFile: wantsRootFile, warn, approval }: DiscoverOptions,
@@ -51,7 +51,7 @@ async function gated(
   read: (warn: Warn) => Promise<ServerCandidate[]>,
 ): Promise<ServerCandidate[]> {
   if (approval === undefined) return read(warn);
-  // Allowed is the file at its real place: through a link, `..` in it would lead somewhere else.
+  // What is allowed is the file at its real path: through a link, `..` in it would lead elsewhere.
   if (approval.allows(file))
     return (await read(warn)).map((each) => ({ ...each, directory: realpathSync(each.directory) }));
   return (await read(() => undefined)).map((candidate) => ({ ...candidate, notAllowed: true }));
@@ -76,7 +76,7 @@ function readOrWarn(file: string, warn: Warn): unknown {
   try {
     return readJsonFile(file, warn);
   } catch (error) {
-    // The message begins with the file already, with line and column where there are some.
+    // The message already begins with the file, with line and column if known.
     warn({ message: withConsequence(messageOf(error), 'the file is skipped'), level: 'warn' });
     return undefined;
   }

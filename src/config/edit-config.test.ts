@@ -38,7 +38,7 @@ async function failure(promise: Promise<unknown>): Promise<SwitchboardError> {
   throw error;
 }
 
-// Windows has no such modes, and lets only administrators make links.
+// Windows has no such modes, and only administrators can create links there.
 const posix = process.platform !== 'win32';
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
@@ -65,7 +65,7 @@ test('one that is not there is made, and loads', async () => {
   expect(edited).toMatchObject({ file: project.path(CONFIG), before: undefined, backup: undefined });
   expect(project.read(CONFIG)).toBe(edited.after);
   expect(readdirSync(project.dir)).toEqual([CONFIG]);
-  // As any new file, by the custom of the user.
+  // Like any new file, according to the user's umask.
   expect(mode(project.path(CONFIG))).toBe(mode(createProject({ x: '' }).path('x')));
   const { servers, warnings } = await loadConfig({ cwd: project.dir, env: {} });
   expect([servers.map(({ name }) => name), warnings]).toEqual([['b'], []]);

@@ -13,23 +13,25 @@ import { isModule, parseJsonFile } from './read.ts';
 import { keepSchemaCopy, schemaReference } from './schema-copy.ts';
 
 export interface EditConfigOptions {
-  /** The configuration to change. Default: that of the directory, which is made where there is none. */
+  /** The configuration to change. Default: the one in the directory, which is created if there is none. */
   readonly file: string | undefined;
   readonly directory: string;
-  /** Edits its text, for example withServer. Called again if another program changes the file meanwhile. */
+  /** Edits the text, for example withServer. Called again if another program changes the file in the meantime. */
   readonly change: (text: string) => string;
   /** Whether nothing is written. Default false. */
   readonly dryRun?: boolean | undefined;
-  /** The state directory, where the old text is kept. Default: it is not. */
+  /** The state directory, where a backup is kept. Default: no backup. */
   readonly backupsIn?: string | undefined;
   /**
-   * Whether a file that is new is for its owner only, because of what is written into it. Its directory is made then,
-   * likewise. Default false.
+   * Whether a new file is only for its owner, because of what is written to it. Its directory is then created in the
+   * same way. Default false.
    */
   readonly ownerOnly?: boolean | undefined;
-  /** Whether a secret is written: then only its owner may read the file, even if others could before. Default false. */
+  /**
+   * Whether a secret is written. If so, only its owner may read the file, even if others could before. Default false.
+   */
   readonly secret?: boolean | undefined;
-  /** Whose file it is; a new file then gets a `$schema`. Default: it does not. */
+  /** Whose file it is; a new file then gets a `$schema`. Default: none. */
   readonly scope?: 'user' | 'project' | undefined;
   /** The program whose configuration it is. Default `switchboard`. */
   readonly variant?: ProgramVariant | undefined;
@@ -37,24 +39,24 @@ export interface EditConfigOptions {
 
 export interface EditedConfig {
   readonly file: string;
-  /** Undefined where the file is new; the same as `after` where nothing is to be written. */
+  /** Undefined if the file is new; equal to `after` if nothing needs to be written. */
   readonly before: string | undefined;
   readonly after: string;
-  /** Where the old text was kept; undefined: nowhere. */
+  /** The path of the backup; undefined if there is none. */
   readonly backup: string | undefined;
-  /** A description for editors that was written beside it; undefined: none. */
+  /** The schema for editors that was written next to it; undefined if none was. */
   readonly schema?: string | undefined;
 }
 
 /**
- * Changes a configuration file, all at once or not at all. Throws a SwitchboardError, with the file as it was, where it
- * is not there (CONFIG_NOT_FOUND), not right before or after the change (CONFIG_UNREADABLE, CONFIG_INVALID), not to be
- * changed by a program (CONFIG_NOT_EDITABLE, CONFIG_NOT_WRITABLE) or changed all the time by others (CONFIG_BUSY).
+ * Changes a configuration file atomically. Throws a SwitchboardError and leaves the file as it was if it does not exist
+ * (CONFIG_NOT_FOUND), is invalid before or after the change (CONFIG_UNREADABLE, CONFIG_INVALID), must not be changed by
+ * a program (CONFIG_NOT_EDITABLE, CONFIG_NOT_WRITABLE) or is constantly changed by others (CONFIG_BUSY).
  */
 export async function editConfig(options: EditConfigOptions): Promise<EditedConfig> {
   const { dryRun = false, variant = SWITCHBOARD } = options;
   if (!dryRun) {
-    // Not before it is needed: a host waits for us to start.
+    // Loaded on demand: a host waits for us to start.
     const { withFileLock } = await import('../shared/file-lock.ts');
     return withFileLock(fileOf(options, variant), () => editAlone(options));
   }
@@ -69,7 +71,7 @@ interface PlannedEdit {
   readonly after: string;
 }
 
-/** Reads the file and changes its text; writes nothing. */
+/** Reads the file and changes its text without writing it. */
 async function planned(options: EditConfigOptions): Promise<PlannedEdit> {
   const { change, scope, variant = SWITCHBOARD } = options;
   const file = fileOf(options, variant);
@@ -78,13 +80,13 @@ async function planned(options: EditConfigOptions): Promise<PlannedEdit> {
   const problems = before === undefined ? [] : await problemsBefore(file, before, variant);
   const start = before ?? newText(dirname(file), scope);
   const after = change(start);
-  // Where there is nothing to write, no file is made.
+  // If there is nothing to write, no file is created.
   if (after === start) return { file, present, before: start, after };
   await refuseWorse(file, after, problems, variant);
   return { file, present, before, after };
 }
 
-/** Programs that are not ours, such as editors, do not wait for our lock; where one was quicker, we start again. */
+/** Other programs, such as editors, do not wait for our lock; if one of them was faster, we start again. */
 async function editAlone(options: EditConfigOptions): Promise<EditedConfig> {
   const { backupsIn, ownerOnly = false, secret = false, scope } = options;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -94,7 +96,7 @@ async function editAlone(options: EditConfigOptions): Promise<EditedConfig> {
     const how = { backup: kept, mode: ownerOnly ? 0o600 : undefined, ownerOnly: secret };
     const bytes = Buffer.from(after, 'utf8');
     if (ownerOnly) doing(file, 'written', () => mkdirSync(dirname(file), { recursive: true, mode: 0o700 }));
-    // What we write for the owner of a file is allowed.
+    // What we write on behalf of a file's owner remains allowed.
     const written = await keepApproval([file], () =>
       doing(file, 'written', () => replaceFile(file, present, bytes, how)),
     );
@@ -111,7 +113,7 @@ async function editAlone(options: EditConfigOptions): Promise<EditedConfig> {
   });
 }
 
-/** What a file that is new starts with. */
+/** The initial text of a new file. */
 function newText(directory: string, scope: EditConfigOptions['scope']): string {
   return `${JSON.stringify({ $schema: scope && schemaReference(scope, directory) }, null, 2)}\n`;
 }
@@ -120,9 +122,9 @@ function schemaBeside(file: string, text: string, scope: EditConfigOptions['scop
   return scope && keepSchemaCopy(scope, dirname(file), parseJsonFile(file, text));
 }
 
-/** How often we start again if another program changes the file meanwhile. */
+/** How often we start again if another program changes the file in the meantime. */
 const ATTEMPTS = 8;
-/** The longest we wait before that, in milliseconds. */
+/** The longest pause before that, in milliseconds. */
 const PAUSE_MS = 30;
 
 function whatOf({ file, directory }: EditConfigOptions): string {
@@ -144,7 +146,7 @@ function fileOf({ file, directory }: EditConfigOptions, variant: ProgramVariant)
   return chosen;
 }
 
-/** Looked for again: a file made since the start would be hidden by a new one of ours. */
+/** Searched again, because our new file would hide one that was created after the start. */
 function usualFile(directory: string, { configFile }: ProgramVariant): string {
   if (configFile !== undefined) return resolve(directory, configFile);
   return configsIn(directory)[0] ?? resolve(directory, USUAL_CONFIG_NAME);
@@ -154,7 +156,7 @@ function readPresent(file: string): ReadFile | undefined {
   return doing(file, 'read', () => readForReplacing(file));
 }
 
-/** The text, which must be all there is: what we do not understand would be lost. */
+/** The complete text: anything we cannot decode would be lost. */
 function textOf(file: string, bytes: Buffer): string {
   const text = bytes.toString('utf8');
   parseJsonFile(file, text);
@@ -164,7 +166,7 @@ function textOf(file: string, bytes: Buffer): string {
   });
 }
 
-/** What is wrong with single servers already. Wrong as a whole, it cannot be changed. */
+/** The existing problems of single servers. A configuration that is invalid as a whole cannot be changed. */
 async function problemsBefore(
   file: string,
   text: string,

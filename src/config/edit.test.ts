@@ -208,7 +208,7 @@ test('an entry for a configuration says the same when it is loaded, whatever it 
 describe('for any text', () => {
   type Config = Record<string, unknown> & { mcpServers?: Record<string, unknown> };
 
-  /** Blanks and comments; every comment is another one, so that each can be looked for. */
+  /** White space and comments. Every comment is different, so that each can be searched for. */
   let comments = 0;
   const commentsIn = (text: string): string[] => text.match(/«\d+»/g) ?? [];
   const blank = fc.constantFrom(
@@ -266,7 +266,7 @@ describe('for any text', () => {
     { requiredKeys: [] },
   );
 
-  /** A value as keys and values in their order, `__proto__` among them. */
+  /** A value as an ordered list of keys and values, including `__proto__`. */
   const pairs = (value: unknown): unknown =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.entries(value).map(([key, member]) => [key, pairs(member)])
@@ -320,7 +320,7 @@ describe('for any text', () => {
         const before = parseJsonc(text) as Config;
         const rest = Object.entries(before.mcpServers!).filter(([each]) => each !== key);
         expect(pairs(parseJsonc(removed))).toEqual(withServers(before, rest));
-        // Outside the stretch between its neighbours only a comma may go, the one directly before it.
+        // Outside the range between its neighbours, only the comma directly before it may be removed.
         expect(removed.endsWith(text.slice(found.to))).toBe(true);
         expect(removed.startsWith(text.slice(0, found.from))).toBe(true);
         const beside = commentsIn(text.slice(found.from, found.to));
@@ -331,7 +331,7 @@ describe('for any text', () => {
     );
   });
 
-  /** Where a server stands, and where the values before and behind it (or the braces) are. */
+  /** The location of a server, and of the values before and after it (or the braces). */
   function place(text: string, key: string): { node: JsoncNode; from: number; to: number } | undefined {
     const mark = text.startsWith('\ufeff') ? 1 : 0;
     const { members = [] } = locateJsonc(text);

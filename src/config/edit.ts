@@ -5,10 +5,10 @@ import { nodeAt, putAt, removeAt } from '../shared/jsonc-paths.ts';
 import type { RuntimeEntry } from './runtime-server.ts';
 
 /**
- * The text of a configuration with a server in its `mcpServers`, which is made where it is missing. An entry of that
- * name is replaced in place. All else stays as it is: comments, order, indentation, line endings.
+ * The text of a configuration with a server in its `mcpServers`, which is created if missing. An existing entry with
+ * that name is replaced. Everything else stays as it is: comments, order, indentation, line endings.
  *
- * Throws what parseJsonc throws where the text is not JSON.
+ * Throws what parseJsonc throws if the text is not JSON.
  */
 export function withServer(text: string, name: string, entry: object): string {
   return editJsonc(text, (located) => {
@@ -17,7 +17,7 @@ export function withServer(text: string, name: string, entry: object): string {
   });
 }
 
-/** The text without a server, and without the comments directly above it and behind it on its last line. */
+/** The text without a server, and without the comments directly above it and after it on its last line. */
 export function withoutServer(text: string, name: string): string {
   return editJsonc(text, (located) => {
     refuseUnfit(located);
@@ -25,7 +25,7 @@ export function withoutServer(text: string, name: string): string {
   });
 }
 
-/** A server that was given literally, as a configuration writes it: `$${` stands for `${`. */
+/** A server with literal values, as a configuration writes it: `$${` means `${`. */
 export function entryForConfig({ command, args = [], env = {}, cwd = '', timeouts }: RuntimeEntry): object {
   const variables = Object.entries(env).map(([name, value]) => [name, escaped(value)] as const);
   return {
@@ -38,8 +38,8 @@ export function entryForConfig({ command, args = [], env = {}, cwd = '', timeout
 }
 
 /**
- * The text of a configuration with a server turned off. Where it has no entry of that name, it gets one that says only
- * this: it comes before the definitions of that name in other files.
+ * The text of a configuration with a server disabled. If it has no entry with that name, it gets one that says only
+ * this, and takes precedence over definitions of that name in other files.
  */
 export function withServerDisabled(text: string, name: string): string {
   return editJsonc(text, (located) => {
@@ -50,7 +50,10 @@ export function withServerDisabled(text: string, name: string): string {
   });
 }
 
-/** The text with it turned on again. An entry that says nothing else is taken out, so that another file's counts again. */
+/**
+ * The text with a server enabled again. An entry that says nothing else is removed, so that another file's entry counts
+ * again.
+ */
 export function withServerEnabled(text: string, name: string): string {
   return editJsonc(text, (located) => {
     const { members = [] } = nodeAt(located, ['mcpServers', name]) ?? {};
@@ -61,8 +64,8 @@ export function withServerEnabled(text: string, name: string): string {
 }
 
 /**
- * The text of a configuration with a language model in front of one of its servers. What was set for a model that is
- * there already, a key perhaps, is not thrown away: where it would be, this throws a SwitchboardError WRAP_REFUSED.
+ * The text of a configuration with a language model in front of one of its servers. If existing settings of a model,
+ * such as a key, would be lost, throws a SwitchboardError WRAP_REFUSED.
  */
 export function withLanguage(text: string, server: string, settings: object): string {
   const isPlain = Object.keys(settings).length === 0;
@@ -82,7 +85,7 @@ export function withLanguage(text: string, server: string, settings: object): st
   });
 }
 
-/** The text without it, and without the comments that belong to it. */
+/** The text without the language model, and without the comments that belong to it. */
 export function withoutLanguage(text: string, server: string): string {
   return removeAt(text, ['mcpServers', server, 'language']);
 }

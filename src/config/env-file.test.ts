@@ -60,7 +60,7 @@ test('a server whose file is missing is unusable and says why; the others work',
   expect(unusable).toMatchObject([
     { name: 'a', reason: expect.stringContaining(`${project.path('.env')} does not exist`) as string },
   ]);
-  // Also where nobody may read it. Root may read everything, and Windows has no such mode.
+  // Also if nobody may read it. Root may read everything, and Windows has no such mode.
   if (process.platform === 'win32' || process.getuid?.() === 0) return;
   chmodSync(project.write('.env', 'A=1'), 0);
   expect((await loadConfig({ cwd: project.dir, env: {} })).unusable).toHaveLength(1);

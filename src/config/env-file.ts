@@ -3,7 +3,10 @@ import { messageOf } from '../shared/errors.ts';
 import { nodeErrorCode } from '../shared/node-error-code.ts';
 import { readRegularFile } from '../shared/regular-file.ts';
 
-/** The variables of a dotenv file, or why it cannot be used, as the end of a sentence. The reason never holds a value. */
+/**
+ * The variables of a dotenv file, or why it cannot be used, as the end of a sentence. The reason never contains a
+ * value.
+ */
 export type EnvFile =
   | { readonly kind: 'read'; readonly env: Readonly<Record<string, string>> }
   | { readonly kind: 'failed'; readonly why: string };
@@ -13,15 +16,15 @@ const MAX_BYTES = 1024 * 1024;
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
 /**
- * Reads a file of lines `NAME=value`, with comments, quotes and `export` as usual. Nothing in it is filled in. A reason
- * has `shown` in the place of the path.
+ * Reads a file of lines `NAME=value`, with the usual comments, quotes and `export`. References in it are not filled in.
+ * A reason contains `shown` instead of the path.
  */
 export function readEnvFile(path: string, shown = path): EnvFile {
   const failed = (why: string): EnvFile => ({
     kind: 'failed',
     why: `the env file ${shown} ${why.replaceAll(path, () => shown)}`,
   });
-  // A named import that this Node release lacks would fail before we can report it.
+  // A missing named import would fail on older Node releases before we can report it.
   const { parseEnv } = util as Partial<Pick<typeof util, 'parseEnv'>>;
   if (parseEnv === undefined)
     return failed(`cannot be read by Node ${process.version}; it needs 20.12 or later`);

@@ -3,13 +3,16 @@ import type { Environment } from './interpolate.ts';
 
 /** What a server's definition says about its environment. */
 export interface EnvironmentDefinition {
-  /** Variables given by the definition; they win over inherited ones. */
+  /** Variables set by the definition; they take precedence over inherited ones. */
   readonly env: Readonly<Record<string, string>>;
-  /** Which of ours it gets: all, only NEEDED_BY_EVERY_PROCESS, or those too whose name matches one of the patterns. */
+  /**
+   * Which of our variables it inherits: all, only NEEDED_BY_EVERY_PROCESS, or also those whose name matches one of the
+   * patterns.
+   */
   readonly inheritEnv: boolean | readonly string[];
 }
 
-/** Without these a program does not find its interpreter, its home, its language or its temporary files. */
+/** Without these, a program does not find its interpreter, home, language or temporary files. */
 const NEEDED_BY_EVERY_PROCESS = {
   posix: ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'USER', 'SHELL', 'TERM', 'TZ'],
   windows: [
@@ -38,7 +41,9 @@ const NEEDED_BY_EVERY_PROCESS = {
   ],
 };
 
-/** What would let a server in at our own door. One that is meant to have it is given it by name, in its own env. */
+/**
+ * Variables that would give a server access to our own door. A server that needs one gets it by name, in its own env.
+ */
 const KEPT_BACK = new Set(['SWITCHBOARD_HTTP_TOKEN']);
 
 /** The environment a server is started with. */
@@ -48,7 +53,7 @@ export function composeEnv(
   platform: NodeJS.Platform = process.platform,
 ): Record<string, string> {
   const windows = platform === 'win32';
-  // Windows does not distinguish Path from PATH; with both in the block, it is undefined which one counts.
+  // Windows does not distinguish Path from PATH. If the environment has both, it is undefined which one counts.
   const spelled = (name: string): string => (windows ? name.toUpperCase() : name);
   const explicit = new Set(Object.keys(definition.env).map(spelled));
   const inherited = inheritance(definition.inheritEnv, windows, spelled);

@@ -1,6 +1,6 @@
 /**
- * Turns "the quick check says no" into sentences. The only file that loads the zod schemas, and itself loaded only
- * when there is something to explain.
+ * Turns "the quick check says no" into sentences. This is the only file that loads the zod schemas, and it is itself
+ * loaded only when there is something to explain.
  */
 import type { z } from 'zod';
 import { isObject } from '../shared/is-object.ts';
@@ -15,7 +15,7 @@ export function explainConfig(value: unknown): ExplainedProblem[] {
   return problemsOf(config, value);
 }
 
-/** Explains what is wrong with an entry of `mcpServers`. Its keys decide which kind of server it means. */
+/** Explains what is wrong with an entry of `mcpServers`. Its keys determine which kind of server it describes. */
 export function explainServer(entry: unknown): ExplainedProblem[] {
   if (isObject(entry) && Object.hasOwn(entry, 'builtin')) return problemsOf(builtinServer, entry);
   if (isObject(entry) && isRemoteEntry(entry)) return problemsOf(remoteServer, entry);
@@ -26,7 +26,7 @@ export function explainServer(entry: unknown): ExplainedProblem[] {
   return [...others, NEITHER];
 }
 
-/** Neither a program nor a URL, so it is unclear which of the two was meant. */
+/** Neither a program nor a URL, so it is unclear which of the two was intended. */
 const NEITHER: ConfigProblem = {
   path: [],
   message:
@@ -53,8 +53,8 @@ function problemsOf(schema: z.ZodType, value: unknown): ExplainedProblem[] {
     }));
 }
 
-// zod passes over a "__proto__" key of a record; under another name, which is right wherever the real one is, it is
-// checked like every other.
+// zod ignores a "__proto__" key of a record, so it is checked under another name that is valid wherever the real one
+// is.
 const STAND_IN = '__proto__-_-_-';
 
 function withStandIn(value: unknown): unknown {
@@ -79,7 +79,7 @@ function explainIssue(issue: Issue, prefix: Path, schema: z.ZodType, root: unkno
     }
     case 'invalid_union': {
       if (value === undefined) return [{ path, message: missing(path) }];
-      // The branch whose kind of value fits says what is wrong inside; where none fits, the union itself does.
+      // The branch for this kind of value determines what is wrong inside. If none fits, the union itself does.
       const fitting = issue.errors.find((branch) =>
         branch.every((inner) => inner.path.length > 0 || !isWrongKind(inner)),
       );
@@ -119,7 +119,7 @@ function unknown(key: string, allowed: readonly string[]): string {
   return `is not a known key and is ignored. ${guess ?? `Available: ${allowed.join(', ')}.`}`;
 }
 
-/** The choices, and the one that was probably meant. What was written is not repeated: it may be a secret. */
+/** The choices, and the one that was probably intended. The given value is not repeated, because it may be a secret. */
 function oneOf(choices: readonly string[], value: unknown): string {
   const guess = typeof value === 'string' ? nearest(value, choices, 1)[0] : undefined;
   const list = choices.map((choice) => JSON.stringify(choice)).join(', ');
@@ -144,7 +144,7 @@ function missing(path: Path): string {
 }
 
 function withFound(rule: string, value: unknown): string {
-  // A text that is not the right text, or a number out of range, is explained by the rule alone.
+  // For an invalid text, or a number out of range, the rule alone is enough.
   return typeof value === 'string' || typeof value === 'number' ? rule : `${rule}, not ${kindOf(value)}`;
 }
 
@@ -172,7 +172,7 @@ function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
-/** The keys an object at this location may have. */
+/** The keys that an object at this location may have. */
 function keysAt(schema: z.ZodType, path: Path, root: unknown): string[] {
   let options: z.core.$ZodType[] = unwrapped(schema);
   for (const step of path) {
@@ -187,7 +187,7 @@ function keysAt(schema: z.ZodType, path: Path, root: unknown): string[] {
     .map((option) => (option as z.core.$ZodTypes)._zod.def)
     .filter((def) => def.type === 'object')
     .map((def) => Object.keys(def.shape));
-  // Of several forms, the one the object is most like.
+  // If there are several forms, use the one that is most similar to the object.
   const present = Object.keys(valueAt(root, path) ?? {});
   const likeness = (keys: readonly string[]): number => keys.filter((key) => present.includes(key)).length;
   return found.sort((a, b) => likeness(b) - likeness(a))[0] ?? [];

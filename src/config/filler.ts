@@ -3,14 +3,17 @@ import { secretReferences, type Secrets, type UnsetSecret } from '../secrets/ind
 import { interpolate, interpolationProblem, type Environment } from './interpolate.ts';
 import { unusableWarning } from './problem.ts';
 
-/** Somewhere in a file. */
+/** A location in a file. */
 export interface KeyLocation {
   readonly file: string;
   /** Keys and list positions from the top of the file. */
   readonly path: readonly (string | number)[];
 }
 
-/** Fills in the references of one server's definition. What cannot be filled in costs the server, with a warning. */
+/**
+ * Fills in the references in one server's definition. A reference that cannot be filled in makes the server unusable,
+ * with a warning.
+ */
 export interface ReferenceFiller {
   /** The text with its references filled in, or an empty one after a failure. */
   fill(text: string, location: KeyLocation): string;
@@ -18,13 +21,13 @@ export interface ReferenceFiller {
   fail(location: KeyLocation, why: string): void;
   /** Whether anything failed. */
   readonly failed: boolean;
-  /** The values of the secrets that were filled in. Never to be shown. */
+  /** The values of the secrets that were filled in. Must never be shown. */
   readonly secrets: readonly string[];
 }
 
 interface FillerOptions {
   readonly env: Environment;
-  /** Default: none is set. */
+  /** Default: no secrets are set. */
   readonly secrets?: Secrets | undefined;
   readonly warn: Warn;
 }
@@ -41,12 +44,12 @@ export function createFiller(server: string, { env, secrets, warn }: FillerOptio
     filler.failed = true;
     const warning = unusableWarning(server, location, why, { unset, unsetSecrets });
     const missing = [...unset, ...unsetSecrets.map((name) => `secret:${name}`)];
-    // What is missing in several locations is missing once.
+    // What is missing in several locations is reported once.
     const isNews = missing.length === 0 || missing.some((name) => told?.has(name) !== true);
     told = new Set([...(told ?? []), ...missing]);
     warn(isNews ? warning : { ...warning, level: 'info' });
   };
-  // A plain field: V8 makes objects with a getter several times slower, and every server has a filler.
+  // A plain field: V8 creates objects with a getter several times more slowly, and every server has a filler.
   const filler = {
     failed: false,
     secrets: used,
@@ -73,18 +76,18 @@ function valuesOf(names: readonly string[], secrets: Secrets): string[] {
   });
 }
 
-/** Those that setting would help. */
+/** The names of secrets that would help if they were set. */
 function namesOf(secrets: readonly UnsetSecret[]): string[] {
   return [...new Set(secrets.filter(({ why }) => why === undefined).map(({ name }) => name))];
 }
 
-/** The same for any JSON value: replaces variables in all strings, but not in keys. */
+/** The same for any JSON value: replaces references in all strings, but not in keys. */
 export function fillValue(value: unknown, { file, path }: KeyLocation, filler: ReferenceFiller): unknown {
   if (typeof value === 'string') return filler.fill(value, { file, path });
   if (typeof value !== 'object' || value === null) return value;
   const inner = (step: string | number, member: unknown): unknown =>
     fillValue(member, { file, path: [...path, step] }, filler);
   if (Array.isArray(value)) return value.map((member, index) => inner(index, member));
-  // fromEntries defines members, so "__proto__" stays a key like any other.
+  // fromEntries defines members, so "__proto__" stays an ordinary key.
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, inner(key, member)]));
 }

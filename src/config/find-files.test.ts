@@ -73,7 +73,7 @@ test('exclusions apply at any position, also to hidden folders, and only below t
   expect(found(project, ['!mcps/a/f', 'mcps/**/f'])).toEqual(['mcps/a/original/f']);
 });
 
-// Windows lets only administrators make links.
+// Only administrators can create links on Windows.
 test.skipIf(process.platform === 'win32')(
   'links are followed by *, never in a circle by **, and links to nowhere are no match',
   () => {

@@ -5,20 +5,21 @@ import { expandBraces, isGlob, literalOf, matchGlob, matchPath } from '../shared
 import { nodeErrorCode } from '../shared/node-error-code.ts';
 
 export interface FindFilesOptions {
-  /** The directory patterns are relative to. */
+  /** The directory that patterns are relative to. */
   readonly directory: string;
-  /** Patterns of files to leave out, as if each were written with a leading `!`. Default none. */
+  /** Patterns of files to leave out, as if each began with `!`. Default: none. */
   readonly exclude?: readonly string[];
-  /** Told about a directory that exists and cannot be read. Default: it is passed over. */
+  /** Called for a directory that exists but cannot be read. Default: it is skipped. */
   readonly onUnreadable?: (path: string, error: unknown) => void;
 }
 
 /**
- * The regular files that match the patterns, as absolute paths: pattern by pattern, sorted within one, none twice.
+ * The regular files that match the patterns, as absolute paths: in the order of the patterns, sorted within each,
+ * without duplicates.
  *
- * `**` is any number of directories, without links (a link may lead in a circle), hidden ones, `node_modules`
- * and `.git`. A wildcard matches a hidden name only where the pattern itself begins with the dot.
- * A leading `!` excludes files, at any position in the list.
+ * `**` matches any number of directories, except links (which may be circular), hidden ones, `node_modules` and `.git`.
+ * A wildcard matches a hidden name only if the pattern itself begins with the dot. A leading `!` excludes files, at any
+ * position in the list.
  */
 export function findFiles(patterns: readonly string[], options: FindFilesOptions): string[] {
   const wanted = patterns.filter((pattern) => !pattern.startsWith('!'));
@@ -30,12 +31,12 @@ export function findFiles(patterns: readonly string[], options: FindFilesOptions
   for (const pattern of wanted) {
     const matches: string[] = [];
     for (const plain of expanded(pattern)) walk(plain, options, matches);
-    // Compared by code unit, not by locale: the order must not depend on the machine.
+    // Compared by code unit, not by locale, because the order must not depend on the machine.
     matches.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
     for (const match of matches) {
-      // Only the part the pattern described counts: a project that lives below a folder "original" is no match.
+      // Only the part matched by the pattern counts: a project below a folder "original" is not a match.
       const described = relativeSegments(options.directory, match);
-      // Hidden names count here: leaving out must not miss any.
+      // Hidden names are included here, so that excluding misses none.
       if (!unwanted.some((segments) => matchPath(segments, described))) found.add(match);
     }
   }
@@ -56,7 +57,7 @@ function expanded(pattern: string): string[] {
   );
 }
 
-/** Segments of a pattern, `**` runs joined to one: they mean the same and cost more. */
+/** The segments of a pattern. Consecutive `**` are merged, because they mean the same as one and cost more. */
 function segmentsOf(pattern: string): string[] {
   const segments = pattern.split('/').filter((segment) => segment !== '' && segment !== '.');
   return segments.filter((segment, at) => segment !== '**' || segments[at - 1] !== '**');
@@ -67,7 +68,7 @@ function walk(pattern: string, { directory, onUnreadable }: FindFilesOptions, ma
   const absolute = /^(?:\/|[A-Za-z]:\/)/.test(pattern);
   const start = !absolute ? directory : pattern.startsWith('/') ? '/' : `${segments.shift() ?? ''}/`;
   const literals = segments.map((segment) => (isGlob(segment) ? undefined : literalOf(segment)));
-  // With several `**` one directory is reached in many ways; each is looked at once per place in the pattern.
+  // With several `**`, one directory can be reached in many ways; it is visited once per position in the pattern.
   const seen = new Set<string>();
   visit(resolve(start), 0);
 
@@ -77,7 +78,7 @@ function walk(pattern: string, { directory, onUnreadable }: FindFilesOptions, ma
     seen.add(key);
     const segment = segments[at];
     if (segment === undefined) {
-      // What is not a regular file is found too: reading it says so.
+      // Includes anything else that is not a directory; reading it reports that.
       if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false) matches.push(path);
     } else if (segment === '**') {
       visitBelow(path, at);
@@ -103,7 +104,7 @@ function walk(pattern: string, { directory, onUnreadable }: FindFilesOptions, ma
     }
   }
 
-  /** A path through a file, a link to nowhere or a closed directory is no match. */
+  /** A path through a file, a broken link or an unreadable directory is not a match. */
   function visitSafely(path: string, at: number): void {
     try {
       visit(path, at);
@@ -140,7 +141,7 @@ function matchName(segment: string, name: string): boolean {
 }
 
 function relativeSegments(directory: string, path: string): string[] {
-  // relative() takes both paths apart; most results need no more than the front cut off.
+  // relative() parses both paths; for most results it is enough to cut off the beginning.
   const inside = below(directory, '');
   return (path.startsWith(inside) ? path.slice(inside.length) : relative(directory, path)).split(sep);
 }

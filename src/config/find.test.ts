@@ -5,7 +5,7 @@ import { locateConfig, findConfig } from './find.ts';
 
 const NAME = 'switchboard.config.json';
 
-/** A home with a user's file, and what else is asked for. */
+/** A home directory with a user file and the given files. */
 function home(files: Record<string, string | object> = {}) {
   const place = createProject({ [`.config/switchboard/${NAME}`]: {}, ...files });
   const search = { home: place.dir, userDirectory: place.path('.config/switchboard') };

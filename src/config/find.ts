@@ -7,46 +7,46 @@ import { isAnyFile, statOf } from '../shared/regular-file.ts';
 import { SWITCHBOARD, type ProgramVariant } from './program-variant.ts';
 
 export const USUAL_CONFIG_NAME = 'switchboard.config.json';
-/** In the order in which they are looked for. */
+/** In the order in which they are searched for. */
 export const CONFIG_NAMES: readonly [string, ...string[]] = [
   USUAL_CONFIG_NAME,
   ...['jsonc', 'js', 'cjs', 'mjs'].map((extension) => `switchboard.config.${extension}`),
 ];
 
-/** Why a file is read: it was named, it is the user's own, or the working directory is in its project. */
+/** Why a file is read: it was named, it is the user file, or the working directory is in its project. */
 export type ConfigScope = 'explicit' | 'user' | 'project';
 
 export interface ConfigFile {
   /** Absolute. */
   readonly path: string;
   readonly scope: ConfigScope;
-  /** True where it cannot be used as it is, and only the other file is. */
+  /** True if it cannot be used and only the other file is. */
   readonly leftOut?: boolean;
 }
 
 export interface FindConfigOptions {
-  /** Where the search for the project's file begins, and what `configPath` is relative to. */
+  /** Where the search for the project file begins, and what `configPath` is relative to. */
   readonly cwd: string;
-  /** Read this file and no other. Default: search. */
+  /** Read only this file. Default: search. */
   readonly configPath?: string | undefined;
-  /** The program we are started as. Default `switchboard`. */
+  /** The program that runs. Default `switchboard`. */
   readonly variant?: ProgramVariant | undefined;
-  /** Where the user file is. Default userConfigDirectory(). */
+  /** The directory of the user file. Default: userConfigDirectory(). */
   readonly userDirectory?: string | undefined;
-  /** The home directory, which is no project. Default that of the user. */
+  /** The home directory, which is not a project. Default: the user's. */
   readonly home?: string | undefined;
 }
 
 export interface FoundConfig {
-  /** The files to read. Where two say different things, the first one wins: the project's comes before the user's. */
+  /** The files to read. The first one takes precedence: the project file comes before the user file. */
   readonly files: readonly ConfigFile[];
-  /** Further configuration files beside them, which are not used. */
+  /** Other configuration files next to them, which are not used. */
   readonly unused: readonly { readonly path: string; readonly usedInstead: string }[];
-  /** Where a user file is read, now or once there is one; undefined where none is. */
+  /** Where the user file is, or would be; undefined if none is read. */
   readonly userDirectory: string | undefined;
 }
 
-/** The configuration files of a working directory, or the one asked for by name. */
+/** The configuration files for a working directory, or the one that was named. */
 export function findConfig(options: FindConfigOptions): FoundConfig {
   const { cwd, configPath, variant = SWITCHBOARD, userDirectory = userConfigDirectory() } = options;
   const only = (path: string, scope: ConfigScope): FoundConfig => ({
@@ -77,16 +77,16 @@ export function findConfig(options: FindConfigOptions): FoundConfig {
   };
 }
 
-/** Where the configuration of a scope is, or would be made. */
+/** Where the configuration of a scope is, or would be created. */
 export interface ConfigLocation {
-  /** The file, absolute; undefined where there is none yet. */
+  /** The file, absolute; undefined if there is none yet. */
   readonly file: string | undefined;
   readonly directory: string;
-  /** The file, or the one that would be made. */
+  /** The file, or the one that would be created. */
   readonly path: string;
 }
 
-/** Where the user's own configuration is or would be, or that of the project: its nearest file, else in `cwd`. */
+/** The location of the user file, or of the project file: the nearest one, otherwise in `cwd`. */
 export function locateConfig(
   scope: 'user' | 'project',
   options: Pick<FindConfigOptions, 'cwd' | 'userDirectory' | 'home'>,
@@ -97,12 +97,12 @@ export function locateConfig(
   return { file, directory, path: file ?? join(directory, USUAL_CONFIG_NAME) };
 }
 
-/** The configuration files of one directory, the one in use first. */
+/** The configuration files of one directory; the first is the one in use. */
 export function configsIn(directory: string): string[] {
   return CONFIG_NAMES.map((name) => join(resolve(directory), name)).filter(isAnyFile);
 }
 
-/** The file that was named; it must exist. */
+/** The file that was named, which must exist. */
 export function existingConfig(path: string, variant: ProgramVariant = SWITCHBOARD): string {
   const usual = variant.configFile ?? USUAL_CONFIG_NAME;
   const otherwise = variant.findsConfig === false ? '.' : `, or leave it out to use ${usual}.`;
@@ -111,9 +111,9 @@ export function existingConfig(path: string, variant: ProgramVariant = SWITCHBOA
 }
 
 /**
- * The configuration files of the nearest directory that has some, from `cwd` upwards. The root of the repository is the
- * last one looked at. The home directory is one only for somebody who works right there: a file in it would otherwise be
- * that of every folder below.
+ * The configuration files of the nearest directory that has any, from `cwd` upwards to the root of the repository. The
+ * home directory counts only if `cwd` is the home directory itself: otherwise a file in it would apply to every folder
+ * below.
  */
 function projectConfigs(cwd: string, userDirectory: string, home = homeDirectory()): string[] {
   const start = resolve(cwd);
@@ -126,7 +126,7 @@ function projectConfigs(cwd: string, userDirectory: string, home = homeDirectory
   }
 }
 
-/** The file, which must be there; `usual` is what such a file is called, `advice` what to do without it. */
+/** The file, which must exist. `usual` is the usual name of such a file, `advice` what to do without it. */
 function existing(file: string, usual: string, advice: () => string): string {
   const found = statOf(file);
   if (found === undefined) {

@@ -14,7 +14,7 @@ interface Schema {
   readonly items?: Schema;
 }
 
-/** The examples in one language, each with the heading it stands under. */
+/** The examples in one language, each with its heading. */
 function examples(language: string): [heading: string, block: string][] {
   return guide.split('\n## ').flatMap((section) => {
     const found = section.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm);
@@ -31,11 +31,11 @@ function rows(where: 'top' | 'server'): [string, string][] {
     .map(([, key, , standard]) => [key!, standard!]);
 }
 
-/** Keys with dots, the way the tables write them; `*` stands for any name. */
+/** Keys with dots, as written in the tables; `*` stands for any name. */
 function keysOf(within: Schema, stopAt: readonly string[]): [string, Schema][] {
   return Object.entries(within.properties ?? {}).flatMap(([key, value]) => {
     const record = typeof value.additionalProperties === 'object' ? value.additionalProperties : undefined;
-    // Of several forms, the one with keys; the others are the business of the key itself.
+    // Of several forms, the one with keys. The others are described for the key itself.
     const form = value.anyOf?.find((each) => each.properties !== undefined);
     if (form !== undefined && !stopAt.includes(key)) {
       const below = keysOf(form, stopAt).map(([rest, found]): [string, Schema] => [`${key}.${rest}`, found]);
@@ -55,7 +55,7 @@ describe('the guide to the configuration', () => {
     const project = createProject({ 'switchboard.config.json': block });
     const { warnings } = await loadConfig({ cwd: project.dir, env: { GITHUB_TOKEN: 'set' } });
     const said = warnings.map(describeWarning);
-    // It is not available there.
+    // Switchyard is not available on Windows.
     const others = said.filter((each) => !(process.platform === 'win32' && each.includes('Switchyard')));
     expect(others).toEqual([]);
   });

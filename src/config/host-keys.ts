@@ -4,15 +4,15 @@ import type { Note } from './problem.ts';
 type Entry = Readonly<Record<string, unknown>>;
 
 export interface TranslatedEntry {
-  /** The entry in our own keys. What is not ours and has no counterpart is left for the check. */
+  /** The entry in our own keys. Keys that are not ours and have no counterpart are left for the check. */
   readonly entry: Entry;
   readonly notes: readonly Note[];
 }
 
 /**
- * Reads a server entry the way the host that wrote it means it, so that an entry copied from any host's file works.
- * A setting that we have too becomes ours; one that only makes sense in that host is noted and dropped. What our own
- * key says always wins.
+ * Interprets a server entry as the host that wrote it does, so that an entry copied from any host's file works. A
+ * setting that we also have becomes ours; one that only makes sense in that host is noted and dropped. Our own keys
+ * always take precedence.
  */
 export function translateHostKeys(given: Entry): TranslatedEntry {
   const notes: Note[] = [];
@@ -27,7 +27,7 @@ export function translateHostKeys(given: Entry): TranslatedEntry {
   translateTimeouts(entry, note);
   translateToolLists(entry, note);
   translateEnabled(entry, note);
-  // For other programs it says what a server is written in.
+  // Other programs use this key for the language that a server is written in.
   if (typeof entry.get('language') === 'string') entry.delete('language');
   for (const key of [...entry.keys()])
     if (IGNORED.has(key) && entry.delete(key))
@@ -36,7 +36,7 @@ export function translateHostKeys(given: Entry): TranslatedEntry {
 }
 
 type AddNote = (key: string, message: string, level?: Note['level']) => void;
-/** An entry on its way from their keys to ours. */
+/** An entry while it is translated to our keys. */
 type Draft = Map<string, unknown>;
 
 /** Cline's command line keeps everything about how a server is reached one level deeper. */
@@ -45,7 +45,7 @@ function flattened({ transport, ...rest }: Entry): Draft {
   return new Map(Object.entries({ ...reached, ...rest }));
 }
 
-/** Goose says `cmd`; opencode has one list of the program and its arguments. */
+/** Goose uses `cmd`; opencode has a single list with the program and its arguments. */
 function translateCommand(entry: Draft): void {
   rename(entry, 'cmd', 'command');
   const command = entry.get('command');
@@ -56,7 +56,7 @@ function translateCommand(entry: Draft): void {
   entry.set('args', [...rest, ...(args as unknown[])]);
 }
 
-/** Gemini CLI (`httpUrl`, which it prefers to `url`), Windsurf (`serverUrl`), Goose (`uri`). */
+/** Gemini CLI uses `httpUrl`, which it prefers to `url`; Windsurf `serverUrl`; Goose `uri`. */
 function translateAddress(entry: Draft): void {
   const httpUrl = take(entry, 'httpUrl');
   if (isGiven(httpUrl)) {
@@ -88,7 +88,7 @@ function translateType(entry: Draft, note: AddNote): void {
   note('type', 'does not apply to a server with "command" and is ignored', 'warn');
 }
 
-/** opencode says `environment`, Goose `envs`; VS Code takes a variable away by `null`. */
+/** opencode uses `environment`, Goose `envs`; in VS Code, `null` removes a variable. */
 function translateEnvironment(entry: Draft, note: AddNote): void {
   rename(entry, 'environment', 'env');
   rename(entry, 'envs', 'env');
@@ -104,7 +104,7 @@ function translateEnvironment(entry: Draft, note: AddNote): void {
   );
 }
 
-/** Codex: headers, headers whose values are names of variables, and the name of a variable with a token. */
+/** Codex has headers, headers whose values are names of variables, and the name of a variable with a token. */
 function translateHeaders(entry: Draft, note: AddNote): void {
   const plain = take(entry, 'http_headers');
   const fromVariables = take(entry, 'env_http_headers');
@@ -203,14 +203,14 @@ function translateToolLists(entry: Draft, note: AddNote): void {
   }
 }
 
-/** Codex, opencode and Zed turn a server off by `"enabled": false`. */
+/** Codex, opencode and Zed disable a server with `"enabled": false`. */
 function translateEnabled(entry: Draft, note: AddNote): void {
   if (typeof entry.get('enabled') !== 'boolean' || take(entry, 'enabled') === true) return;
   if (!entry.has('disabled')) entry.set('disabled', true);
   note('enabled', 'is read as "disabled": true');
 }
 
-/** What other hosts keep in an entry for themselves: approvals, looks, notes. */
+/** What other hosts store in an entry for themselves: approvals, appearance, notes. */
 const IGNORED = new Set([
   ...['alwaysAllow', 'autoApprove', 'trust', 'default_tools_approval_mode', 'sandboxEnabled', 'auth'],
   ...['alwaysLoad', 'required', 'supports_parallel_tool_calls', 'omit_tools_from', 'environment_id'],
@@ -247,7 +247,7 @@ function isVariable(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value);
 }
 
-/** Their lists hold names, ours patterns. */
+/** Their lists contain names, ours contain patterns. */
 function literalPattern(name: string): string {
   return name.replace(/[*?[{\\]/g, '\\$&');
 }

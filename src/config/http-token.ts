@@ -3,12 +3,12 @@ import { interpolate, interpolationProblem, type Environment } from './interpola
 import type { LoadedConfig } from './load.ts';
 import { describeWarning } from './problem.ts';
 
-/** Shorter ones can be guessed. */
+/** Shorter tokens can be guessed. */
 const LEAST_CHARS = 16;
 
 /**
- * What the configuration says clients have to send over HTTP, filled in; undefined where it leaves that to others.
- * Throws a SwitchboardError TOKEN_UNUSABLE, without the value, where it cannot be used. Never to be logged.
+ * The token that HTTP clients have to send, with references filled in; undefined if the configuration does not set one.
+ * Throws a SwitchboardError TOKEN_UNUSABLE, without the value, if it cannot be used. Must never be logged.
  */
 export function httpTokenOf(
   { writtenHttpToken: written, secrets }: Pick<LoadedConfig, 'writtenHttpToken' | 'secrets'>,
@@ -23,7 +23,7 @@ export function httpTokenOf(
       hint: 'Set it, or remove the key to have a token created.',
     });
   }
-  // As with ${TOKEN:-}, which leaves it to the environment whether there is one.
+  // `${TOKEN:-}` lets the environment decide whether there is one.
   if (result.text === '') return undefined;
   refuseWeakToken(result.text, describeWarning({ ...location, message: '' }));
   return result.text;

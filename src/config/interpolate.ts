@@ -4,15 +4,15 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Interpolated =
   | { readonly kind: 'text'; readonly text: string }
-  /** The variables and the secrets that are not set, in the order they are named. */
+  /** The variables and secrets that are not set, in the order in which they occur. */
   | { readonly kind: 'unset'; readonly names: readonly string[]; readonly secrets: readonly UnsetSecret[] }
-  /** A reference of another program, such as `${input:token}`, that we cannot fill in. */
+  /** Another program's reference, such as `${input:token}`, that we cannot fill in. */
   | { readonly kind: 'unknown'; readonly reference: string };
 
 /**
- * Fills in `${NAME}`, `${env:NAME}`, `${secret:NAME}` and `${NAME:-default}` (the default holds when NAME is unset or
- * empty, as in a shell, and may itself contain references). `$${` stands for `${`. Any other text, `$NAME` too, stays
- * as it is. What is filled in is never looked at again.
+ * Fills in `${NAME}`, `${env:NAME}`, `${secret:NAME}` and `${NAME:-default}` (the default applies if NAME is unset or
+ * empty, as in a shell, and may itself contain references). `$${` means `${`. Any other text, including `$NAME`, stays
+ * as it is. Inserted values are not interpreted again.
  */
 export function interpolate(text: string, env: Environment, secrets: Secrets = NO_SECRETS): Interpolated {
   if (!text.includes('${')) return { kind: 'text', text };
@@ -46,7 +46,7 @@ export function interpolate(text: string, env: Environment, secrets: Secrets = N
     : { kind: 'text', text: result + text.slice(at) };
 }
 
-/** Why a text could not be filled in, without anything of the text but names. */
+/** Why a text could not be filled in. Contains nothing of the text except names. */
 export function interpolationProblem(failure: Exclude<Interpolated, { kind: 'text' }>): string {
   if (failure.kind === 'unknown')
     return `${failure.reference} is not supported (use \${NAME}, \${env:NAME}, \${secret:NAME} or \${NAME:-default}; $\${ is a literal \${)`;
@@ -92,7 +92,7 @@ function referenceAt(text: string, at: number): Reference | undefined {
   return close === -1 ? undefined : { ...named, fallback: text.slice(start, close), end: close + 1 };
 }
 
-/** Where the reference that is already open ends: references inside its default have braces of their own. */
+/** Where the current reference ends: references inside its default have their own braces. */
 function closingBrace(text: string, from: number): number {
   let open = 1;
   for (let at = from; at < text.length; at++) {
@@ -108,7 +108,7 @@ function valueOf(
   secrets: Secrets,
 ): Interpolated {
   const state = secret ? secrets.get(name) : undefined;
-  // What is set and cannot be read now is not what the default is for.
+  // A default does not apply to a secret that is set but cannot be read.
   if (state?.kind === 'unreadable') return { kind: 'unset', names: [], secrets: [{ name, why: state.why }] };
   const variable = !secret && Object.hasOwn(env, name) ? env[name] : undefined;
   const value = state?.kind === 'set' ? state.value : variable;

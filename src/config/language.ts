@@ -5,7 +5,7 @@ import type { LanguageDefinition } from './definition.ts';
 import type { ReferenceFiller } from './filler.ts';
 import type { StdioServer } from './schema/config.ts';
 
-/** What a definition says about the language model before a server, filled in; undefined where there is none. */
+/** The configured language model in front of a server, with references filled in; undefined if there is none. */
 export function languageOf(
   candidate: ServerCandidate,
   given: StdioServer['language'],
@@ -18,7 +18,7 @@ export function languageOf(
     key: 'model' | 'baseUrl' | 'apiKey' | 'instructions' | 'instructionsFile',
   ): string | undefined => {
     const text = said[key];
-    // Empty, as ${NAME:-} gives it where NAME is not set, means: none.
+    // An empty text counts as unset: `${NAME:-}` results in one if NAME is not set.
     return text === undefined ? undefined : filler.fill(text, locationOf(key)).trim() || undefined;
   };
   const baseUrl = filled('baseUrl');

@@ -4,7 +4,7 @@ import { describeWarning, httpTokenOf, loadConfig, type LoadedConfig } from './i
 
 const NAME = 'switchboard.config.json';
 
-/** A person with a configuration of their own, and a project with one. */
+/** A person with a user file, and a project with a configuration. */
 function person(user: unknown, project: unknown, more: Record<string, string | object> = {}) {
   const place = createProject({ 'app/src/x.js': '', ...more });
   const userFile = place.path('user', NAME);
@@ -50,7 +50,7 @@ test("the servers of both files are there; of one name, the project's", async ()
       { path: userFile, scope: 'user' },
     ],
   });
-  // Meant that way, so nobody is warned.
+  // It is intended, so there is no warning.
   expect(warningText(loaded)).toBe('');
   expect(warningText(loaded, 'info')).toContain(`${userFile}: mcpServers.both`);
 });
@@ -124,7 +124,7 @@ test('settings: the project wins, groups and maps are merged by key', async () =
   expect(settings).toMatchObject({ exposure: 'flat', logLevel: 'error', http: { maxSessions: 9 } });
   expect(settings.timeouts).toMatchObject({ rpcMs: 5, idleMs: 2 });
   expect(servers.map(({ suite }) => suite.name)).toEqual(['projects_a', 'users_b']);
-  // Each file says where its own servers are discovered.
+  // Each file configures where its own servers are discovered.
   expect(settings.discoverGlobs).toContain('mcps/*/.mcp.json');
   expect(servers[1]!.tools.deny[0]!.origin).toEqual({ file: userFile, key: 'suites.b.hiddenTools[0]' });
   expect(Object.fromEntries(compounds.map(({ name, origin }) => [name, origin.file]))).toEqual({
@@ -152,14 +152,14 @@ test('a project only tightens what guards its user: approve, pin and audit', asy
   expect(await find({ ...loosened, mcpServers: { theirs } }, 'theirs')).toMatchObject(strict);
   expect(await find({ ...loosened, mcpServers: { theirs }, extends: false }, 'theirs')).toMatchObject(strict);
   expect(await find({ suites: { plain: { approve: false } }, ...loosened }, 'plain')).toMatchObject(strict);
-  // What is stricter holds, and of two kinds both.
+  // The stricter setting applies; if the two differ in kind, both do.
   const suites = { plain: { approve: ['read_*'], tools: { wipe: { approve: false } } } };
   expect((await find({ suites }, 'plain'))?.approval).toEqual({
     ...{ which: ['read_*'], tools: new Map([['wipe', false]]) },
     atLeast,
   });
   expect((await find({ approve: 'all' }, 'plain'))?.approval).toEqual({ ...atLeast, which: 'all', atLeast });
-  // The user's own exceptions are no project's.
+  // The user's own exceptions do not apply to a project.
   const mine = await find({}, 'mine');
   expect([mine?.approval, mine?.pin]).toEqual([undefined, 'warn']);
 });
@@ -180,7 +180,7 @@ test('paths are relative to the file they are written in', async () => {
   ]);
 });
 
-// It has a server for Switchyard, which is not available on Windows.
+// It has a Switchyard server, which is not available on Windows.
 test.skipIf(process.platform === 'win32')(
   "a user's server without a directory of its own is started in the project",
   async () => {

@@ -12,7 +12,7 @@ import { isModule, readConfigFile, readHooks, readJsonFile, type HookModule } fr
 import type { ConfigInput } from './schema/config.ts';
 import { globsOf } from './settings.ts';
 
-/** One part of the configuration: what a file says, and what was discovered in its directory. */
+/** One part of the configuration: the content of a file, and what was discovered in its directory. */
 export interface Layer {
   readonly scope: ConfigScope;
   /** Undefined for a project without a configuration file. */
@@ -20,48 +20,51 @@ export interface Layer {
   /** What its relative paths are relative to. */
   readonly directory: string;
   readonly config: ConfigInput;
-  /** The functions it exports that see every call. Default: none. */
+  /** The functions that it exports to see every call. Default: none. */
   readonly hooks?: HookModule | undefined;
-  /** Its servers: those of the file, then those that were discovered. */
+  /** Its servers: those of the file, followed by those that were discovered. */
   readonly candidates: readonly ServerCandidate[];
   /** Which of its files may be used. Default: all. */
   readonly approval?: ProjectApproval | undefined;
 }
 
 export interface ReadLayersOptions {
-  /** The project, where no file says which. */
+  /** The project, if no file determines it. */
   readonly cwd: string;
   readonly variant: ProgramVariant;
-  /** Whether a file that cannot be used is an error even where another one can. */
+  /** Whether an unusable file is an error even if another one is usable. */
   readonly strict: boolean;
-  /** Whether a file that cannot be used is left out even where no other one is there. */
+  /** Whether an unusable file is left out even if there is no other one. */
   readonly keepGoing: boolean;
-  /** Whether the files of a project are used without having been allowed. Default: as the environment says. */
+  /** Whether a project's files are used without approval. Default: as set in the environment. */
   readonly allowProject?: boolean | undefined;
   readonly warn: Warn;
 }
 
 export interface ReadLayers {
-  /** The one that wins first. */
+  /** The first layer takes precedence. */
   readonly layers: readonly [Layer, ...Layer[]];
-  /** What the user file says, also where the project leaves it out: some of it guards the user. Undefined: there is none. */
+  /**
+   * The content of the user file, even if the project leaves it out: some of it protects the user. Undefined if there
+   * is none.
+   */
   readonly user: ConfigInput | undefined;
-  /** The files that were read, or would have been if they were in order, likewise. */
+  /** The files that were read, including those that could not be used. */
   readonly files: readonly ConfigFile[];
   /** As in FoundConfig. */
   readonly userDirectory: string | undefined;
-  /** Tells which files of projects are allowed at that time. */
+  /** Returns which projects' files are allowed at that time. */
   readonly openApproval: () => ProjectApproval;
 }
 
 /**
- * Reads the project's part of the configuration, or the file that was named, and then the user's own. One that cannot be
- * used is left out with a warning where the other one can: a typo in one must not cost the servers of both.
+ * Reads the project file, or the file that was named, and then the user file. One that is unusable is left out with a
+ * warning if the other one is usable: a typo in one file must not cost the servers of both.
  */
 export async function readLayers(found: FoundConfig, options: ReadLayersOptions): Promise<ReadLayers> {
   const userFile = found.files.find(({ scope }) => scope === 'user');
   const projectFile = found.files.find((file) => file !== userFile);
-  // Read first, for it may allow the project; told of later, for the project may leave it out.
+  // Read first, because it may allow the project; reported later, because the project may leave it out.
   const ofUser: ConfigWarning[] = [];
   const user =
     userFile && (await readLayer(userFile, { ...options, warn: (each) => void ofUser.push(each) }));
@@ -116,7 +119,7 @@ async function readLayer(
         : approval === undefined || approval.allows(file)
           ? await readFile(file, options)
           : { ...NO_FILE, own: await namesIn(file) };
-    // In the user's own directory, no other program looks for a .mcp.json.
+    // No other program searches for a .mcp.json in the directory of the user file.
     const rootFile = variant.discovers !== false && scope !== 'user';
     const discovered = await discover(directory, {
       globs: globsOf(config, variant),
@@ -151,7 +154,7 @@ async function readFile(file: string, { variant, warn }: ReadLayersOptions): Pro
   };
 }
 
-/** The servers of a file that is not allowed yet. A program is not run; it is listed in place of its servers. */
+/** The servers of a file that is not allowed yet. A JavaScript file is not run; it is listed instead of its servers. */
 async function namesIn(file: string): Promise<ServerCandidate[]> {
   const here = { file, directory: dirname(file), notAllowed: true };
   if (isModule(file)) return [{ ...here, name: basename(file), path: [], definition: { kind: 'unusable' } }];
@@ -161,12 +164,12 @@ async function namesIn(file: string): Promise<ServerCandidate[]> {
     const found = isObject(map) ? await mapCandidates(file, map, () => undefined) : [];
     return found.map((candidate) => ({ ...candidate, ...here }));
   } catch {
-    // None of it is used; its problems are reported once it is allowed.
+    // Nothing of it is used; its problems are reported once it is allowed.
     return [];
   }
 }
 
-/** Keys that mean something in the other file only. */
+/** Warns about keys that only have a meaning in the other file. */
 function warnAboutForeignKeys(
   { file, scope, config }: Layer,
   keys: readonly ('extends' | 'allowProjects')[],
@@ -181,7 +184,7 @@ function warnAboutForeignKeys(
       warn({ file, key, message: `is ignored here: ${why}`, level: 'warn' });
 }
 
-/** As hosts do with servers of a user: they are started where the work is, unless their definition says otherwise. */
+/** Starts the user's servers in the working directory, as hosts do, unless their definition says otherwise. */
 function startingIn(directory: string, layer: ReadLayer): ReadLayer {
   const candidates = layer.candidates.map((candidate) =>
     candidate.file === layer.file ? { ...candidate, startIn: directory } : candidate,
@@ -191,13 +194,16 @@ function startingIn(directory: string, layer: ReadLayer): ReadLayer {
 
 function warnAboutLeftOut({ file = '', error }: ReadLayer, warn: Warn): void {
   if (error === undefined) return;
-  // Each line names the file already.
+  // Each line already names the file.
   for (const message of error.message.split('\n')) warn({ message, level: 'warn' });
   const message = 'is ignored until it is corrected: its servers and settings are missing';
   warn({ file, message, level: 'warn' });
 }
 
-/** What all layers say together, but for servers and globs: the first one wins, of groups and maps member by member. */
+/**
+ * The combined content of all layers, except servers and globs. The first layer takes precedence, for each member of
+ * groups and maps.
+ */
 export function mergeConfigs(layers: readonly Layer[], user: ConfigInput | undefined): ConfigInput {
   const config = layers
     .map(({ config }) => config)
@@ -206,7 +212,7 @@ export function mergeConfigs(layers: readonly Layer[], user: ConfigInput | undef
       for (const key of MERGED) if (below[key] && above[key]) merged[key] = { ...below[key], ...above[key] };
       return merged;
     }, {});
-  // A project decides neither whether its person's calls are recorded nor who else may do what.
+  // A project decides neither whether its user's calls are recorded nor what other clients may do.
   const { audit, roles, http } = user ?? {};
   return {
     ...config,

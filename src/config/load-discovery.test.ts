@@ -49,7 +49,7 @@ describe('discovery', () => {
     }
   }
 }`,
-      // The wrapper keeps the server it wraps here; it must not be found a second time.
+      // The wrapper keeps the original server here, which must not be discovered a second time.
       '.switchboard/mcps/context7/original/.mcp.json': { name: 'original', command: 'x' },
       '.switchboard/mcps/original/.mcp.json': { name: 'original', command: 'x' },
     });

@@ -17,15 +17,15 @@ export interface LoadWrappedOptions {
   readonly folder: string;
   /** The language model in front of the server. Paths are relative to the folder. */
   readonly language: Exclude<StdioServer['language'], boolean | undefined>;
-  /** A configuration whose time limits and other settings hold for the server as well. Default: none. */
+  /** A configuration whose time limits and other settings apply to the server, too. Default: none. */
   readonly configPath?: string | undefined;
-  /** What `${NAME}` is filled in from. */
+  /** The environment that `${NAME}` is filled in from. */
   readonly env: Environment;
 }
 
 /**
- * The configuration of one wrapped server. It is defined as it was before, relative to the folder that it was in then.
- * Throws a SwitchboardError where it cannot be used (CONFIG_UNREADABLE, SERVER_UNUSABLE).
+ * The configuration of one wrapped server, with its original definition, relative to its original folder. Throws a
+ * SwitchboardError if it cannot be used (CONFIG_UNREADABLE, SERVER_UNUSABLE).
  */
 export async function loadWrapped(options: LoadWrappedOptions): Promise<LoadedConfig> {
   const { env, language } = options;
@@ -46,14 +46,15 @@ export async function loadWrapped(options: LoadWrappedOptions): Promise<LoadedCo
   return {
     ...{ file: undefined, files: [], directory: folder, search: undefined },
     ...{ settings, suiteFiles: new Map(), logDirectory: undefined, writtenHttpToken: undefined },
-    // It is all there is, so it is shown as it is; but for its tool it would have to be started to be shown.
+    // It is the only server, so it is exposed as it is. Only its tools: listing anything else would require starting
+    // it.
     servers: [{ ...server, exposure: 'flat', naming: 'own', offer: ['tools'] }],
     ...{ disabled: [], unusable: [], order: [], notAllowed: undefined, compounds: [], warnings },
     openApproval: () => new ProjectApproval({ patterns: [] }),
   };
 }
 
-/** Whether a configuration says something that concerns a wrapped server and that it cannot know without that file. */
+/** Whether a configuration has settings that apply to a wrapped server, which knows them only from that file. */
 export function concernsWrapped({ timeouts, limits, inheritEnv }: Settings): boolean {
   const usual = applyDefaults({});
   return !isDeepStrictEqual([timeouts, limits, inheritEnv], [usual.timeouts, usual.limits, usual.inheritEnv]);
@@ -62,7 +63,7 @@ export function concernsWrapped({ timeouts, limits, inheritEnv }: Settings): boo
 async function settingsOf({ configPath, folder, env }: LoadWrappedOptions): Promise<Settings> {
   if (configPath === undefined) return applyDefaults({});
   const { settings } = await loadConfig({ cwd: folder, configPath, env });
-  // Only its program knows how to add servers.
+  // Only its own program can add servers.
   return { ...settings, management: applyDefaults({}).management };
 }
 

@@ -7,7 +7,7 @@ import { describeWarning, loadConfig, type LoadedConfig } from './index.ts';
 const made: string[] = [];
 afterAll(() => made.forEach((path) => rmSync(path, { recursive: true, force: true })));
 
-/** A directory with these files; what is no text is written as JSON. */
+/** A directory with these files. Anything but text is written as JSON. */
 export function project(files: Record<string, unknown> = {}): string {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'load-config-')));
   made.push(directory);

@@ -20,74 +20,77 @@ import { isServerName } from './schema/quick-check.generated.js';
 import { applyDefaults, type Settings } from './settings.ts';
 
 export interface LoadConfigOptions extends Omit<FindConfigOptions, 'home'> {
-  /** What `${NAME}` is filled in from. */
+  /** The environment that `${NAME}` is filled in from. */
   readonly env: Environment;
-  /** Whether every file must be usable, even where others are. Default false. */
+  /** Whether every file must be usable, even if others are. Default false. */
   readonly strict?: boolean | undefined;
-  /** Whether a file that is there and cannot be used is a warning and no error, even if it is the only one. Default false. */
+  /** Whether an unusable file is a warning instead of an error, even if it is the only one. Default false. */
   readonly keepGoing?: boolean | undefined;
-  /** Whether a project's files are used without having been allowed. Default: where SWITCHBOARD_ALLOW_PROJECT is 1. */
+  /** Whether a project's files are used without approval. Default: if SWITCHBOARD_ALLOW_PROJECT is 1. */
   readonly allowProject?: boolean | undefined;
-  /** The script that runs now; an entry that starts it is left out. Default `process.argv[1]`. */
+  /** The script that is running; an entry that starts it is left out. Default `process.argv[1]`. */
   readonly ourScript?: string | undefined;
 }
 
 export interface LoadedConfig extends ResolvedServers {
-  /** The file with the most say: the one that was named, else the project's, else the user's; undefined for none. */
+  /**
+   * The file with the highest precedence: the one that was named, otherwise the project file, otherwise the user file;
+   * undefined if there is none.
+   */
   readonly file: string | undefined;
-  /** All files, the one with the most say first. */
+  /** All files, the one with the highest precedence first. */
   readonly files: readonly ConfigFile[];
-  /** The directory of the project: that of its file (or of the one that was named), else `cwd`. */
+  /** The directory of the project: that of its file (or of the one that was named), otherwise `cwd`. */
   readonly directory: string;
-  /** How the files were looked for; undefined where one was named or none is used. */
+  /** How the files were searched for; undefined if one was named or none is used. */
   readonly search: ConfigSearch | undefined;
   readonly settings: Settings;
-  /** The file that holds each entry of `suites`, by the name of the server. */
+  /** The file that contains each entry of `suites`, by the name of the server. */
   readonly suiteFiles: ReadonlyMap<string, string>;
-  /** Where log lines are written to a file as well, absolute; undefined: nowhere. */
+  /** The directory for log files, absolute; undefined if there are none. */
   readonly logDirectory: string | undefined;
-  /** `http.token` as it was written, and where; httpTokenOf fills it in. Never to be shown. */
+  /** `http.token` as written, and where; httpTokenOf fills in its references. Must never be shown. */
   readonly writtenHttpToken: { readonly text: string; readonly file: string } | undefined;
-  /** `store` as it was written, and where; storeUrlOf fills it in. Never to be shown. Default: there is none. */
+  /** `store` as written, and where; storeUrlOf fills in its references. Must never be shown. Default: none. */
   readonly writtenStore?: { readonly text: string; readonly file: string } | undefined;
-  /** Those that the configuration refers to. Default: it refers to none. */
+  /** The secrets that the configuration refers to. Default: none. */
   readonly secrets?: Secrets;
-  /** What of the project is not allowed yet; undefined where nothing is left to allow. */
+  /** The project's files that are not allowed yet; undefined if there are none. */
   readonly notAllowed: NotAllowed | undefined;
-  /** Tells which files of projects are allowed at that time. */
+  /** Returns which projects' files are allowed at that time. */
   readonly openApproval: () => ProjectApproval;
   /** Modules whose functions see every call; the last one has the last word. Default: none. */
   readonly hooks?: readonly HookModule[];
   /** Tools made of tools of several servers, in the order written. */
   readonly compounds: readonly CompoundDefinition[];
-  /** What was skipped or ignored, and why. Never holds a value of the environment. */
+  /** What was skipped or ignored, and why. Never contains a value from the environment. */
   readonly warnings: readonly ConfigWarning[];
 }
 
 /** Files of a project that are not allowed yet. */
 export interface NotAllowed {
-  /** Of the project. */
+  /** The directory of the project. */
   readonly directory: string;
   readonly files: readonly ProjectFile[];
-  /** What they would start, a line for each server, and which settings they would make. */
+  /** What they would start, one line per server, and which settings they would change. */
   readonly runs: readonly string[];
-  /** Those of its servers that are parts of this program, which have files of their own. */
+  /** Its built-in servers, which have files of their own. */
   readonly builtins: readonly BuiltinProject[];
 }
 
-/** Selects the project of a built-in server: a path or a name, or else the directory. */
+/** Identifies the project of a built-in server: a path or a name, otherwise the directory. */
 export type BuiltinProject = Pick<BuiltinDefinition, 'directory' | 'project'>;
 
 export interface ConfigSearch {
   readonly cwd: string;
-  /** Where a user file is read, now or once there is one; undefined where the project leaves it out. */
+  /** Where the user file is, or would be; undefined if the project leaves it out. */
   readonly userDirectory: string | undefined;
 }
 
 /**
- * Reads the configuration and finds all servers. Throws a SwitchboardError when the configuration itself is wrong
- * (CONFIG_NOT_FOUND, CONFIG_UNREADABLE, CONFIG_INVALID); a single bad server is `unusable`, with a warning, and one of
- * two files is left out with a warning.
+ * Reads the configuration and finds all servers. Throws a SwitchboardError if the configuration itself is invalid
+ * (CONFIG_NOT_FOUND, CONFIG_UNREADABLE, CONFIG_INVALID). A single invalid server is `unusable`, with a warning, and one
+ * of two files is left out with a warning.
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const { cwd, env, variant = SWITCHBOARD, strict = false, keepGoing = false } = options;
@@ -108,10 +111,10 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     ...(user === undefined ? {} : { user: { approve: user.approve, pin: user.pin, suites: user.suites } }),
   };
   const read = layers.flatMap((layer) => layer.candidates);
-  // A server that is not allowed replaces no other.
+  // A server that is not allowed does not replace another one.
   const candidates = [
     ...read.filter(isAllowed),
-    // Their names go to a model: one that no server may have is not shown.
+    // Their names are shown to a model, so invalid names are left out.
     ...read.filter((each) => !isAllowed(each) && isServerName(each.name)).slice(0, MOST_SHOWN),
   ];
   const howToAllow = `Review it, then run: ${variant.program ?? 'switchboard'} allow ${shellWord(directory)}`;
@@ -155,8 +158,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
 }
 
 /**
- * The secrets that these values refer to. What reads them is loaded only where there are any, and a project that is not
- * allowed makes nobody ask for them.
+ * The secrets that these values refer to. The code that reads them is loaded only if there are any, and nobody is asked
+ * for the secrets of a project that is not allowed.
  */
 export async function secretsFor(values: unknown, env: Environment): Promise<Secrets> {
   const names = secretReferences(values);
@@ -165,14 +168,16 @@ export async function secretsFor(values: unknown, env: Environment): Promise<Sec
   return new SecretStore(env).values(names);
 }
 
-/** So many servers of a project that is not allowed yet are shown. */
+/** How many servers of a project that is not allowed yet are shown. */
 const MOST_SHOWN = 50;
 
 function isAllowed({ notAllowed }: ServerCandidate): boolean {
   return notAllowed !== true;
 }
 
-/** What there is to allow. A file in which nothing would be used, such as one that only starts us, is not worth asking. */
+/**
+ * What there is to allow. A file from which nothing would be used, such as one that only starts us, needs no approval.
+ */
 function notAllowedIn(
   { approval, directory, file }: Layer,
   candidates: readonly ServerCandidate[],
@@ -189,7 +194,7 @@ function notAllowedIn(
     ({ path }) => path === file || used.has(path) || basename(path) === DESCRIPTIONS_FILE,
   );
   if (files.length === 0) return undefined;
-  // All of it, however long: a yes is for the whole file.
+  // All of it, however long: an approval covers the whole file.
   const ofFiles = waiting.filter((each) => files.some(({ path }) => path === each.file));
   const runs = ofFiles.map(
     (each) => `${describeLaunch(each)}${replaces(each) ? ', instead of your own' : ''}`,
@@ -201,7 +206,7 @@ function notAllowedIn(
   return { directory, files, runs: [...runs, ...describeSettings(configured?.path)], builtins };
 }
 
-/** Those of the project first: it does not undo what its person's own do. */
+/** The hooks of the project come first, so that they cannot undo what the user's own hooks do. */
 function hooksIn(layers: readonly Layer[]): Pick<LoadedConfig, 'hooks'> {
   const hooks = layers.flatMap((layer) => layer.hooks ?? []);
   return hooks.length === 0 ? {} : { hooks };
@@ -215,7 +220,7 @@ function filesOf(layers: readonly Layer[], key: 'suites' | 'tools'): ReadonlyMap
   return files;
 }
 
-/** A text of the configuration, from the file with the most say. */
+/** A text of the configuration, from the file with the highest precedence that sets it. */
 function writtenIn(
   layers: readonly Layer[],
   read: (config: Layer['config']) => string | undefined,
@@ -227,7 +232,7 @@ function writtenIn(
   return undefined;
 }
 
-/** Settings for an undefined server are most likely a typo in the name. */
+/** Settings for an undefined server are probably a typo in the name. */
 function warnAboutUnusedSuites(
   { scope, file, config }: Layer,
   { management }: Settings,
@@ -238,7 +243,7 @@ function warnAboutUnusedSuites(
     if (names.has(name)) continue;
     const guess = didYouMean(name, names);
     const message = `unknown server.${guess === undefined ? '' : ` ${guess}`}`;
-    // Servers that come while we run may have the name, and the user's settings may be about those of other projects.
+    // A server added at run time may have this name, and the user's settings may be about servers of other projects.
     const level = management.enabled || scope === 'user' ? 'info' : 'warn';
     warn({ file: file ?? '', key: keyPath(['suites', name]), message, level });
   }
@@ -255,7 +260,7 @@ function logDirectoryOf(
   if (layer?.file === undefined || written === undefined) return undefined;
   const result = interpolate(written, env, secrets);
   if (result.kind === 'text') {
-    // As with ${LOGS:-}, which leaves it to the environment whether there is a log file.
+    // `${LOGS:-}` lets the environment decide whether there is a log file.
     return result.text === '' ? undefined : resolve(dirname(layer.file), result.text);
   }
   const message = `${interpolationProblem(result)}; no log file is written`;

@@ -1,16 +1,16 @@
 import { DEFAULTS, type APPROVALS } from './defaults.ts';
 import type { ConfigInput } from './schema/config.ts';
 
-/** Whether and how servers are added and taken away while the gateway runs. */
+/** Whether and how servers are added and removed at run time. */
 export interface Management {
   readonly enabled: boolean;
   /** Whether a person is asked before a server is added. */
   readonly approval: (typeof APPROVALS)[number];
-  /** Whether a change is also written to the configuration. */
+  /** Whether changes are also written to the configuration. */
   readonly persist: boolean;
 }
 
-/** What a configuration says about it: an object turns it on unless it says otherwise. */
+/** The configured settings. An object turns it on unless it says otherwise. */
 export function resolveManagement(
   given: ConfigInput['management'],
   defaults: Management = DEFAULTS.management,

@@ -3,14 +3,14 @@ import type { CompoundDefinition } from './compound.ts';
 import type { ServerDefinition } from './definition.ts';
 import type { Origin } from './tool-settings.ts';
 
-/** A tool name chosen in a configuration, and what it names. */
+/** A tool name chosen in a configuration, and what it refers to. */
 interface ChosenName {
   readonly name: string;
   readonly what: string;
   readonly origin: Origin;
 }
 
-/** Warns of tools that would have the same name. The later one gets a number as a suffix, which users would not expect. */
+/** Warns about tools with the same name. The later one gets a number as a suffix, which users would not expect. */
 export function warnAboutNameClashes(
   servers: readonly ServerDefinition[],
   compounds: readonly CompoundDefinition[],

@@ -1,13 +1,16 @@
 import { printableLine } from '../shared/printable.ts';
 
-/** Something wrong in a file: where, and what to do. Never holds a value from the file: it may be a secret. */
+/**
+ * Something wrong in a file: where, and what to do about it. Never contains a value from the file, which may be a
+ * secret.
+ */
 export interface ConfigProblem {
   /** Keys and list positions from the top of the file. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** The same problems, seen from further up. */
+/** The same problems with paths that start further up. */
 export function withPathPrefix<T extends ConfigProblem>(
   prefix: ConfigProblem['path'],
   problems: readonly T[],
@@ -15,27 +18,27 @@ export function withPathPrefix<T extends ConfigProblem>(
   return problems.map((problem) => ({ ...problem, path: [...prefix, ...problem.path] }));
 }
 
-/** Something to know about a key that stops nothing. */
+/** Information about a key that prevents nothing. */
 export interface Note extends ConfigProblem {
   readonly level: ConfigWarning['level'];
 }
 
 /** Something the user should know that does not stop us. */
 export interface ConfigWarning {
-  /** The file it is about, absolute. */
+  /** The file that it is about, absolute. */
   readonly file?: string;
   /** The location in that file, for example `mcpServers.github.env.TOKEN`. */
   readonly key?: string;
   readonly message: string;
-  /** `info` for what is most likely meant that way. */
+  /** `info` for what is probably intended. */
   readonly level: 'warn' | 'info';
-  /** The name of the server that cannot be used because of it. Default: all can. */
+  /** The name of the server that cannot be used because of it. Default: none. */
   readonly server?: string;
-  /** With `server`: the problem alone, without what comes of it. */
+  /** With `server`: the problem alone, without its consequence. */
   readonly why?: string;
-  /** With `server`: the environment variables that would have to be set. */
+  /** With `server`: the environment variables that have to be set. */
   readonly unset?: readonly string[];
-  /** With `server`: the secrets that would have to be set. */
+  /** With `server`: the secrets that have to be set. */
   readonly unsetSecrets?: readonly string[];
 }
 
@@ -54,13 +57,13 @@ export function unusableWarning(
   };
 }
 
-/** What is wrong and what comes of it, in one text. What ends a sentence already is followed by another one. */
+/** A problem and its consequence in one text. A message that is a complete sentence is followed by another one. */
 export function withConsequence(message: string, consequence: string): string {
   if (!/[.?!]$/.test(message)) return `${message}; ${consequence}`;
   return `${message} ${consequence.charAt(0).toUpperCase()}${consequence.slice(1)}.`;
 }
 
-/** `FILE: key.path: what is wrong`, the one form for problems and warnings, on one line. */
+/** `FILE: key.path: what is wrong`, the common form of problems and warnings, on one line. */
 export function describeWarning({
   file,
   key,
@@ -69,7 +72,7 @@ export function describeWarning({
   return printableLine([file, key, message].filter((part) => part !== undefined && part !== '').join(': '));
 }
 
-/** Several of them as one sentence, without the full stop at its end. */
+/** Several warnings as one sentence, without a full stop. */
 export function joinedWarnings(warnings: readonly Pick<ConfigWarning, 'file' | 'key' | 'message'>[]): string {
   return warnings.map((warning) => describeWarning(warning).replace(/\.$/, '')).join('; ');
 }

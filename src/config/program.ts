@@ -8,10 +8,10 @@ import type { StdioServer } from './schema/config.ts';
 /** How a server is started. */
 export type ResolvedProgram = Pick<StdioDefinition, 'command' | 'args' | 'written' | 'cwd' | 'env'>;
 
-/** A program as a file or a person describes it. */
+/** A program as described by a file or a person. */
 export type DescribedProgram = Extract<CandidateDefinition, { kind: 'stdio' }>['server'];
 
-/** Command, arguments, directory and environment with references filled in; undefined when one could not be. */
+/** Command, arguments, directory and environment with references filled in; undefined if one of them could not be. */
 export function fillInProgram(
   candidate: ServerCandidate,
   server: DescribedProgram,
@@ -36,7 +36,7 @@ export function fillInProgram(
   const command =
     typeof server.command === 'string' ? fill(server.command, 'command') : fill(inner.cmd, 'command', 'cmd');
   const args = [...fillArgs(inner.args, 'command', 'args'), ...fillArgs(server.args, 'args')];
-  // fromEntries defines members, so a variable called "__proto__" is one like any other.
+  // fromEntries defines members, so "__proto__" is an ordinary variable.
   const env = Object.fromEntries([
     ...variablesFrom(candidate, server, filler, fill),
     ...fillEnv(inner.env, 'command', 'env'),
@@ -65,7 +65,7 @@ export function fillInProgram(
   };
 }
 
-/** The variables of the server's dotenv file, where it has one. */
+/** The variables of the server's dotenv file, if it has one. */
 function variablesFrom(
   candidate: ServerCandidate,
   server: DescribedProgram,

@@ -63,7 +63,7 @@ test.each([
   expect(allowed).toBe(expected);
 });
 
-// Windows lets only administrators make links.
+// Only administrators can create links on Windows.
 test.skipIf(process.platform === 'win32')('a link cannot pass a folder off as one that is allowed', () => {
   mkdirSync(place.path('trusted'));
   symlinkSync(place.path('a'), place.path('trusted/a'));

@@ -13,30 +13,30 @@ import { writeFileAtomic } from '../shared/write-file.ts';
 import type { Warn } from './candidate.ts';
 
 /**
- * A project's files are untrusted until a person approves them: opening a cloned repository must not run its
- * commands because a host started us there. Allowed is a file at its place with its content; after a change by others
- * it has to be allowed again.
+ * A project's files are untrusted until a person approves them: opening a cloned repository must not run its commands
+ * because a host started us there. An approval is for a file at its path with its content; if others change the file,
+ * it has to be approved again.
  */
 export interface ProjectFile {
   /** Absolute. */
   readonly path: string;
-  /** Of its content, when it was read. */
+  /** The hash of its content when it was read. */
   readonly hash: string;
 }
 
-/** Set to 1, every project is allowed. */
+/** If this is set to 1, every project is allowed. */
 export const ALLOW_VARIABLE = 'SWITCHBOARD_ALLOW_PROJECT';
 
 export interface ApprovalOptions {
-  /** Whether every file is allowed. Default: where ALLOW_VARIABLE is 1. */
+  /** Whether every file is allowed. Default: if ALLOW_VARIABLE is 1. */
   readonly allowProject?: boolean | undefined;
   /** Directories whose files are allowed, as in `allowProjects` of the user file. */
   readonly patterns: readonly string[];
-  /** Called for a file that can never be allowed. Default: it is ignored without a word. */
+  /** Called for a file that can never be allowed. Default: it is silently ignored. */
   readonly warn?: Warn | undefined;
 }
 
-/** Tells which files of a project are allowed, and collects those that are not. */
+/** Determines which files of a project are allowed, and collects the others. */
 export class ProjectApproval {
   readonly notAllowed: ProjectFile[] = [];
   readonly #everything: boolean;
@@ -61,7 +61,7 @@ export class ProjectApproval {
       hash = hashOfFile(path);
     } catch (error) {
       if (nodeErrorCode(error) !== undefined) return true;
-      // It may be another file by the time it is read.
+      // By the time it is read, it may be a different file.
       this.#warn?.({ file: path, message: `is ignored: ${messageOf(error)}`, level: 'warn' });
       return false;
     }
@@ -71,7 +71,7 @@ export class ProjectApproval {
     return false;
   }
 
-  /** What others could have written allows nothing. */
+  /** A file that others could have written must not allow anything. */
   #readRecord(): ApprovalRecord {
     try {
       return readRecord(approvalRecordFile());
@@ -82,12 +82,12 @@ export class ProjectApproval {
   }
 }
 
-/** Remembers that these files are allowed, with the content they had. */
+/** Stores that these files are allowed with the content they had. */
 export async function allowFiles(files: readonly ProjectFile[]): Promise<void> {
   await changeRecord((record) => {
     for (const { path, hash } of files) {
       const key = canonicalPath(path);
-      // The newest come last.
+      // The newest ones come last.
       record.delete(key);
       record.set(key, hash);
     }
@@ -95,7 +95,7 @@ export async function allowFiles(files: readonly ProjectFile[]): Promise<void> {
   });
 }
 
-/** Forgets what was allowed at or below this path. Returns what that was. */
+/** Revokes the approvals at or below this path. Returns their paths. */
 export async function denyFiles(path: string): Promise<string[]> {
   const key = canonicalPath(resolve(path));
   let denied: string[] = [];
@@ -106,7 +106,7 @@ export async function denyFiles(path: string): Promise<string[]> {
   return denied;
 }
 
-/** The files that are allowed, and whether they still have the content that was. */
+/** The allowed files, and whether their content has changed since. */
 export function allowedFiles(): { readonly path: string; readonly changed: boolean }[] {
   return [...readRecord(approvalRecordFile())].map(([path, hash]) => ({
     path,
@@ -114,7 +114,7 @@ export function allowedFiles(): { readonly path: string; readonly changed: boole
   }));
 }
 
-/** Runs what changes files on behalf of their owner: those that were allowed before, or new, are allowed afterwards. */
+/** Changes files on behalf of their owner: files that were allowed before, or are new, are allowed afterwards. */
 export async function keepApproval<T>(paths: readonly string[], change: () => T | Promise<T>): Promise<T> {
   const record = readRecord(approvalRecordFile());
   const before = paths.map((path) => ({ path, hash: hashIfReadable(path) }));
@@ -130,18 +130,18 @@ export async function keepApproval<T>(paths: readonly string[], change: () => T 
   return result;
 }
 
-/** The hash of each file that is allowed, by its key. */
+/** The hash of each allowed file, by its key. */
 type ApprovalRecord = Map<string, string>;
 
 const VERSION = 1;
 const MAX_FILES = 2000;
 
-/** Where is remembered what is allowed. */
+/** The file that stores the approvals. */
 export function approvalRecordFile(): string {
   return join(stateDirectory(), 'allowed-files.json');
 }
 
-/** Directories are resolved, so that no link can pass a file off as another; the file itself keeps its name. */
+/** Directories are resolved, so that a link cannot pass a file off as another; the file itself keeps its name. */
 function canonicalPath(path: string): string {
   const absolute = resolve(path);
   try {
@@ -151,12 +151,12 @@ function canonicalPath(path: string): string {
   }
 }
 
-/** Throws where the file cannot be read, is not regular or too large. */
+/** Throws if the file cannot be read, is not regular or is too large. */
 function hashOfFile(path: string): string {
   return sha256(readRegularFile(path));
 }
 
-/** Undefined then. */
+/** Returns undefined instead of throwing. */
 function hashIfReadable(path: string): string | undefined {
   try {
     return hashOfFile(path);
@@ -165,7 +165,7 @@ function hashIfReadable(path: string): string | undefined {
   }
 }
 
-/** Throws STATE_NOT_PRIVATE where others could have written it. One that is damaged allows nothing. */
+/** Throws STATE_NOT_PRIVATE if others could have written it. A damaged file allows nothing. */
 function readRecord(file: string): ApprovalRecord {
   const text = readPrivateFile(file, notPrivate(file), CHANGE);
   const record = new Map<string, string>();
@@ -177,7 +177,7 @@ function readRecord(file: string): ApprovalRecord {
 
 async function changeRecord(change: (record: ApprovalRecord) => void): Promise<void> {
   const file = approvalRecordFile();
-  // Not before it is needed: a host waits for us to start.
+  // Loaded on demand: a host waits for us to start.
   const { withFileLock } = await import('../shared/file-lock.ts');
   await withFileLock(file, () => {
     const record = readRecord(file);
@@ -204,7 +204,7 @@ function withHome(pattern: string): string {
   return pattern === '~' || pattern.startsWith('~/') ? join(homeDirectory(), pattern.slice(1)) : pattern;
 }
 
-/** `/a/**` is everything below `/a` and `/a` itself; `*` matches one folder. */
+/** `/a/**` is `/a` itself and everything below; `*` matches one folder. */
 function isBelow(pattern: string, directory: string): boolean {
   const wanted = pattern.split(/[\\/]/).filter((part) => part !== '');
   const given = directory.split(sep).filter((part) => part !== '');

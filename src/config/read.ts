@@ -7,17 +7,19 @@ import { JsoncError, parseJsonc, parseJsoncWithRepeats } from '../shared/jsonc.t
 import { readRegularFile } from '../shared/regular-file.ts';
 import { keyPath } from './problem.ts';
 
-/** What a configuration file says, unchecked: JSON with comments, or the promise of what a module exports. */
+/** The unchecked content of a configuration file: parsed JSON with comments, or a promise of a module's export. */
 export function readConfigFile(file: string, warn?: Warn): unknown {
   return isModule(file) ? readModule(file) : readJsonFile(file, warn);
 }
 
-/** Whether a configuration is a program. */
+/** Whether a configuration is a JavaScript module. */
 export function isModule(file: string): boolean {
   return /\.[cm]?js$/.test(file);
 }
 
-/** What a JSON file says. Throws a SwitchboardError that names the file and, for a typo in it, line and column. */
+/**
+ * The content of a JSON file. Throws a SwitchboardError that names the file and, for a syntax error, line and column.
+ */
 export function readJsonFile(file: string, warn?: Warn): unknown {
   let text: string;
   try {
@@ -28,9 +30,9 @@ export function readJsonFile(file: string, warn?: Warn): unknown {
   return parseJsonFile(file, text, warn);
 }
 
-/** The same for what was read already. A key that is there twice is a warning where `warn` is given. */
+/** The same for a text that was already read. If `warn` is given, it is called for a duplicate key. */
 export function parseJsonFile(file: string, text: string, warn?: Warn): unknown {
-  // What Windows tools call "Unicode": two bytes that are no UTF-8, then a zero after every letter.
+  // What Windows tools call "Unicode": two bytes that are not UTF-8, then a zero after every letter.
   if (text.startsWith('\ufffd\ufffd'))
     throw unreadable(`${file}: is not valid UTF-8.`, undefined, 'Save it as UTF-8.');
   try {
@@ -46,17 +48,17 @@ export function parseJsonFile(file: string, text: string, warn?: Warn): unknown 
   }
 }
 
-/** Throws where a JSON file cannot be read; a program is not run to find out. */
+/** Throws if a JSON file cannot be read. A module is not run for this check. */
 export function refuseBroken(file: string): void {
   if (!isModule(file)) readJsonFile(file);
 }
 
-/** The hooks that a module exports beside its configuration; undefined for none. */
+/** The hooks that a module exports next to its configuration; undefined if there are none. */
 export async function readHooks(file: string): Promise<HookModule | undefined> {
   if (!isModule(file)) return undefined;
   try {
     const address = addressOf(file);
-    // It was read just now, and is not run again.
+    // It was loaded just now, so it is not run again.
     const module = (await quietly(() => import(/* @vite-ignore */ address))) as { default?: unknown };
     const exported = (isCompiledModule(module.default) ? module.default : module) as Record<string, unknown>;
     const hooks = HOOKS.filter((name) => exported[name] !== undefined);
@@ -68,21 +70,21 @@ export async function readHooks(file: string): Promise<HookModule | undefined> {
   }
 }
 
-/** A module that exports functions that see every call. */
+/** A module that exports functions to see every call. */
 export interface HookModule {
   readonly file: string;
-  /** Of the module with its present content. */
+  /** The address of the module with its current content. */
   readonly address: string;
   readonly hooks: readonly (typeof HOOKS)[number][];
 }
 
 const HOOKS = ['beforeCall', 'afterCall'] as const;
 
-/** With the time of the last change in the address, a configuration read again is the current one. */
+/** The address includes the time of the last change, so that reading a configuration again returns the current one. */
 function addressOf(file: string): string {
   const address = pathToFileURL(file);
   const found = statSync(file);
-  // A device has no end.
+  // Reading a device might never end.
   if (!found.isFile()) throw new Error('it is not a regular file');
   address.searchParams.set('changed', String(found.mtimeMs));
   return address.href;
@@ -93,7 +95,7 @@ async function readModule(file: string): Promise<unknown> {
     const address = addressOf(file);
     const module = (await quietly(() => import(/* @vite-ignore */ address))) as { default?: unknown };
     let exported = module.default;
-    // A module compiled to CommonJS keeps its default export one level deeper.
+    // A module compiled to CommonJS has its default export one level deeper.
     if (isCompiledModule(exported)) exported = exported.default;
     const value: unknown =
       typeof exported === 'function'
@@ -112,7 +114,7 @@ async function readModule(file: string): Promise<unknown> {
   }
 }
 
-/** Runs a user's code with what it logs going to stderr: stdout belongs to the protocol. */
+/** Runs a user's code with its log output redirected to stderr, because stdout belongs to the protocol. */
 async function quietly<T>(run: () => Promise<T>): Promise<T> {
   const { log, info, debug } = console;
   console.log = console.info = console.debug = console.error;
@@ -132,15 +134,15 @@ function unreadable(message: string, cause?: unknown, hint?: string): Switchboar
 }
 
 /**
- * What a JavaScript configuration says, as plain data: getters are read once, inherited members and those that are
- * undefined are dropped, nothing is shared with the module. What JSON cannot say (a function) stays, to be reported.
+ * The content of a JavaScript configuration as plain data: getters are read once, inherited and undefined members are
+ * dropped, and nothing is shared with the module. Values that JSON cannot represent (functions) stay, to be reported.
  */
 function plainData(value: unknown, ancestors: readonly unknown[] = []): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (ancestors.includes(value)) throw new Error('the configuration refers to itself');
   const line = [...ancestors, value];
   if (Array.isArray(value)) return value.map((member: unknown) => plainData(member, line));
-  // fromEntries defines members, so "__proto__" stays a key like any other.
+  // fromEntries defines members, so "__proto__" stays an ordinary key.
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, member]) => member !== undefined)

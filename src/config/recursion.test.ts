@@ -48,7 +48,7 @@ test.each([
   expect(recursionGuard('/elsewhere/index.js')({ command, args, cwd })).toBe(false);
 });
 
-// Windows lets only administrators make links.
+// Only administrators can create links on Windows.
 test.skipIf(process.platform === 'win32')(
   'the script that runs now is recognised, also through links',
   () => {

@@ -8,12 +8,12 @@ export interface StartedProgram {
   readonly cwd: string;
 }
 
-/** The package and the command a host starts us by. */
+/** The package and the command with which a host starts us. */
 const OUR_PACKAGE = 'mcp-switchboard';
 const OUR_NAMES = new Set([OUR_PACKAGE, 'switchboard']);
 /**
- * Another program of the package. It counts as ourselves only where it is what runs now: behind `switchboard` it is a
- * server like any other, with a configuration of its own.
+ * Another program of the package. It counts as ourselves only if it is what is running: behind `switchboard` it is an
+ * ordinary server with its own configuration.
  */
 const PROXY = 'mcp-proxy-server';
 const PROXY_SCRIPT = /(?:^|\/)mcp-proxy-server(?:\.js)?$/;
@@ -23,10 +23,10 @@ const RUNNER_WORDS = new Set(['exec', 'x', 'dlx', 'run']);
 const INTERPRETERS = new Set(['node', 'nodejs', 'bun']);
 
 /**
- * Tells whether a command starts this very program. Such an entry is how a host is told about us, in a file we read
- * too: as our child it would read that file again and start itself, without end.
+ * Creates a function that returns whether a command starts this very program. Hosts have such an entry in files that we
+ * read, too: as our own server, we would read that file again and start ourselves endlessly.
  *
- * `ourScript` is the file that runs now, where it is known.
+ * `ourScript` is the file that is running, if known.
  */
 export function recursionGuard(ourScript?: string): (program: StartedProgram) => boolean {
   const ourFile = identify(ourScript);
@@ -50,7 +50,7 @@ function startsOurselves({ command, args, cwd }: StartedProgram, ourFile: FileId
   if (RUNNERS.has(program)) {
     const first = words.find((word) => !RUNNER_WORDS.has(word));
     if (first !== undefined && isOurName(withoutVersion(first))) return true;
-    // `--package=mcp-switchboard` and `-p mcp-switchboard` name the package away from the command.
+    // `--package=mcp-switchboard` and `-p mcp-switchboard` name the package separately from the command.
     if (args.some((arg) => withoutVersion(arg.replace(/^--package=/, '')) === OUR_PACKAGE)) return true;
   }
   const script = words[0];
@@ -82,7 +82,7 @@ interface FileIdentity {
   readonly inode: number;
 }
 
-/** By identity, not by path: we are usually started through a link. */
+/** By identity, not by path, because we are usually started through a link. */
 function identify(file: string | undefined): FileIdentity | undefined {
   if (file === undefined) return undefined;
   try {
@@ -95,7 +95,7 @@ function identify(file: string | undefined): FileIdentity | undefined {
 }
 
 function isOurFile(cwd: string, path: string, ourFile: FileIdentity | undefined): boolean {
-  // The name is compared first because asking the disk about every server would be felt at start-up.
+  // The name is compared first: a file system access for every server would noticeably delay the start.
   if (ourFile === undefined || !path.endsWith(ourFile.name)) return false;
   const found = statOf(resolve(cwd, path));
   return found !== undefined && found.ino === ourFile.inode && found.dev === ourFile.device;

@@ -43,7 +43,7 @@ describe('no secret is shown', () => {
   });
 });
 
-// How Windows quotes is tested with shellWord.
+// Quoting on Windows is tested with shellWord.
 test.skipIf(process.platform === 'win32')('the line is quoted as a shell needs it, and safe to print', () => {
   expect(commandText({ command: 'node', args: ['a b', "it's", '\x1b[31m', 'plain-1.js'] })).toBe(
     `node 'a b' 'it'\\''s' '\\x1b[31m' plain-1.js`,

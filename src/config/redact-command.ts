@@ -2,21 +2,21 @@ import type { ServerDefinition } from './definition.ts';
 import { printableLine } from '../shared/printable.ts';
 import { shellWord } from '../shared/shell-word.ts';
 
-/** A command and its arguments as a person may see them. */
+/** A command and its arguments in a form that may be shown. */
 export interface RedactedCommand {
-  /** Empty for a server that runs elsewhere, or is a part of this program. */
+  /** Empty for a remote or built-in server. */
   readonly command: string;
   readonly args: readonly string[];
-  /** The address of a server that runs elsewhere. */
+  /** The address of a remote server. */
   readonly url?: string;
-  /** Which part of this program it is. */
+  /** The name of a built-in server. */
   readonly builtin?: string;
-  /** The project that is for, where one is named. */
+  /** The project of the built-in server, if one is named. */
   readonly project?: string;
 }
 
 /**
- * The command line of a server, or its address, without the secrets in it. References to environment variables are shown as they were
+ * The command line of a server, or its address, without secrets. References to environment variables are shown as
  * written; the values of `--token`, `api_key=` and the like, and the password of a URL, become `***`.
  */
 export function redactCommand({ written }: Pick<ServerDefinition, 'written'>): RedactedCommand {
@@ -40,7 +40,7 @@ export function redactCommand({ written }: Pick<ServerDefinition, 'written'>): R
   return { command: show(written.command), args: written.args.map(show) };
 }
 
-/** One line for a person, quoted as a shell would need it. */
+/** One line for a person, quoted as in a shell. */
 export function commandText({ command, args, url, builtin, project }: RedactedCommand): string {
   if (url !== undefined) return printableLine(url);
   if (builtin !== undefined)
@@ -51,7 +51,7 @@ export function commandText({ command, args, url, builtin, project }: RedactedCo
 const HIDDEN = '***';
 const SECRET = String.raw`(?:token|secret|passw(?:or)?d|pass|pwd|api[-_]?key|access[-_]?key|private[-_]?key|auth|credentials?|bearer)`;
 const SECRET_FLAG = new RegExp(`^-{1,2}(?:[\\w-]*[-_])?${SECRET}$`, 'i');
-/** Up to a value that has more than references. It may have spaces. */
+/** Up to a value that does not consist only of references. It may contain spaces. */
 const FLAG_ASSIGNMENT = new RegExp(`^-{1,2}(?:[\\w-]*[-_])?${SECRET}=(?!(?:\\$\\{[^{}]*\\})*$)`, 'i');
 const SECRET_ASSIGNMENT = new RegExp(
   `((?:^|[?&\\s])-{0,2}(?:[\\w-]*[-_])?${SECRET})=(?!\\$\\{)[^&\\s]+`,

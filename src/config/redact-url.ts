@@ -1,10 +1,10 @@
 /**
- * An address as people may see it. References to environment variables are shown as written; a user name and
- * password, what a query says, and a part of the path that looks like a key become `***`.
+ * An address in a form that may be shown. References to environment variables are shown as written; user name and
+ * password, values in the query, and parts of the path that look like a key become `***`.
  */
 export function redactUrl(written: string): string {
   const references: string[] = [];
-  // Set aside: a reference is not part of the address itself.
+  // Set aside, because a reference is not part of the address itself.
   const plain = written.replace(REFERENCE, (reference) => {
     references.push(reference);
     return `\0${references.length - 1}\0`;
@@ -29,10 +29,10 @@ export function redactUrl(written: string): string {
 const HIDDEN = '***';
 const REFERENCE = /\$\{[^{}]*\}/g;
 const PLAIN_REFERENCE = /^\$\{(?:(?:env:)?\w+|secret:[\w.-]+)\}$/;
-/** No address contains a NUL, so it can mark what was taken out. */
+/** No address contains a NUL, so it can mark what was set aside. */
 const SET_ASIDE = /\0(\d+)\0/g;
 
-/** Some services give everybody an address with a key in its path. */
+/** Some services give each user an address with a key in its path. */
 function isKeyLike(part: string): boolean {
   return part.length >= 20 && /^[\w~+=-]+$/.test(part) && /\d/.test(part) && /[a-z]/i.test(part);
 }

@@ -1,6 +1,6 @@
 import type { RemoteDefinition } from './definition.ts';
 
-/** Secrets of a server's definition, to be masked in everything that is printed about it. */
+/** The secrets in a remote server's definition, to be masked in everything that is printed about it. */
 export function remoteSecrets({
   headers,
   oauth,
@@ -17,7 +17,7 @@ export function remoteSecrets({
   return [...values, ...address, ...secrets];
 }
 
-/** The parts of an address that are not seen in what is shown of it: values of its query, pieces of its path. */
+/** The parts of an address that its shown form does not contain: values of its query, segments of its path. */
 function partsOf(url: string, shown: string): string[] {
   const { searchParams, pathname } = new URL(url);
   return [...searchParams.values(), ...pathname.split('/')].filter(

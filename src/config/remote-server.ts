@@ -7,12 +7,12 @@ import { defineRemote } from './resolve.ts';
 import type { RuntimeContext } from './runtime-server.ts';
 import type { RemoteServer } from './schema/config.ts';
 
-/** How to reach a server that runs elsewhere, as the configuration writes it: references are filled in. */
+/** How to reach a remote server, as written in a configuration: references will be filled in. */
 export type RemoteEntry = Pick<RemoteServer, 'type' | 'url' | 'headers' | 'isolation' | 'timeouts'>;
 
 /**
- * Makes a definition of a server before it is written to a file. Throws a SwitchboardError SERVER_INVALID where it cannot be
- * used now, most likely because a variable is not set.
+ * Creates the definition of a server before it is written to a file. Throws a SwitchboardError SERVER_INVALID if it
+ * cannot be used now, most likely because a variable is not set.
  */
 export function defineRemoteServer(
   name: string,

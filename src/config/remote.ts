@@ -6,16 +6,16 @@ import type { CommonServerSettings } from './resolve.ts';
 import type { RemoteServer } from './schema/config.ts';
 import { redactUrl } from './redact-url.ts';
 
-/** How a server that runs elsewhere is reached. */
+/** How a remote server is reached. */
 export type ResolvedRemote = Pick<RemoteDefinition, 'transport' | 'url' | 'written' | 'headers' | 'oauth'>;
 
-/** The same as a file describes it, in whichever words, references not filled in. */
+/** The same as described by a file in any host's keys, with references not filled in. */
 export interface DescribedRemote {
   readonly transport: RemoteDefinition['transport'];
   readonly url: DescribedText;
   readonly headers: readonly (DescribedText & { readonly name: string })[];
   readonly oauth: RemoteServer['oauth'];
-  /** Settings of any kind of server. */
+  /** The settings that all kinds of servers have. */
   readonly settings: CommonServerSettings;
 }
 
@@ -25,7 +25,7 @@ interface DescribedText {
   readonly path: readonly string[];
 }
 
-/** Address, headers and login with references filled in; undefined when one could not be. */
+/** Address, headers and login with references filled in; undefined if one of them could not be. */
 export function fillInRemote(
   candidate: ServerCandidate,
   { transport, url, headers, oauth }: DescribedRemote,
@@ -47,7 +47,8 @@ export function fillInRemote(
       warn({ file, key: keyPath(path), message, level: 'info' });
       continue;
     }
-    // Whitespace at the ends is no part of a header; a line break there comes from reading a token out of a file.
+    // Leading and trailing white space is not part of a header; a line break there comes from reading a token out of a
+    // file.
     const value = fill(header).trim();
     if (!SENDABLE.test(value))
       filler.fail({ file, path }, 'contains a character that is not allowed in a header');
@@ -68,7 +69,7 @@ export function fillInRemote(
     transport,
     url: address.url,
     written: { url: redactUrl(url.text) },
-    // fromEntries defines members, so a header called "__proto__" is one like any other.
+    // fromEntries defines members, so "__proto__" is an ordinary header.
     headers: Object.fromEntries([...filled.values()].map(({ name, value }) => [name, value])),
     oauth: login ?? {},
   };
@@ -79,7 +80,7 @@ interface Header {
   readonly value: string;
 }
 
-/** What HTTP and the protocol need in a form of their own. Hosts' files name some of them, to no effect. */
+/** Headers that HTTP and the protocol set themselves. Hosts' files contain some of them, to no effect. */
 const OURS = new Set([
   ...['accept', 'content-type', 'content-length', 'host', 'last-event-id'],
   ...['mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name'],
@@ -97,7 +98,7 @@ const OURS = new Set([
 
 const SENDABLE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** The address without a user name and password, which go into a header: no request takes them in its address. */
+/** The address without user name and password, which go into a header: a request must not have them in its address. */
 function addressOf(text: string): { readonly url: string; readonly basic: string | undefined } | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
@@ -114,7 +115,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A plain % is no escape.
+    // A plain % is not an escape.
     return text;
   }
 }
@@ -128,7 +129,7 @@ function fillInOAuth(
   ): string | undefined => {
     const text = given[key];
     if (text === undefined) return undefined;
-    // Empty, as ${NAME:-} gives it where NAME is not set, means: none.
+    // An empty text counts as unset: `${NAME:-}` results in one if NAME is not set.
     return fill({ text, path: ['oauth', key] }).trim() || undefined;
   };
   return {

@@ -30,42 +30,42 @@ import { toolSettings, type ToolSettingSource } from './tool-settings.ts';
 
 export interface ResolveOptions {
   readonly settings: Settings;
-  /** The file that holds each entry of `suites`, by the name of the server. */
+  /** The file that contains each entry of `suites`, by the name of the server. */
   readonly suiteFiles: ReadonlyMap<string, string>;
   /** What references are filled in from. */
   readonly env: Environment;
-  /** Default: none is set. */
+  /** Default: no secrets are set. */
   readonly secrets?: Secrets | undefined;
-  /** What mcp-descriptions.json says of servers. Default: nothing. */
+  /** The content of mcp-descriptions.json, by server. Default: none. */
   readonly descriptions?: Descriptions | undefined;
-  /** The script that runs now; an entry that starts it is us. */
+  /** The script that is running; an entry that starts it is ourselves. */
   readonly ourScript: string | undefined;
   readonly warn: Warn;
-  /** How to allow the project, as a sentence; for servers whose file is not allowed yet. */
+  /** How to allow the project, as a sentence, for servers whose file is not allowed yet. */
   readonly howToAllow?: string | undefined;
-  /** What has been warned of so far, by `warn` too. */
+  /** All warnings so far, including those passed to `warn`. */
   readonly warnings: readonly ConfigWarning[];
-  /** Default: the system we run on. */
+  /** Default: the current system. */
   readonly platform?: NodeJS.Platform;
 }
 
 export interface ResolvedServers {
   /**
-   * The first wins: those of the project's file, then what its patterns find, then its root `.mcp.json`; then the same of
-   * the user, without a root `.mcp.json`.
+   * In order of precedence: those of the project file, then those that its patterns find, then its root `.mcp.json`;
+   * then the same of the user, without a root `.mcp.json`.
    */
   readonly servers: readonly ServerDefinition[];
-  /** Names of servers that are turned off. */
+  /** Names of disabled servers. */
   readonly disabled: readonly string[];
-  /** Where those are defined, by name. */
+  /** Where the disabled servers are defined, by name. */
   readonly disabledAt?: ReadonlyMap<string, Pick<ServerCandidate, 'file' | 'path'>> | undefined;
-  /** Servers that are defined but cannot be used as they are written, and why; a warning says it too. */
+  /** Servers that are defined but cannot be used, and why; a warning also says so. */
   readonly unusable: readonly UnusableServer[];
-  /** The names of all servers, also of those that are turned off, in the order in which the files have them. */
+  /** The names of all servers, including disabled ones, in the order of the files. */
   readonly order: readonly string[];
 }
 
-/** The servers of a configuration that are not turned off, in its order. One added since comes last. */
+/** The enabled servers of a configuration, in its order. Servers added since come last. */
 export function inConfigOrder({
   servers,
   unusable,
@@ -76,7 +76,7 @@ export function inConfigOrder({
   return [...servers, ...unusable].sort((one, other) => positionOf(one) - positionOf(other));
 }
 
-/** Decides which candidates are used (the first of each name) and makes definitions of them. */
+/** Decides which candidates are used (the first with each name) and creates their definitions. */
 export function resolveServers(
   candidates: readonly ServerCandidate[],
   options: ResolveOptions,
@@ -92,7 +92,7 @@ export function resolveServers(
     const first = taken.get(name);
     if (first !== undefined) {
       const message = `"${name}" is already defined in ${locationText(first)}; this one is ignored`;
-      // Turning off at home what a shared file defines is the reason to have both, as is a project's own version.
+      // It is normal that a user file disables what a shared file defines, or that a project has its own version.
       const meant =
         isDisabled(first.definition) || first.scope !== candidate.scope || candidate.notAllowed === true;
       warn({ ...origin(candidate), message, level: meant ? 'info' : 'warn' });
@@ -140,14 +140,14 @@ function defineServer(candidate: ServerCandidate, context: DefineOptions): Serve
   }
 }
 
-/** What a candidate that is started becomes in use; undefined, after a warning, where it cannot be used. */
+/** The definition of a candidate that is started as a program; undefined, after a warning, if it cannot be used. */
 export function defineProgram(
   candidate: ServerCandidate,
   server: DescribedProgram,
   options: DefineOptions,
 ): StdioDefinition | undefined {
   const { settings, warn } = options;
-  // A file about one server gives fewer settings than an entry; what it does not give is undefined here.
+  // A file about one server has fewer settings than an entry; the others are undefined here.
   const given: Partial<StdioServer> = server;
   const filler = createFiller(candidate.name, options);
   const program = fillInProgram(candidate, server, filler);
@@ -167,7 +167,7 @@ export function defineProgram(
   };
 }
 
-/** The same for one that runs elsewhere. */
+/** The same for a remote server. */
 export function defineRemote(
   candidate: ServerCandidate,
   server: DescribedRemote,
@@ -203,7 +203,7 @@ function warnOfOpenSecrets(
   warn({ file, key: keyPath([...path, 'args']), message, level: 'warn' });
 }
 
-/** The same for one that is a part of this program. */
+/** The same for a built-in server. */
 function defineBuiltin(
   candidate: ServerCandidate,
   server: BuiltinServer,
@@ -212,7 +212,7 @@ function defineBuiltin(
   const { builtin, project, ...given } = server;
   const filler = createFiller(candidate.name, options);
   const location = { file: candidate.file, path: [...candidate.path, 'project'] };
-  // Empty, as ${NAME:-} gives it where NAME is not set, means: none.
+  // An empty text counts as unset: `${NAME:-}` results in one if NAME is not set.
   const filled = project === undefined ? undefined : filler.fill(project, location).trim() || undefined;
   const common = commonOf(candidate, given, filler, options);
   if (filler.failed) return undefined;
@@ -230,12 +230,15 @@ function defineBuiltin(
   };
 }
 
-/** Whether its person says what it is, by writing it or by naming the file. */
+/** Whether the user has chosen it, by writing it or by naming the file. */
 function isOwn({ scope }: ServerCandidate): boolean {
   return scope === 'user' || scope === 'explicit';
 }
 
-/** Of a server whose file is not allowed yet only the name is used, and it is shown as one tool that can ask. */
+/**
+ * Of a server whose file is not allowed yet, only the name is used. It is exposed as one tool that can ask for
+ * approval.
+ */
 function notAllowedServer(candidate: ServerCandidate, options: ResolveOptions): UnusableServer {
   const nothing = { ...candidate, definition: { kind: 'unusable' } } as const;
   return {
@@ -248,7 +251,7 @@ function notAllowedServer(candidate: ServerCandidate, options: ResolveOptions): 
   };
 }
 
-/** Of one that this system cannot run, what is written may be right. */
+/** A server that this system cannot run may still be defined correctly. */
 function unsupportedServer(
   candidate: ServerCandidate,
   { message, hint = '', explained }: SwitchboardError,
@@ -262,7 +265,7 @@ function unsupportedServer(
   };
 }
 
-/** By what is written: nothing is filled in for a stranger. */
+/** Checks the text as written, because references of untrusted files are not filled in. */
 function isOurEntry(
   { definition, directory }: ServerCandidate,
   isOurselves: ReturnType<typeof recursionGuard>,
@@ -273,7 +276,7 @@ function isOurEntry(
   return isOurselves({ command: program, args: [...first, ...args], cwd: directory });
 }
 
-/** What a candidate that cannot be used becomes: how it would be shown, what is wrong, and what to do. */
+/** The definition of an unusable candidate: how it would be exposed, what is wrong, and what to do. */
 function unusableServer(candidate: ServerCandidate, options: ResolveOptions): UnusableServer {
   const { name, file } = candidate;
   const reported = options.warnings.filter((warning) => warning.server === name && warning.file === file);
@@ -281,7 +284,7 @@ function unusableServer(candidate: ServerCandidate, options: ResolveOptions): Un
   const unsetSecrets = [...new Set(reported.flatMap((warning) => warning.unsetSecrets ?? []))];
   const keys = reported.flatMap(({ key }) => (key === undefined || key === '' ? [] : [key]));
   const where = [keys.slice(0, MAX_REPORTED).join(', '), file].filter((part) => part !== '').join(' in ');
-  // What is wrong has been warned of already.
+  // A warning has already said what is wrong.
   const quiet = { ...options, warn: () => undefined };
   const filler = createFiller(name, quiet);
   return {
@@ -292,13 +295,13 @@ function unusableServer(candidate: ServerCandidate, options: ResolveOptions): Un
       [...new Set(reported.flatMap(({ why }) => why ?? []))]
         .slice(0, MAX_REPORTED)
         .join('; ')
-        // A sentence of ours follows.
+        // One of our own sentences follows.
         .replace(/\.$/, '') || 'its definition is invalid',
     nextStep: nextStepFor(unset, unsetSecrets, where),
   };
 }
 
-/** What to do about what is missing, or else about the entry. */
+/** What to do about what is missing, or otherwise about the entry. */
 function nextStepFor(unset: readonly string[], unsetSecrets: readonly string[], where: string): string {
   if (unset.length + unsetSecrets.length === 0) return `Correct ${where}.`;
   const run = unsetSecrets.map((name) => `switchboard secret set ${name}`).join(', then ');
@@ -311,10 +314,10 @@ function nextStepFor(unset: readonly string[], unsetSecrets: readonly string[], 
   return steps.join(' ');
 }
 
-/** Number of problems that are reported; the log has them all. */
+/** How many problems are reported; the log contains them all. */
 const MAX_REPORTED = 3;
 
-/** How a server is shown, as far as its definition is right about that. */
+/** How a server is exposed, as far as its definition is valid in that respect. */
 function presentationOf(definition: CandidateDefinition): CommonServerSettings {
   if (definition.kind === 'remote') return definition.server.settings;
   const entry =
@@ -331,19 +334,19 @@ function presentationOf(definition: CandidateDefinition): CommonServerSettings {
   };
 }
 
-/** No description needs more, in UTF-16 units. */
+/** The longest description, in UTF-16 units. */
 const LONGEST_TEXT = 1000;
 
-/** What those that come with this program are for, unless their definition says it. */
+/** The purposes of the built-in servers, unless their definition sets one. */
 const PURPOSES: Readonly<Record<BuiltinServer['builtin'], string>> = {
   switchyard:
     'the local services of this repository: where each runs, its logs, and starting and stopping them branch by branch',
 };
 
-/** What may be reported of any server. */
+/** The settings that any server may have. */
 export type CommonServerSettings = Partial<Pick<StdioServer, keyof StdioServer & keyof RemoteServer>>;
 
-/** What does not depend on how the server is reached. */
+/** The parts that do not depend on how the server is reached. */
 function commonOf(
   candidate: ServerCandidate,
   given: CommonServerSettings,
@@ -356,7 +359,7 @@ function commonOf(
   const exposure = suite?.exposure ?? given.exposure ?? settings.exposure;
   const language = languageOf(candidate, given.language, filler);
   const general =
-    // With a model in front of it, no client lists its own tools.
+    // With a language model in front of it, no client lists the server's own tools.
     exposure === 'flat' && language === undefined
       ? { ...settings.timeouts, idleMs: settings.flatIdleMs }
       : settings.timeouts;
@@ -394,7 +397,10 @@ function commonOf(
 
 type Suite = Settings['suites'][string];
 
-/** Where something may be reported about the tools of a server: the configuration's word comes before the server's own. */
+/**
+ * Where settings for a server's tools may come from. The configuration takes precedence over the server's own
+ * definition.
+ */
 function toolSettingSources(
   candidate: ServerCandidate,
   given: CommonServerSettings,
@@ -407,7 +413,7 @@ function toolSettingSources(
   return [{ file, path: ['suites', candidate.name], settings: suite as PresentationSettings }, own];
 }
 
-/** Likewise. What is written for this suite alone comes before what is written for a server or for many. */
+/** The same for its suite. Settings for this suite alone take precedence over those for a server or for many. */
 function suiteOf(
   server: CommonServerSettings,
   suite: Suite | undefined,

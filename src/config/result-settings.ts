@@ -1,8 +1,8 @@
 import type { ConfigInput } from './schema/config.ts';
 
-/** How long the results of tools may be. Undefined members: nothing is done. */
+/** Limits on the results of tools. Undefined members have no effect. */
 export interface ResultSettings {
-  /** Longest text of a result, in tokens. */
+  /** The longest text of a result, in tokens. */
   readonly maxTokens?: number | undefined;
   /** Whether JSON texts lose the white space between their tokens. */
   readonly minify?: boolean | undefined;
@@ -10,7 +10,10 @@ export interface ResultSettings {
 
 type Written = ConfigInput['results'];
 
-/** Brings together what several places say, the one with the most say first; `false` ends the list. Undefined: nothing is limited. */
+/**
+ * Combines settings from several places, the one with the highest precedence first; `false` ends the list. Undefined if
+ * nothing is limited.
+ */
 export function resultSettings(...places: readonly Written[]): ResultSettings | undefined {
   const end = places.indexOf(false);
   const said = (end === -1 ? places : places.slice(0, end)).filter((place) => typeof place === 'object');

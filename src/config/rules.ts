@@ -5,8 +5,8 @@ import { resolveManagement } from './management.ts';
 import { withPathPrefix, type ConfigProblem } from './problem.ts';
 
 /**
- * What is wrong with a configuration beyond what the schema can say. Looks only where the data has the form it should
- * have: the schema reports the rest.
+ * Problems of a configuration that the schema cannot express. Ignores data that does not have the right form, which the
+ * schema reports.
  */
 export function brokenConfigRules(config: unknown, variant: ProgramVariant): ConfigProblem[] {
   return [
@@ -34,7 +34,7 @@ export function brokenServerRules(server: unknown): ConfigProblem[] {
 
 const ANY = Symbol('any key');
 
-/** Compound tools that are called as the tools by which servers are managed. */
+/** Compound tools with the name of a tool that manages servers. */
 function takenToolNames(config: unknown, variant: ProgramVariant): ConfigProblem[] {
   if (!isObject(config) || !managesServers(config.management, variant)) return [];
   const message = 'is reserved for "management"; choose another name for this tool';
@@ -56,7 +56,7 @@ function offerProblems(value: unknown, path: readonly string[]): ConfigProblem[]
   });
 }
 
-/** With a reference in it, an address is looked at when that is filled in. */
+/** An address with a reference is checked when the reference has been filled in. */
 function unusableAddress(url: unknown): ConfigProblem[] {
   const usable = typeof url !== 'string' || url.includes('${') || !/^https?:/i.test(url) || URL.canParse(url);
   return usable ? [] : [problem('is not a valid URL, such as https://example.com/mcp')];
@@ -71,7 +71,7 @@ function repeatedHeaders(headers: unknown): ConfigProblem[] {
     .map((name) => ({ path: [name], message: 'duplicates an earlier header' }));
 }
 
-/** What JSON cannot say: only a module can hold it, or a number such as 1e999. */
+/** Values that JSON cannot represent: only a module can contain them, or a number such as 1e999. */
 function notJson(value: unknown): ConfigProblem[] {
   if (Array.isArray(value)) return value.flatMap((member, index) => withPathPrefix([index], notJson(member)));
   if (isObject(value))
@@ -89,7 +89,7 @@ function brokenIn(
 ): ConfigProblem[] {
   const step = path[depth];
   if (step === undefined) return rule(value);
-  // Nearly every server has nothing that a rule is about.
+  // Nearly every server has nothing that a rule applies to.
   if (!isObject(value) || (step !== ANY && !Object.hasOwn(value, step))) return [];
   const keys = step === ANY ? Object.keys(value) : [step];
   return keys.flatMap((key) => withPathPrefix([key], brokenIn(value[key], path, rule, depth + 1)));

@@ -10,16 +10,16 @@ import { recursionGuard } from './recursion.ts';
 import { defineProgram } from './resolve.ts';
 import type { Settings } from './settings.ts';
 
-/** How to start a server, as given while the gateway runs. Every string is literal: `${X}` is not a reference. */
+/** How to start a server, as given at run time. Every string is literal: `${X}` is not a reference. */
 export interface RuntimeEntry {
   readonly command: string;
-  /** Default none. */
+  /** Default: none. */
   readonly args?: readonly string[] | undefined;
-  /** Default none. Never to be logged. */
+  /** Default: none. Must never be logged. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Relative to the directory of the configuration, which is the default. */
   readonly cwd?: string | undefined;
-  /** How long it may take to start, where that is not as for the others. */
+  /** The time limit of its start, if it differs from the other servers'. */
   readonly timeouts?: { readonly childSpawnMs: number };
 }
 
@@ -27,21 +27,21 @@ export interface RuntimeContext {
   readonly settings: Settings;
   /** What a relative `cwd` is relative to: the directory of the configuration. */
   readonly directory: string;
-  /** The file that holds each entry of `suites`, for messages about it. Default: none is named. */
+  /** The file that contains each entry of `suites`, for messages. Default: none is named. */
   readonly suiteFiles?: ReadonlyMap<string, string> | undefined;
-  /** What references in the presets of `suites` are filled in from. Default the program's own environment. */
+  /** The environment for references in the presets of `suites`. Default: the program's own. */
   readonly env?: Environment | undefined;
-  /** Likewise. Default: none is set. */
+  /** The secrets for these references. Default: none are set. */
   readonly secrets?: Secrets | undefined;
-  /** The script that runs now; an entry that starts it is refused. Default `process.argv[1]`. */
+  /** The script that is running; an entry that starts it is refused. Default `process.argv[1]`. */
   readonly ourScript?: string | undefined;
-  /** Called with each ignored setting of `suites.<name>` and the reason. Default: ignored silently. */
+  /** Called with each ignored setting of `suites.<name>` and the reason. Default: silently ignored. */
   readonly warn?: Warn | undefined;
 }
 
 /**
- * Makes a definition of a server that no file defines. What the configuration says in general and in `suites.<name>`
- * holds for it as for any other. Throws a SwitchboardError SERVER_INVALID where it cannot be used.
+ * Creates the definition of a server that is not in any file. General settings and those of `suites.<name>` apply to it
+ * as to any other. Throws a SwitchboardError SERVER_INVALID if it cannot be used.
  */
 export function defineRuntimeServer(
   name: string,
@@ -85,7 +85,7 @@ export function defineRuntimeServer(
   return server;
 }
 
-/** Whether a server was added at run time and is in no file. */
+/** Whether a server was added at run time and is not in any file. */
 export function isRuntimeServer({ origin }: Pick<ServerDefinition, 'origin'>): boolean {
   return origin.file === NOWHERE;
 }
@@ -93,7 +93,7 @@ export function isRuntimeServer({ origin }: Pick<ServerDefinition, 'origin'>): b
 const NOWHERE = '';
 const MAX_NAME_CHARS = 64;
 
-/** Stricter than for configured servers: these are the rules for names in front of `__`. */
+/** Stricter than for configured servers: these are the rules for names before `__`. */
 export function refuseBadName(name: string): void {
   const chars = Array.from(name).length;
   if (name.trim() === '') throw invalid('A server needs a name.', 'Choose one, for example "github".');
@@ -129,7 +129,7 @@ function refuseBadEntry({ command, args = [], env = {}, cwd = '' }: RuntimeEntry
       'Give each variable as a name and a value of its own.',
     );
   }
-  // Does not say which one: it may be a secret.
+  // Does not say which one, because it may be a secret.
   const parts: [string, readonly string[]][] = [
     ['command', [command]],
     ['arguments', args],

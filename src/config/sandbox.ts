@@ -9,11 +9,14 @@ import type { StdioServer } from './schema/config.ts';
 
 interface SandboxContext {
   readonly env: Environment;
-  /** Default: the system we run on. */
+  /** Default: the current system. */
   readonly platform?: NodeJS.Platform | undefined;
 }
 
-/** What a definition says about its sandbox, filled in. One that cannot be made costs the server: it never starts without. */
+/**
+ * The configured sandbox, with references filled in. If it cannot be created, the server is unusable: it never starts
+ * without it.
+ */
 export function sandboxOf(
   candidate: ServerCandidate,
   given: StdioServer['sandbox'],
@@ -52,7 +55,7 @@ export function sandboxOf(
   };
 }
 
-/** The system's own first, not what a project put in front of the PATH. */
+/** The system's own one first, so that a project cannot put another one on the PATH. */
 function findBwrap(env: Environment): string | undefined {
   const directories = [
     '/usr/bin',

@@ -3,16 +3,16 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isObject } from '../shared/is-object.ts';
 import { readForReplacing, replaceFile } from '../shared/replace-file.ts';
 
-/** The description of a configuration that editors read, in our package and wherever it is copied to. */
+/** The configuration schema for editors, in our package and wherever it is copied to. */
 const SCHEMA_NAME = 'switchboard.config.schema.json';
 const PACKAGE = 'mcp-switchboard';
-/** In a project, out of the way. */
+/** The folder for it in a project, out of the way. */
 const FOLDER = '.switchboard';
 
 /**
- * What a new configuration file says as `$schema`. A path into our own installation would not do: the next clean-up of
- * npx removes it, and a colleague has another one. So it is the package in the project's own node_modules, where it is a
- * dependency, or else a copy: beside the user file, in `.switchboard` of a project.
+ * The `$schema` of a new configuration file. A path into our own installation would not work: npx removes it at its
+ * next clean-up, and a colleague has a different one. It is therefore the package in the project's own node_modules if
+ * it is a dependency, otherwise a copy: next to the user file, or in `.switchboard` of a project.
  */
 export function schemaReference(scope: 'user' | 'project', directory: string): string | undefined {
   if (scope === 'user') return ownSchema() === undefined ? undefined : `./${SCHEMA_NAME}`;
@@ -22,8 +22,9 @@ export function schemaReference(scope: 'user' | 'project', directory: string): s
 }
 
 /**
- * Makes the copy that a configuration refers to, where there is none. That of the user is also kept up to date; a project's
- * is not, or colleagues with different versions would change it back and forth. Returns its path where it was written.
+ * Creates the copy that a configuration refers to, if there is none. The user's copy is also kept up to date; a
+ * project's is not, or colleagues with different versions would change it back and forth. Returns its path if it was
+ * written.
  */
 export function keepSchemaCopy(
   scope: 'user' | 'project',
@@ -44,17 +45,17 @@ export function keepSchemaCopy(
       mkdirSync(folder, { recursive: true });
       return replaceFile(copy, present, content) ? copy : undefined;
     }
-    // A repository may have a link here, which leads out of it. Whatever else has the name stays, too.
+    // A repository may have a link here that leads out of it. Anything else with this name also stays.
     if (!existsSync(folder)) mkdirSync(folder);
     if (!lstatSync(folder).isDirectory()) return undefined;
     return replaceFile(copy, undefined, content) ? copy : undefined;
   } catch {
-    // Only hints in an editor are missing without it.
+    // Without it, only hints in an editor are missing.
     return undefined;
   }
 }
 
-/** That of the program that runs now. */
+/** The schema of the running program. */
 export function ownSchema(): string | undefined {
   const script = process.argv[1];
   if (script === undefined) return undefined;
@@ -65,13 +66,13 @@ export function ownSchema(): string | undefined {
   }
 }
 
-/** In node_modules of the project or of the repository that it is a part of. */
+/** The schema in node_modules of the project or of the repository that contains it. */
 function schemaInProject(directory: string): string | undefined {
   const inPackage = (parent: string): string => join(parent, 'node_modules', PACKAGE, SCHEMA_NAME);
   return above(resolve(directory), inPackage, (parent) => existsSync(join(parent, '.git')));
 }
 
-/** The first of these paths that exists, from a directory upwards. */
+/** The first of these paths that exists, searching from a directory upwards. */
 function above(
   start: string,
   pathIn: (directory: string) => string,

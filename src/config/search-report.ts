@@ -6,7 +6,7 @@ import { findFiles } from './find-files.ts';
 import { USUAL_CONFIG_NAME, type ConfigScope } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 
-/** Where servers were looked for and what was there, one line for each location. For a configuration without any. */
+/** Where servers were searched for and what was found, one line per location. For a configuration without any. */
 export function searchReport(
   { files, search, directory, settings }: Pick<LoadedConfig, 'files' | 'search' | 'directory' | 'settings'>,
   variant: ProgramVariant = SWITCHBOARD,

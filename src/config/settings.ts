@@ -7,7 +7,7 @@ import type { ConfigInput, ConfigOutput } from './schema/config.ts';
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
-/** What the configuration says about everything but single servers and tools, with every default applied. */
+/** All settings except those of single servers and tools, with every default applied. */
 export type Settings = DeepReadonly<
   Omit<
     ConfigOutput,
@@ -28,30 +28,30 @@ export type Settings = DeepReadonly<
   /** Without the token; see httpTokenOf. */
   readonly http: DeepReadonly<Omit<ConfigOutput['http'], 'token'>>;
   readonly management: Management;
-  /** What the user file says of what guards its user. Default: nothing. */
+  /** The settings of the user file that protect its user. Default: none. */
   readonly user?: UserGuards | undefined;
-  /** How calls are recorded; false: they are not. */
+  /** How calls are recorded; false: not at all. */
   readonly audit: false | AuditSettings;
   /** Where metrics are served; false: nowhere. */
   readonly metrics: false | { readonly host: string; readonly port: number };
-  /** How traces are sent; false: they are not. What is left out is for the standard variables to say. */
+  /** How traces are sent; false: not at all. Members that are left out are determined by the standard variables. */
   readonly telemetry:
     false | { readonly endpoint?: string | undefined; readonly sampleRatio?: number | undefined };
-  /** timeouts.idleMs of flat servers: "never", unless the configuration itself says a time. */
+  /** timeouts.idleMs of flat servers: "never", unless the configuration itself sets it. */
   readonly flatIdleMs: ConfigOutput['timeouts']['idleMs'];
-  /** timeouts.childSpawnMs of servers that run elsewhere: shorter, unless the configuration itself says a time. */
+  /** timeouts.childSpawnMs of remote servers: shorter, unless the configuration itself sets it. */
   readonly remoteStartMs: number;
 };
 
-/** A project may be stricter than this, and not less strict. */
+/** A project may be stricter than this but not less strict. */
 export type UserGuards = DeepReadonly<Pick<ConfigInput, 'approve' | 'pin' | 'suites'>>;
 
 /** The time limits of one server, in milliseconds. */
 export type ServerTimeouts = Omit<Settings['timeouts'], 'firstListMs' | 'hookMs'>;
 
 /**
- * Fills in the defaults. Plain code instead of the schema's parse, because loading the schema costs 26 ms; the return
- * type comes from the schema, so a setting that is added there and forgotten here does not compile.
+ * Applies the defaults. Plain code instead of the schema's parse, because loading the schema takes 26 ms. The return
+ * type comes from the schema, so forgetting a new setting here does not compile.
  */
 export function applyDefaults(config: ConfigInput, variant: ProgramVariant = SWITCHBOARD): Settings {
   const { introspection = {}, code = {}, limits = {}, http = {}, replica = {} } = config;
@@ -121,12 +121,12 @@ function metricsOf(given: ConfigInput['metrics'] = false): Settings['metrics'] {
   return { host, port };
 }
 
-/** Where one file of the configuration looks for servers, relative to its directory. */
+/** Where one file of the configuration searches for servers, relative to its directory. */
 export function globsOf({ discoverGlobs }: ConfigInput, variant: ProgramVariant): readonly string[] {
   return discoverGlobs ?? (variant.discovers === false ? [] : DEFAULTS.discoverGlobs);
 }
 
-/** The time limits given, and where one is left out, that of `base`. */
+/** The given time limits, with those of `base` for any that are missing. */
 export function overrideTimeouts(base: ServerTimeouts, given: ConfigInput['timeouts'] = {}): ServerTimeouts {
   return {
     childSpawnMs: given.childSpawnMs ?? base.childSpawnMs,

@@ -4,8 +4,8 @@ import type { LoadedConfig } from './load.ts';
 import { describeWarning } from './problem.ts';
 
 /**
- * The address of the store, filled in; undefined where there is none. Throws a SwitchboardError STORE_INVALID, without
- * the address, where it cannot be used. Never to be logged.
+ * The address of the store, with references filled in; undefined if there is none. Throws a SwitchboardError
+ * STORE_INVALID, without the address, if it cannot be used. Must never be logged.
  */
 export function storeUrlOf(
   { writtenStore: written, secrets }: Pick<LoadedConfig, 'writtenStore' | 'secrets'>,
@@ -21,7 +21,7 @@ export function storeUrlOf(
   const result = interpolate(written.text, env, secrets);
   if (result.kind !== 'text')
     throw problem(interpolationProblem(result), 'Set it, or remove the key to run without a store.');
-  // As with ${STORE:-}, which leaves it to the environment whether there is one.
+  // `${STORE:-}` lets the environment decide whether there is one.
   if (result.text === '') return undefined;
   if (!isStoreUrl(result.text))
     throw problem(

@@ -16,7 +16,7 @@ async function loadOwn(config: object | string, env?: Record<string, string>): P
   return load({ 'switchboard.config.json': config }, env);
 }
 
-/** The only server of a configuration that gives no cause for a warning. */
+/** The only server of a configuration that causes no warnings. */
 async function only(config: object, env?: Record<string, string>): Promise<ServerDefinition> {
   const { servers, warnings } = await loadOwn(config, env);
   expect(warnings).toEqual([]);

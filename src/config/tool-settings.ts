@@ -3,53 +3,53 @@ import type { Warn } from './candidate.ts';
 import { fillValue, type ReferenceFiller, type KeyLocation } from './filler.ts';
 import type { PresentationSettings } from './schema/config.ts';
 
-/** Which tools of a server are offered, and how they look. */
+/** Which tools of a server are offered, and how they are presented. */
 export interface ToolSettings {
-  /** Patterns of the only tools offered; undefined: all are. */
+  /** Patterns of the only tools offered; undefined: all tools. */
   readonly allow: readonly Pattern[] | undefined;
-  /** Patterns of tools not offered, even if allowed. */
+  /** Patterns of tools that are not offered, even if allowed. */
   readonly deny: readonly Pattern[];
   /** By the tool's own name. */
   readonly shapes: ReadonlyMap<string, ToolShape>;
 }
 
-/** A pattern and where it was written, for a warning when it matches nothing. */
+/** A pattern and where it was written, for a warning if it matches nothing. */
 export interface Pattern {
   readonly pattern: string;
-  /** True where the pattern is the very name of a tool, whatever characters it has. */
+  /** True if the pattern is exactly the name of a tool, whatever characters it contains. */
   readonly literal: boolean;
   readonly origin: Origin;
 }
 
-/** How one tool looks. */
+/** How one tool is presented. */
 export interface ToolShape {
   /** The name it is offered under. Default: its own. */
   readonly exposed?: string | undefined;
   /** The description it is offered with. Default: its own. */
   readonly description?: string | undefined;
-  /** Arguments the client neither sees nor gives, filled in. Never to be logged. */
+  /** Arguments that the client neither sees nor sets, with references filled in. Must never be logged. */
   readonly presets?: Readonly<Record<string, unknown>> | undefined;
   /** Arguments that are never logged. */
   readonly redact?: readonly string[] | undefined;
-  /** How long its results may be, as it was written: false is no limit. Default: as its server's. */
+  /** Limits on its results, as written; false: no limit. Default: those of its server. */
   readonly results?: PresentationSettings['results'];
   readonly origin: Origin;
 }
 
 export interface Origin {
   readonly file: string;
-  /** The place in the file, for example `mcpServers.github.exposedTools[0]`. */
+  /** The location in the file, for example `mcpServers.github.exposedTools[0]`. */
   readonly key: string;
 }
 
-/** What one place says about the tools of a server. */
+/** What one part of the configuration says about the tools of a server. */
 export interface ToolSettingSource extends KeyLocation {
   readonly settings: Pick<PresentationSettings, 'expose' | 'exposedTools' | 'hiddenTools' | 'tools'>;
 }
 
 /**
- * Brings together what several sources say, the one with the most say first. A list of the first place that has one
- * holds alone, renames in it included; of a tool's settings, each is taken from the first place that has it.
+ * Combines several sources, the one with the highest precedence first. Only the first list counts, including its
+ * renames; each setting of a tool comes from the first source that has it.
  */
 export function toolSettings(
   sources: readonly ToolSettingSource[],
@@ -111,7 +111,7 @@ function shapesOf(
     shapes.set(tool, {
       exposed: words.find((each) => each.exposed !== undefined)?.exposed,
       description: words.find((each) => each.description !== undefined)?.description,
-      // Only what holds is filled in: what is not used need not be set.
+      // Only values that take effect are filled in: unused ones need not be set.
       presets:
         presets &&
         (fillValue(presets.presets, within(presets.location, 'presets'), filler) as Record<string, unknown>),
@@ -129,7 +129,7 @@ function resultsIn(words: readonly ShapeSettings[]): Pick<ToolShape, 'results'> 
   return found === undefined ? {} : { results: found.results };
 }
 
-/** What one source says about one tool, nothing filled in. */
+/** The settings that one source has for one tool, with references not filled in. */
 type ShapeSettings = Omit<ToolShape, 'origin'> & { readonly location: KeyLocation };
 
 function shapesAt(source: ToolSettingSource, renames: boolean, warn: Warn): Map<string, ShapeSettings> {

@@ -1,7 +1,7 @@
 import { isObject } from '../shared/is-object.ts';
 import type { Note, ConfigProblem } from './problem.ts';
 
-/** A problem; `unknownKey` marks one that is solved by leaving the key out. */
+/** A problem; `unknownKey` marks one that leaving the key out solves. */
 export interface ExplainedProblem extends ConfigProblem {
   readonly unknownKey?: true;
 }
@@ -9,13 +9,13 @@ export interface ExplainedProblem extends ConfigProblem {
 export interface KnownPart {
   /** The value without unknown keys. */
   readonly value: unknown;
-  /** What is wrong with it all the same. */
+  /** The problems that remain. */
   readonly problems: readonly ConfigProblem[];
-  /** One for each key that was left out. */
+  /** One note for each key that was left out. */
   readonly notes: readonly Note[];
 }
 
-/** Leaves out keys that the schema does not know, each with a note, so that a typo costs one setting and no more. */
+/** Leaves out keys that the schema does not know, each with a note, so that a typo costs only one setting. */
 export async function withoutUnknownKeys(
   given: unknown,
   isRight: (value: unknown) => boolean,
@@ -27,7 +27,7 @@ export async function withoutUnknownKeys(
     const problems = await explain(value);
     const unknown = problems.filter(({ unknownKey }) => unknownKey);
     if (unknown.length === 0) {
-      // Should the quick check and the explanation ever disagree, the stricter one holds.
+      // If the quick check and the explanation ever disagree, the stricter one counts.
       return {
         value,
         notes,
@@ -47,7 +47,7 @@ function without(value: unknown, [step, ...rest]: ConfigProblem['path']): unknow
     return value.map((member, at) => (at === step ? without(member, rest) : (member as unknown)));
   if (!isObject(value)) return value;
   const kept = Object.entries(value).filter(([key]) => key !== step || rest.length > 0);
-  // fromEntries defines members, so "__proto__" is a key like any other.
+  // fromEntries defines members, so "__proto__" is an ordinary key.
   return Object.fromEntries(
     kept.map(([key, member]) => [key, key === step ? without(member, rest) : member]),
   );

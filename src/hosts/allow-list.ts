@@ -4,7 +4,9 @@ import { nodeAt } from '../shared/jsonc-paths.ts';
 import { spliced, type Splice } from '../shared/splice.ts';
 import type { Container } from './container.ts';
 
-/** The text with a server on the host's list of those that may be used, where it keeps one. An empty list allows all. */
+/**
+ * The text with a server added to the host's list of usable servers, if there is one. An empty list allows all servers.
+ */
 export function allowEntry(text: string, container: Container, name: string): string {
   return editList(text, container, (items, blanksBefore) => {
     const last = items.at(-1);
@@ -18,7 +20,7 @@ export function allowEntry(text: string, container: Container, name: string): st
   });
 }
 
-/** The text without it. */
+/** The text with the server removed from that list. */
 export function disallowEntry(text: string, container: Container, name: string): string {
   return editList(text, container, (items) => {
     const at = items.findIndex(({ node }) => node.value === name);
@@ -30,7 +32,7 @@ export function disallowEntry(text: string, container: Container, name: string):
   });
 }
 
-/** Behind an item and its comma. */
+/** The end of an item including its comma. */
 function endOf({ node, comma }: JsoncItem): number {
   return comma === undefined ? node.end : comma + 1;
 }

@@ -1,23 +1,23 @@
 import type { Entry } from './edit.ts';
 import type { Host } from './host.ts';
 
-/** A program that a host is to start. */
+/** A program for a host to start. */
 export interface EntryProgram {
   readonly command: string;
   readonly args: readonly string[];
-  /** Variables of the host's environment that the program needs. Default none. */
+  /** Variables of the host's environment that the program needs. Default: none. */
   readonly variables?: readonly string[] | undefined;
-  /** Variables with their values. Default none. */
+  /** Variables with their values. Default: none. */
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A server that is running, and the variable in which the host finds what it must send to be let in. */
+/** A running server, and the variable from which the host takes the token to send. */
 export interface EntryAddress {
   readonly url: string;
   readonly tokenVariable: string;
 }
 
-/** The entry by which a host starts a program. */
+/** The entry with which a host starts a program. */
 export function programEntry(host: Host, { command, args, variables = [], env = {} }: EntryProgram): Entry {
   const passed = host.envInheritance === 'in-env' ? variables : [];
   const references = passed.map((name): [string, string] => [name, referenceTo(name, host)]);
@@ -32,7 +32,9 @@ export function programEntry(host: Host, { command, args, variables = [], env = 
   };
 }
 
-/** The entry by which a host connects to a server; undefined where none can take the token from the environment. */
+/**
+ * The entry with which a host connects to a server; undefined if the host cannot take the token from the environment.
+ */
 export function addressEntry(host: Host, { url, tokenVariable }: EntryAddress): Entry | undefined {
   if (host.http === undefined) return undefined;
   const { address, constant, bearer } = host.http;

@@ -119,7 +119,7 @@ test('Claude Desktop for Windows, where it is a package, has its file in that', 
   const where = { ...WINDOWS, env: { ...WINDOWS.env, LOCALAPPDATA: 'local' } };
   const usual = 'C:\\Users\\ada\\AppData\\Roaming\\Claude\\claude_desktop_config.json';
   expect(findHost('claude-desktop').files.user(where)).toEqual([usual]);
-  // Elsewhere this is a single name.
+  // On other systems, this is a single name.
   const folder = 'local\\Packages\\Claude_pzs8sxrjxfjjc\\LocalCache\\Roaming\\Claude';
   mkdirSync(folder, { recursive: true });
   expect(findHost('claude-desktop').files.user(where)).toEqual([
@@ -202,7 +202,7 @@ test('an entry is written as the host writes it', () => {
       { command: '/n', args: ['/s'] },
       { serverUrl: url, headers: editor },
     ],
-    // Gemini drops what looks like a secret, by its name or by its value: every variable is named.
+    // Gemini drops variables that look like a secret by their name or value, so every variable is listed.
     gemini: [
       { command: '/n', args: ['/s'], env: { EDITOR: '${EDITOR}', API_TOKEN: '${API_TOKEN}' } },
       { httpUrl: url, headers: shell },

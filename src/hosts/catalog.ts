@@ -13,7 +13,7 @@ import { windsurf } from './catalog/windsurf.ts';
 import { zed } from './catalog/zed.ts';
 import type { Host } from './host.ts';
 
-/** The hosts we know, in the order in which they are shown. */
+/** The supported hosts, in display order. */
 export const HOSTS: readonly Host[] = [
   claudeCode,
   claudeDesktop,
@@ -28,7 +28,7 @@ export const HOSTS: readonly Host[] = [
   opencode,
 ];
 
-/** The host that a word on the command line means. Throws USAGE for any other word. */
+/** The host with this name or alias on the command line. Throws USAGE for any other word. */
 export function findHost(word: string): Host {
   const wanted = word.toLowerCase();
   const host = HOSTS.find(({ name, aliases }) => name === wanted || aliases.includes(wanted));

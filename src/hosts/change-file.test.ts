@@ -6,7 +6,7 @@ import { allBackups } from '../shared/backups.ts';
 import { changeFile as changeAt, type ChangeFileOptions } from './change-file.ts';
 import { TextFault } from './container.ts';
 
-/** The state directory of the test that runs. */
+/** The state directory of the current test. */
 let stateDirectory = '';
 
 function directory(): string {
@@ -18,7 +18,7 @@ function directory(): string {
 }
 const changeFile = (options: Omit<ChangeFileOptions, 'stateDirectory'>) =>
   changeAt({ ...options, stateDirectory });
-// Windows has no such modes, and lets only administrators make links.
+// Windows has no such modes, and only administrators can create links there.
 const posix = process.platform !== 'win32';
 const append = (text = ''): string => `${text}x`;
 const read = (file: string): string => fs.readFileSync(file, 'utf8');

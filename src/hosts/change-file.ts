@@ -9,16 +9,16 @@ import { TextFault, UnsafeEdit } from './container.ts';
 
 export interface ChangeFileOptions {
   readonly file: string;
-  /** Where the old text is kept. */
+  /** Where the backup is kept. */
   readonly stateDirectory: string;
   /**
-   * Edits the text; undefined means no file, as input and output. Called again if another program writes the
-   * file meanwhile. `earlier` are the texts that were kept of it, the newest first.
+   * Edits the text; undefined means no file, both as input and as output. Called again if another program writes the
+   * file in the meantime. `earlier` returns the existing backups, newest first.
    */
   readonly change: (text: string | undefined, earlier: () => readonly string[]) => string | undefined;
-  /** Called with the change directly before each attempt to make it. Default: nothing is called. */
+  /** Called with the change directly before each attempt to write it. Default: not called. */
   readonly onWrite?: ((change: FileChange) => void) | undefined;
-  /** Whether a file that is new is for its owner only. Default false. */
+  /** Whether a new file is only for its owner. Default false. */
   readonly ownerOnly?: boolean | undefined;
   /** Whether nothing is written. Default false. */
   readonly dryRun?: boolean | undefined;
@@ -26,27 +26,27 @@ export interface ChangeFileOptions {
 
 export interface FileChange {
   readonly file: string;
-  /** Undefined where there is no file. */
+  /** Undefined if there is no file. */
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
 export interface ChangedFile extends FileChange {
-  /** Where the old text is kept; undefined: nowhere, because nothing changed or there was none. */
+  /** The path of the backup; undefined if nothing changed or there was no file. */
   readonly backup: string | undefined;
 }
 
 /**
- * Changes a file that another program may be writing, too: all at once or not at all, with its rights, behind a link.
- * Throws HOST_FILE_BROKEN, HOST_FILE_UNREADABLE, HOST_FILE_NOT_WRITABLE, HOST_FILE_BUSY or HOST_NOT_EDITABLE, with the
- * file as it was; STATE_NOT_WRITABLE where the old text cannot be kept.
+ * Changes a file that another program may also write: atomically, with its permissions, through links. Throws
+ * HOST_FILE_BROKEN, HOST_FILE_UNREADABLE, HOST_FILE_NOT_WRITABLE, HOST_FILE_BUSY or HOST_NOT_EDITABLE and leaves the
+ * file as it was; throws STATE_NOT_WRITABLE if the backup cannot be written.
  */
 export async function changeFile(options: ChangeFileOptions): Promise<ChangedFile> {
   const { file, dryRun = false } = options;
   return dryRun ? changeAlone(options) : withFileLock(file, () => changeAlone(options));
 }
 
-/** The host does not wait for our lock; where it was quicker, we start again. */
+/** The host does not wait for our lock; if it was faster, we start again. */
 async function changeAlone(options: ChangeFileOptions): Promise<ChangedFile> {
   const { file, stateDirectory, change, onWrite, ownerOnly = false, dryRun = false } = options;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -54,7 +54,7 @@ async function changeAlone(options: ChangeFileOptions): Promise<ChangedFile> {
     const before = found && textOf(file, found.bytes);
     const after = withFileContext(file, () => change(before, () => keptTexts(stateDirectory, file)));
     if (after === before || dryRun) return { file, before, after, backup: undefined };
-    // Who wants no file at all has nothing in it that is worth keeping.
+    // A file that is to be deleted contains nothing worth a backup.
     const backup = found && after !== undefined ? backupPath(stateDirectory, file) : undefined;
     const done = writing(file, () => {
       mkdirSync(dirname(file), { recursive: true });
@@ -75,13 +75,13 @@ async function changeAlone(options: ChangeFileOptions): Promise<ChangedFile> {
   });
 }
 
-/** The text of a file; undefined where there is none. Throws as changeFile does. */
+/** The text of a file; undefined if there is none. Throws like changeFile. */
 export function readText(file: string): string | undefined {
   const found = reading(file, () => readForReplacing(file));
   return found && textOf(file, found.bytes);
 }
 
-/** Whatever is wrong with a text becomes an error that names its file. */
+/** Turns any problem with a text into an error that names its file. */
 export function withFileContext<T>(file: string, act: () => T): T {
   try {
     return act();
@@ -103,12 +103,12 @@ export function withFileContext<T>(file: string, act: () => T): T {
   }
 }
 
-/** How often we start again if another program writes the file meanwhile. */
+/** How often we start again if another program writes the file in the meantime. */
 const ATTEMPTS = 8;
-/** The longest we wait before that, in milliseconds. */
+/** The longest pause before that, in milliseconds. */
 const PAUSE_MS = 50;
 
-/** The text, which must be all there is: what we do not understand would be lost. */
+/** The complete text: anything we cannot decode would be lost. */
 function textOf(file: string, bytes: Buffer): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text, 'utf8').equals(bytes)) return text;

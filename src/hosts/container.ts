@@ -1,19 +1,19 @@
 import { isObject } from '../shared/is-object.ts';
 import type { Format } from './host.ts';
 
-/** Where in a text the servers are. */
+/** The location of the servers in a text. */
 export interface Container {
   readonly format: Format;
-  /** The keys that lead there. */
+  /** The keys that lead to it. */
   readonly keyPath: readonly string[];
-  /** The keys of a list that, where it is there, must name a server for it to be used. Default: there is none. */
+  /** The keys of a list that, if present, must name a server for it to be used. Default: no such list. */
   readonly allowList?: readonly string[] | undefined;
 }
 
-/** Where and why a text is not what the host could read. */
+/** Where and why the host could not read a text. */
 export class TextFault extends Error {
   readonly reason: string;
-  /** Both counted from 1. */
+  /** Line and column count from 1. */
   readonly line: number;
   readonly column: number;
 
@@ -25,16 +25,16 @@ export class TextFault extends Error {
   }
 }
 
-/** An edit that would not have done what was meant, and so is not done. */
+/** An edit that would not have the intended effect, so it is not made. */
 export class UnsafeEdit extends Error {}
 
-/** A fault, where only the offset is known. */
+/** A fault of which only the offset is known. */
 export function faultAt(text: string, offset: number, reason: string): TextFault {
   const before = text.slice(0, offset);
   return new TextFault(reason, before.split('\n').length, offset - before.lastIndexOf('\n'));
 }
 
-/** What keys lead to in a parsed text; undefined where they lead nowhere. */
+/** The value at these keys in a parsed text; undefined if there is none. */
 export function valueAt(document: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),

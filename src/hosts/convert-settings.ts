@@ -1,4 +1,4 @@
-/** What a person may have set on a server besides how it is reached, in the words of our own configuration. */
+/** The settings of a server besides how it is reached, in the keys of our own configuration. */
 export interface ConvertedSettings {
   readonly description?: string;
   readonly disabled?: true;
@@ -9,7 +9,7 @@ export interface ConvertedSettings {
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** Reads them from an entry of any host; `understood` are the keys that need not be mentioned any more. */
+/** Reads them from an entry of any host; `understood` contains the keys that need no further mention. */
 export function convertSettings(
   value: Table,
   timeoutUnit: 'milliseconds' | 'seconds',
@@ -32,7 +32,7 @@ export function convertSettings(
       ...(hidden === undefined ? {} : { hiddenTools: hidden }),
       ...(Object.keys(timeouts).length === 0 ? {} : { timeouts }),
     },
-    // Codex keeps settings of single tools under this key, Copilot CLI the list of those that may be used.
+    // Codex uses this key for settings of single tools, Copilot CLI for the list of usable tools.
     understood: Array.isArray(value.tools) ? new Set([...UNDERSTOOD, 'tools']) : UNDERSTOOD,
   };
 }
@@ -59,5 +59,5 @@ function milliseconds(key: string, value: unknown): object {
   return typeof value === 'number' && value >= 1 && value <= LONGEST_MS ? { [key]: Math.round(value) } : {};
 }
 
-/** The longest time our configuration takes. */
+/** The longest time that our configuration accepts. */
 const LONGEST_MS = 2_147_483_647;

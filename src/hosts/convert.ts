@@ -7,19 +7,19 @@ import { plainEntry } from './plain-entry.ts';
 import type { HostServer } from './read-servers.ts';
 import { escaped, convertText, ConversionError } from './references.ts';
 
-/** A server of a host in the words of our own configuration, or why it cannot be converted in them. */
+/** A host's server in the keys of our own configuration, or why it cannot be converted. */
 export type ConversionResult =
   | {
       readonly kind: 'server';
       readonly entry: ConvertedEntry;
-      /** The variables that it needs, each once. */
+      /** The variables that it needs, without duplicates. */
       readonly variables: readonly string[];
-      /** What was lost or changed on the way, as parts of sentences. */
+      /** What was lost or changed by the conversion, as parts of sentences. */
       readonly notes: readonly string[];
     }
   | { readonly kind: 'unusable'; readonly why: string };
 
-/** What we write about a server that comes from a host. */
+/** Our entry for a server that comes from a host. */
 export interface ConvertedEntry extends ConvertedSettings {
   readonly type?: 'http' | 'sse';
   readonly command?: string;
@@ -34,13 +34,13 @@ export interface ConvertedEntry extends ConvertedSettings {
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** Says things in our words, and notes what that needs. */
+/** Converts texts and collects what they require. */
 interface TextConverter {
   text(text: string): string;
   variable(name: string): string;
 }
 
-/** Says in our words what a host says about a server. Nothing is filled in: references stay references. */
+/** Converts a host's entry for a server. Nothing is filled in: references stay references. */
 export function convertServer(
   { location, value: given }: HostServer,
   where: HostEnvironment,
@@ -86,7 +86,7 @@ export function convertServer(
   }
 }
 
-/** What says how a server is reached, and is understood here. */
+/** The keys that describe how a server is reached, all of which are handled here. */
 const REACHED = new Set([
   ...[
     'type',
@@ -126,7 +126,7 @@ function programIn(
   };
 }
 
-/** A dotenv file by its full path; one whose location we cannot know is left out, with a note. */
+/** A dotenv file by its full path. One whose location is unknown is left out, with a note. */
 function envFileIn(
   { envFile }: Table,
   project: string | undefined,
@@ -157,7 +157,7 @@ function remoteIn(
   const headers = {
     ...textTable(value.headers, converter),
     ...textTable(value.http_headers, converter),
-    // Codex has names where others have references.
+    // Codex has names of variables instead of references.
     ...Object.fromEntries(variables.map(([name, variable]) => [name, converter.variable(String(variable))])),
     ...(typeof bearer === 'string' ? { Authorization: `Bearer ${converter.variable(bearer)}` } : {}),
   };
@@ -192,7 +192,7 @@ function transportOf(type: unknown, key: string): 'http' | 'sse' | undefined {
   throw new ConversionError(`has the type ${JSON.stringify(type)}, which is not supported`);
 }
 
-/** Claude Code, Gemini CLI, Codex and Cursor each spell it in their own way. */
+/** Claude Code, Gemini CLI, Codex and Cursor each use different keys. */
 function oauthIn({ oauth, auth, scopes }: Table, converter: TextConverter): Record<string, string | number> {
   const source: Table = { ...(isObject(auth) ? auth : {}), ...(isObject(oauth) ? oauth : {}) };
   const named = (...keys: readonly string[]): unknown =>
@@ -212,27 +212,27 @@ function oauthIn({ oauth, auth, scopes }: Table, converter: TextConverter): Reco
   };
 }
 
-/** The texts of a list; undefined is an empty one. */
+/** The texts in a list; undefined counts as an empty list. */
 function textsIn(value: unknown): string[] {
   if (value === undefined || value === null) return [];
   const list = Array.isArray(value) ? (value as unknown[]) : [value];
   return list.map((each) => {
     if (typeof each === 'string') return each;
-    // Codex may say where a variable comes from.
+    // Codex may specify where a variable comes from.
     if (isObject(each) && typeof each.name === 'string') return each.name;
     if (typeof each === 'number' || typeof each === 'boolean') return String(each);
     throw new ConversionError('has a list with an item that is not a string');
   });
 }
 
-/** The texts of a table; numbers are texts, too, and null is nothing, as for VS Code. */
+/** The texts in a table. Numbers become texts, and null counts as missing, as in VS Code. */
 function textTable(value: unknown, converter: TextConverter): Record<string, string> {
   if (!isObject(value)) return {};
   const members = Object.entries(value).filter(([, member]) => member !== null);
   return Object.fromEntries(members.map(([name, member]) => [name, converter.text(String(member))]));
 }
 
-/** What our configuration would refuse, and the whole import with it, costs only the server. */
+/** A table that our configuration would reject makes only this server fail, not the whole import. */
 function named(table: Record<string, string>, pattern: RegExp, what: string): Record<string, string> {
   const odd = Object.keys(table).find((name) => !pattern.test(name));
   if (odd !== undefined) throw new ConversionError(`has an invalid ${what} name ${JSON.stringify(odd)}`);

@@ -4,8 +4,8 @@ import { nodeAt, NotAnObject, putAt, removeAt, type JsonPath } from '../shared/j
 import { faultAt } from './container.ts';
 
 /**
- * A text with a value at the end of these keys, which are made where they are missing. The text is one that can be
- * parsed; one without a value counts as an empty object.
+ * The text with a value at these keys, which are created if missing. The text must be valid; one without a value counts
+ * as an empty object.
  */
 export function setInJson(text: string, path: JsonPath, value: unknown): string {
   const whole = withObject(text);
@@ -20,7 +20,7 @@ export function setInJson(text: string, path: JsonPath, value: unknown): string 
   });
   const gone = isObject(value) ? keys.filter((key) => !Object.hasOwn(value, key)) : keys;
   if (!isObject(value) || gone.length === keys.length) return replaced;
-  // Member by member, so that what stays keeps its comments.
+  // Member by member, so that the remaining ones keep their comments.
   const without = gone.reduce((rest, key) => removeAt(rest, [...path, key]), whole);
   return Object.entries(value).reduce(
     (rest, [key, member]) => editJsonc(rest, (located) => putAt(located, [...path, key], member)),
@@ -28,7 +28,7 @@ export function setInJson(text: string, path: JsonPath, value: unknown): string 
   );
 }
 
-/** A text in which there is something to edit. Standalone comments stay where they are. */
+/** The text with an object to edit. Standalone comments stay where they are. */
 function withObject(text: string): string {
   const [mark, body] = text.startsWith('\ufeff') ? ['\ufeff', text.slice(1)] : ['', text];
   if (body.replace(BLANK_OR_COMMENT, '') !== '') return text;

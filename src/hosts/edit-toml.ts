@@ -11,7 +11,7 @@ import { blockAt, cutBlock, cutStatement, eolOf, lineEnd, type Block } from './t
 type Table = Readonly<Record<string, unknown>>;
 type Path = readonly string[];
 
-/** A text that can be parsed, taken apart, and the keys that lead to what is changed in it. */
+/** A valid text, its parsed structure, and the keys of the value to change. */
 interface TomlTarget {
   readonly text: string;
   readonly statements: readonly TomlStatement[];
@@ -19,8 +19,8 @@ interface TomlTarget {
 }
 
 /**
- * A text with this table at the end of these keys, however that is spelled there: under a header, with dots, in braces.
- * Where there is none it goes to the end, under a header of its own. The text is one that can be parsed.
+ * The text with this table at these keys, in whichever form it is written: with a header, dotted keys or an inline
+ * table. A new table goes to the end, with its own header. The text must be valid.
  *
  * `notes` are comments directly below its header. If given, they replace the existing ones.
  */
@@ -45,11 +45,11 @@ export function removeFromToml(text: string, path: Path): string {
     return removeFromBraces(text, holder.value, path.slice(holder.path.length));
   const cuts = cutsFor(target, path);
   const rest = spliced(text, cuts);
-  // At the top, the empty line was behind it.
+  // At the top of the text, the empty line came after it.
   return asItEnded(text, cuts[0]?.start === 0 ? rest.replace(/^(?:\r?\n)+/, '') : rest);
 }
 
-/** The pair in whose braces the keys lead on, or whose value is what they lead to. */
+/** The pair whose inline table contains the rest of the keys, or whose value is at these keys. */
 function bracesOn({ text, statements, path }: TomlTarget): TomlPair | undefined {
   const list = statements.find(
     ({ kind, path: own }) => kind === 'list-of-tables' && startsWithPath(path, own),
@@ -58,7 +58,7 @@ function bracesOn({ text, statements, path }: TomlTarget): TomlPair | undefined 
   return statements.filter(isPair).find(({ path: own }) => startsWithPath(path, own));
 }
 
-/** Written so that taking it out again gives the same text, up to how the last line ends. */
+/** Written so that removing it again restores the same text, except for a missing line break at the end. */
 function appended({ text, path }: TomlTarget, table: Table, notes: readonly string[] = []): string {
   const eol = eolOf(text);
   const main = [printHeader(path), ...commented(notes), ...printPairs(table)];
@@ -94,7 +94,7 @@ function updated(target: TomlTarget, table: Table, notes: readonly string[] | un
     return asItEnded(text, spliced(text, [...added, ...splices]));
   }
   const noted = newNotes(text, block, notes);
-  // What is new goes behind the last line that stays under the header.
+  // New pairs go after the last line that stays under the header.
   const last = block.pairs.findLast((pair) => !removed.has(pair));
   const at =
     last === undefined ? (noted[0]?.end ?? lineEnd(text, block.header.end)) : lineEnd(text, last.end);
@@ -102,7 +102,7 @@ function updated(target: TomlTarget, table: Table, notes: readonly string[] | un
   return asItEnded(text, spliced(text, [...noted, added, ...splices]));
 }
 
-/** The comments below the header, where others are wanted. */
+/** The comments below the header, if different ones are wanted. */
 function newNotes(text: string, { header }: Block, notes: readonly string[] | undefined): Splice[] {
   if (notes === undefined) return [];
   const start = lineEnd(text, header.end);
@@ -120,7 +120,7 @@ function linesBelow({ text, path }: TomlTarget, fresh: Table): string {
   return [...lines, ...tables].join('');
 }
 
-/** Spelled with dots, or only tables below it are there. */
+/** For a table that is written with dotted keys, or of which only subtables exist. */
 function withoutBlock(
   { text, statements, path }: TomlTarget,
   fresh: Table,
@@ -143,7 +143,7 @@ function withoutBlock(
   return [{ start: at, end: at, with: lines.join('') }];
 }
 
-/** An insertion that would fall into what is cut out goes before it. */
+/** Moves an insertion that would be inside a cut to before the cut. */
 function outside({ start, with: added }: Splice, cuts: readonly Splice[]): Splice {
   const at = cuts.find((cut) => cut.start < start && start < cut.end)?.start ?? start;
   return { start: at, end: at, with: added };
@@ -169,7 +169,7 @@ function isPair(statement: TomlStatement): statement is TomlPair {
   return statement.kind === 'pair';
 }
 
-/** With a line break at the end only where there was one. */
+/** With a line break at the end only if there was one. */
 function asItEnded(before: string, after: string): string {
   return before.endsWith('\n') ? after : after.replace(/\r?\n$/, '');
 }

@@ -86,7 +86,7 @@ describe('a JSON text', () => {
     const other = '{"mcpServers": {"sb": {"command": "x"}}, "a": 1}';
     expect(removeEntry(other, json, 'sb').text).toBe('{"mcpServers": {}, "a": 1}');
     expect(removeEntry('{"a": 1}', json, 'sb')).toEqual({ text: '{"a": 1}', action: 'absent' });
-    // An empty object and none become the same text: only an earlier text can tell.
+    // With and without an empty object, the text becomes the same: only an earlier text distinguishes them.
     const empty = '{\n  "mcpServers": {}\n}\n';
     const added = upsertEntry(empty, json, 'sb', { entry }).text;
     expect(upsertEntry('{}\n', json, 'sb', { entry }).text).toBe(added);
@@ -229,7 +229,7 @@ describe('for any text', () => {
   const rest = (text: string, container: Container, without: string): unknown =>
     [...entriesOf(text, container)].filter(([each]) => each !== without);
 
-  /** What holds for every text and entry. */
+  /** Checks what applies to every text and entry. */
   function check(text: string, container: Container, key: string, entry: Record<string, unknown>): void {
     const before = entriesOf(text, container);
     const { text: added, action } = upsertEntry(text, container, key, { entry, replace: true });
@@ -250,7 +250,7 @@ describe('for any text', () => {
       if (!isEmptyJson(text, container)) expect(unaided.text).toBe(text);
     }
   }
-  /** Such texts become an object, which is what stays. */
+  /** Such texts become an object, which stays. */
   const isEmptyJson = (text: string, { format }: Container): boolean =>
     format !== 'toml' && text.replace(/\/\/.*|\s|\ufeff/g, '') === '';
 

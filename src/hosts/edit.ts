@@ -8,7 +8,7 @@ import { removeFromToml, setInToml } from './edit-toml.ts';
 import { parseHostJson } from './parse-json.ts';
 import { parseHostToml } from './parse-toml.ts';
 
-/** What an edit did, and the text after it. */
+/** The kind of an edit, and the resulting text. */
 export interface Edited {
   readonly text: string;
   readonly action: 'added' | 'updated' | 'unchanged' | 'removed' | 'absent';
@@ -19,20 +19,20 @@ export type Entry = Readonly<Record<string, unknown>>;
 export interface UpsertOptions {
   readonly entry: Entry;
   /**
-   * Whether nothing of an entry of that name stays. Default false: what does not say how the server is reached (time
-   * limits, approvals, switched off) was set by the person, and stays.
+   * Whether nothing of an existing entry with that name is kept. Default false: members that do not describe how the
+   * server is reached (time limits, approvals, whether it is disabled) were set by the user and stay.
    */
   readonly replace?: boolean | undefined;
   /** Comments directly below the header of a TOML table; they replace the existing ones. Default: unchanged. */
   readonly notes?: readonly string[] | undefined;
-  /** Whether the server also goes on the list of those that may be used, where the host keeps one. Default false. */
+  /** Whether the server is also added to the host's list of usable servers, if there is one. Default false. */
   readonly allow?: boolean | undefined;
 }
 
 /**
- * The text of a host's file with an entry among its servers; a missing file is an empty text. Comments, order and all
- * else stay as they are. Throws TextFault for a text that the host could not read, UnsafeEdit where it is spelled in a
- * way that we do not understand.
+ * The text of a host's file with an entry among its servers; a missing file is an empty text. Everything else stays as
+ * it is, including comments and order. Throws TextFault for a text that the host could not read, UnsafeEdit for a way
+ * of writing it that we do not support.
  */
 export function upsertEntry(
   text: string,
@@ -56,13 +56,13 @@ export function upsertEntry(
 }
 
 export interface RemoveEntryOptions {
-  /** Texts that the file had before. Where the entry was added to one of them, the result is that text, to the byte. */
+  /** Earlier texts of the file. If the entry was added to one of them, the result is exactly that text. */
   readonly earlier?: readonly string[] | undefined;
-  /** Whether the name also goes from the list of those that may be used. Default false. */
+  /** Whether the name is also removed from the list of usable servers. Default false. */
   readonly allow?: boolean | undefined;
 }
 
-/** The text without an entry, and without the object around it where that is what upsertEntry has made. */
+/** The text without an entry, and without the surrounding object if upsertEntry created it. */
 export function removeEntry(
   text: string,
   container: Container,
@@ -71,7 +71,7 @@ export function removeEntry(
 ): Edited {
   const entry = entriesOf(text, container).get(name);
   if (entry === undefined) return { text, action: 'absent' };
-  /** Whether adding the entry to the candidate gives this very text. */
+  /** Whether adding the entry to the candidate results in exactly this text. */
   const became = (candidate: string): boolean => {
     try {
       return (
@@ -80,7 +80,7 @@ export function removeEntry(
         upsertEntry(candidate, container, name, { entry, allow }).text === text
       );
     } catch {
-      // An earlier text need not be one that the host could read.
+      // An earlier text may be one that the host could not read.
       return false;
     }
   };
@@ -97,18 +97,18 @@ export function removeEntry(
   return { text: isBare && became(bare) ? bare : after, action: 'removed' };
 }
 
-/** The servers of a host's file. Throws TextFault. */
+/** The servers in a host's file. Throws TextFault. */
 export function entriesOf(text: string, container: Container): ReadonlyMap<string, unknown> {
   const servers = valueAt(parseText(text, container), container.keyPath);
   return new Map(isObject(servers) ? Object.entries(servers) : []);
 }
 
-/** The parsed text, as the host reads it; undefined for one without a value. Throws TextFault. */
+/** The text parsed in the way the host does it; undefined if it has no value. Throws TextFault. */
 export function parseText(text: string, { format }: Pick<Container, 'format'>): unknown {
   return format === 'toml' ? parseHostToml(text) : parseHostJson(text, format);
 }
 
-/** Keys that say how a server is reached, whichever host wrote them: an entry of ours has those that we write, and no other. */
+/** The keys, in any host's spelling, that describe how a server is reached. Our entry has only those that we write. */
 const HOW_REACHED = new Set([
   ...[
     'type',
@@ -128,18 +128,21 @@ const HOW_REACHED = new Set([
   ...['transport', 'transportType', 'bearer_token_env_var', 'auth', 'oauth', 'oauth_resource', 'scopes'],
 ]);
 
-/** Whether an entry says how to reach a server. In TOML, settings of single tools alone make a table of that name, too. */
+/**
+ * Whether an entry describes how to reach a server. In TOML, settings of single tools also create a table with that
+ * name.
+ */
 export function isServerEntry(entry: unknown): boolean {
   return entry !== undefined && (!isObject(entry) || Object.keys(entry).some((key) => HOW_REACHED.has(key)));
 }
 
 function edited(text: string, { format }: Container, edit: (body: string) => string): string {
-  // JSON sees to its own mark.
+  // The JSON parser handles its own byte order mark.
   const mark = format === 'toml' && text.startsWith('\ufeff') ? '\ufeff' : '';
   return mark + edit(text.slice(mark.length));
 }
 
-/** The last line of defence: whatever the edit did to the text, the values are the same but for the entry. */
+/** A final check: whatever the edit did to the text, all values except the entry must be unchanged. */
 function refuseOther(
   [before, after]: readonly [string, string],
   container: Container,
@@ -153,7 +156,7 @@ function refuseOther(
   throw new UnsafeEdit(`Edit ${container.keyPath.join('.')} by hand.`);
 }
 
-/** The document without the entry, and without the objects that are empty then. */
+/** The document without the entry, and without the objects that this leaves empty. */
 function withoutEntry(document: unknown, keyPath: readonly string[], name: string): unknown {
   if (!isObject(document)) return document;
   const [key, ...deeper] = keyPath.length === 0 ? [name] : [...keyPath];

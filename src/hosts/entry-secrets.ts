@@ -8,16 +8,15 @@ export interface Secret {
   readonly value: string;
   /** Its path, for example `env.API_KEY`. */
   readonly where: string;
-  /** What a variable for it could be called. */
+  /** A suitable name for a variable that contains it. */
   readonly variable: string;
 }
 
 type Replace = (secret: Secret) => string;
 
 /**
- * The entry with every literal secret replaced: values of variables and headers by their names, arguments
- * behind flags such as `--token`, passwords and keys in addresses, and whatever looks like a token. References are no
- * secrets.
+ * The entry with every literal secret replaced: values of variables and headers by their names, arguments after flags
+ * such as `--token`, passwords and keys in addresses, and anything that looks like a token. References are not secrets.
  */
 export function replaceSecrets(entry: ConvertedEntry, server: string, replace: Replace): ConvertedEntry {
   const { args, env, url, headers, oauth } = entry;
@@ -31,7 +30,7 @@ export function replaceSecrets(entry: ConvertedEntry, server: string, replace: R
   };
 }
 
-/** The literal secrets of an entry, each with its path. */
+/** The literal secrets in an entry, each with its path. */
 export function literalSecrets(entry: ConvertedEntry, server: string): Omit<Secret, 'value'>[] {
   const found: Omit<Secret, 'value'>[] = [];
   replaceSecrets(entry, server, ({ value, where, variable }) => {
@@ -102,7 +101,7 @@ function inArguments(
   });
 }
 
-/** Secrets within a text: a password or a key in an address, a token behind its kind, or all of it. */
+/** The secrets within a text: a password or key in an address, a token after its scheme, or the whole text. */
 function inText(text: string, where: string, words: readonly string[], replace: Replace): string {
   const secret = (value: string, what: string): string =>
     isLiteral(value) ? replace({ value, where, variable: variableName(...words, what) }) : value;
@@ -125,7 +124,7 @@ function inText(text: string, where: string, words: readonly string[], replace: 
     });
 }
 
-/** Every secret in a parsed file of any kind, at any depth; all values of environments and headers count as such. */
+/** Every secret in a parsed file of any kind, at any depth. All values of environments and headers count as secrets. */
 export function documentSecrets(document: unknown): string[] {
   const found: string[] = [];
   const note: Replace = ({ value }) => {
@@ -157,17 +156,17 @@ export function documentSecrets(document: unknown): string[] {
 }
 
 function isSecret(name: string): boolean {
-  // Codex keeps names of variables, not their values, under such keys.
+  // Under such keys, Codex has names of variables instead of values.
   if (name.includes('env_var')) return false;
   return isSecretName(name.replaceAll('-', '_')) || /^cookie$/i.test(name);
 }
 
-/** Whether nothing in it is filled in from elsewhere. */
+/** Whether the text contains no references. */
 function isLiteral(text: string): boolean {
   return text !== '' && !/(?<!\$)\$\{/.test(text);
 }
 
-/** Whether something stands beside what is filled in from elsewhere, and a scheme such as Bearer: a password may have `${`. */
+/** Whether there is anything besides references and a scheme such as Bearer: a password may contain `${`. */
 function isMoreThanReferences(text: string): boolean {
   return text.replace(/\$\{[^{}]*\}/g, '').replace(/^[A-Za-z]+ +/, '') !== '';
 }
@@ -176,7 +175,7 @@ const KNOWN_TOKEN =
   /^(?:sk|pk|rk|gh[opusr]|github_pat|glpat|xox[abeprs]|npm|hf|pat|shpat|dop_v1|lin_api|ntn|secret|key|AIza|AKIA|ya29|eyJ)[-_.]?[\w./+=-]{16,}$/;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** Whether it looks as if a machine had made it up: letters and digits mixed, over a long stretch. */
+/** Whether the text looks generated: a long sequence of mixed letters and digits. */
 function isTokenLike(text: string): boolean {
   if (!isLiteral(text) || /[\s/\\]/.test(text)) return false;
   if (UUID.test(text)) return true;

@@ -1,4 +1,4 @@
-/** The same files, read: what an import makes of golden/<host>/<case>.before.txt is in .imported.txt. */
+/** The golden files as import sources: the result of importing golden/<host>/<case>.before.txt is in .imported.txt. */
 import {
   mkdirSync,
   mkdtempSync,
@@ -18,7 +18,7 @@ import { readServers } from './read-servers.ts';
 
 const GOLDEN = join(import.meta.dirname, 'golden');
 
-/** What is brought over from a file of this text, each server in our words; the temporary directory stands as HOME. */
+/** The import of a file with this text, each server in our own keys; the temporary directory is shown as HOME. */
 function imported(host: Host, text: string, platform: NodeJS.Platform): string {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'switchboard-golden-')));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
@@ -36,7 +36,7 @@ function imported(host: Host, text: string, platform: NodeJS.Platform): string {
   } catch (error) {
     return `${(error as Error).message.replaceAll(home, 'HOME')}\n`;
   } finally {
-    // A broken file is read, and never touched.
+    // A broken file is read but never changed.
     expect(readFileSync(file, 'utf8')).toBe(text);
   }
 }

@@ -1,4 +1,4 @@
-/** Files as hosts really have them: what stands in golden/<host>/<case>.before.txt, with our entry, is in .after.txt. */
+/** Real files of hosts: golden/<host>/<case>.before.txt with our entry added is in .after.txt. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const UNIX = {
   variables: ['API_TOKEN', 'EDITOR'],
 };
 
-/** With the paths, the line ends and the byte order mark of Windows. */
+/** With the paths, line endings and byte order mark of Windows. */
 const WINDOWS = {
   ...UNIX,
   command: 'C:\\Program Files\\nodejs\\node.exe',
@@ -51,7 +51,7 @@ describe.each(HOSTS)('$title', (host) => {
     expect(upsertEntry(text, host, 'switchboard', { entry, allow })).toEqual({ text, action: 'unchanged' });
     const removed = removeEntry(text, host, 'switchboard', { earlier: [before], allow }).text;
     if (name !== 'update' && name !== 'tools-only') expect(removed).toBe(before);
-    // Also where nobody remembers the text before.
+    // Works without a backup of the original text, too.
     if (name.startsWith('allow-list'))
       expect(removeEntry(text, host, 'switchboard', { allow }).text).toBe(before);
     expect(removeEntry(removed, host, 'switchboard').action).toBe('absent');

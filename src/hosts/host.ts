@@ -1,45 +1,45 @@
 import { homeDirectory } from '../shared/paths.ts';
 import type { NameRule } from './name-rule.ts';
 
-/** What is known of a program that uses MCP servers: where it keeps them, and how it writes them. */
+/** A program that uses MCP servers: where it stores them, and how it writes them. */
 export interface Host {
-  /** As it is named on the command line. */
+  /** Its name on the command line. */
   readonly name: HostName;
-  /** Other words for it there. */
+  /** Other names for it on the command line. */
   readonly aliases: readonly string[];
-  /** As people call it. */
+  /** Its name in texts. */
   readonly title: string;
   readonly format: Format;
   /** The keys that lead to its servers. */
   readonly keyPath: readonly string[];
-  /** The files it may keep them in, the usual one first. */
+  /** The files that may contain them, the usual one first. */
   readonly files: {
     readonly user: (where: HostEnvironment) => readonly string[];
-    /** Undefined where it has none. */
+    /** Undefined if it has none. */
     readonly project?: (where: HostEnvironment) => readonly string[];
   };
-  /** Files and directories of which at least one is there once it has run on this machine. */
+  /** Files and directories of which at least one exists once the host has run on this machine. */
   readonly traces: (where: HostEnvironment) => readonly string[];
-  /** The command that starts it, where that is on the PATH. */
+  /** The command that starts it, if it is on the PATH. */
   readonly program: string;
-  /** What an entry that starts a program says besides the command. */
+  /** Members of an entry that starts a program, besides the command. */
   readonly stdio: Readonly<Record<string, unknown>>;
-  /** Whether `command` is a list that holds the arguments, too, and variables are called `environment`. Default false. */
+  /** Whether `command` is a list that includes the arguments, and variables are in `environment`. Default false. */
   readonly commandList?: true;
-  /** How an entry for a server that runs elsewhere is written; undefined where there is no such entry. */
+  /** The form of an entry for a remote server; undefined if the host has none. */
   readonly http: HttpShape | undefined;
   /** The references to the environment that it fills in. */
   readonly references: References;
-  /** What of the host's environment reaches a program that it starts. */
+  /** Which part of the host's environment is passed to a program that it starts. */
   readonly envInheritance: EnvInheritance;
-  /** What a `timeout` in an entry is counted in. Default milliseconds. */
+  /** The unit of `timeout` in an entry. Default: milliseconds. */
   readonly timeoutUnit?: 'seconds';
   readonly names: NameRule;
-  /** What the person does next, so that a new entry is used. */
+  /** What the user has to do before a new entry is used. */
   readonly next: { readonly user: string; readonly project?: string };
-  /** The keys of a list that, where it is there, must name a server for it to be used. */
+  /** The keys of a list that, if present, must name a server for it to be used. */
   readonly allowList?: readonly string[];
-  /** What in its file keeps a new server from being used, as a sentence; `document` is the parsed file. */
+  /** A setting in its file that prevents a new server from being used, as a sentence; `document` is the parsed file. */
   readonly obstacle?: (document: unknown, name: string) => string | undefined;
 }
 
@@ -56,12 +56,12 @@ export type HostName =
   | 'copilot'
   | 'opencode';
 
-/** Whether an entry holds everywhere or in one project. */
+/** Whether an entry applies everywhere or in one project. */
 export type Scope = 'user' | 'project';
 
 /**
- * How much of a file the host itself understands: `jsonc` has comments and trailing commas, the third comments only.
- * Where it is not known whether a host takes comments, it is `jsonc`: nothing that is no plain JSON is ever added.
+ * The syntax that the host itself accepts: `jsonc` has comments and trailing commas, the third format only comments.
+ * `jsonc` is also used if nobody knows whether a host accepts comments: we never add anything but plain JSON.
  */
 export type Format = 'json' | 'jsonc' | 'jsonc-no-trailing-commas' | 'toml';
 
@@ -70,9 +70,9 @@ export interface HttpShape {
   readonly address: 'url' | 'httpUrl' | 'serverUrl';
   /** Additional members of such an entry. */
   readonly constant: Readonly<Record<string, unknown>>;
-  /** Codex names the variable itself; the others take a header with a reference. */
+  /** Codex has the name of the variable; the others have a header with a reference. */
   readonly bearer: 'header' | 'variable-name';
-  /** What an address without a type means. Default: the host finds out. */
+  /** The meaning of an address without a type. Default: the host detects it. */
   readonly untyped?: 'sse';
 }
 
@@ -87,18 +87,19 @@ export type References = 'none' | 'shell' | 'shell-and-bare' | 'editor' | 'brace
 
 /**
  * - `everything`
- * - `in-env`: only a few, or all but what looks like a secret by name or value; others are passed on as references in `env`.
- * - `listed`: only a few, and those that `env_vars` lists.
- * - `little`: only a few, and no way to name more but to write their values into `env`.
+ * - `in-env`: only a few, or all except those that look like a secret by name or value; others are passed as references
+ *   in `env`.
+ * - `listed`: only a few, and those listed in `env_vars`.
+ * - `little`: only a few, and no way to add more except by writing their values to `env`.
  */
 export type EnvInheritance = 'everything' | 'in-env' | 'listed' | 'little';
 
-/** What paths are computed from; nothing else is asked. */
+/** Everything that paths are computed from. */
 export interface HostEnvironment {
   readonly platform: NodeJS.Platform;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The project, where an entry is for one. */
+  /** The project, if an entry is for one. */
   readonly cwd: string;
 }
 

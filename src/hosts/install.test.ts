@@ -18,7 +18,7 @@ function home(): HostEnvironment {
   stateDirectory = join(made, '.state');
   return { platform: 'linux', home: made, env: {}, cwd: join(made, 'project') };
 }
-/** The state directory of the test that runs. */
+/** The state directory of the current test. */
 let stateDirectory = '';
 type Options<T> = Omit<T, 'stateDirectory'>;
 const installEntry = (options: Options<entries.InstallOptions>) =>
@@ -95,7 +95,7 @@ test('an entry that is not ours is neither replaced nor removed, unless that is 
   expect(await installEntry({ location: at, name, entry, isOurs })).toEqual(theirs);
   expect(await uninstallEntry({ location: at, name, isOurs })).toEqual(theirs);
   expect(fs.readFileSync(at.file, 'utf8')).toBe(before);
-  // What somebody allowed another program is not allowed to us.
+  // What the user has allowed another program is not allowed for us.
   expect(await installEntry({ location: at, name, entry, isOurs, force: true })).toMatchObject({
     action: 'updated',
   });
@@ -141,7 +141,7 @@ test('the list of servers that may be used names the entry while it is there', a
   const allowed = (): unknown => JSON.parse(fs.readFileSync(at.file, 'utf8')).mcp.allowed;
   await installEntry({ location: at, name, entry: program('/sb'), isOurs });
   expect(allowed()).toEqual(['x', name]);
-  // An empty list allows everything; a name in it would turn all others off.
+  // An empty list allows everything; adding a name would disable all others.
   put(at, '{"mcp": {"allowed": []}}');
   await installEntry({ location: at, name, entry: program('/sb'), isOurs });
   expect(allowed()).toEqual([]);
@@ -182,7 +182,7 @@ test('of two files that a host may have, the one that is there is used', () => {
   expect(location('claude-desktop', where).file).toContain('/Claude/');
   fs.mkdirSync(dirname(small), { recursive: true });
   fs.writeFileSync(small, '{}');
-  // Where upper and lower case are the same, so are the two.
+  // On a case-insensitive file system, these two are the same.
   const { file } = location('claude-desktop', where);
   expect(fs.realpathSync.native(file)).toBe(fs.realpathSync.native(small));
   expect(() => location('claude-desktop', where, 'project')).toThrow('no configuration file per project');

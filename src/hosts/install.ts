@@ -15,9 +15,9 @@ import type { HostLocation } from './location.ts';
 export interface EntryOptions {
   readonly location: HostLocation;
   readonly name: string;
-  /** Whether an entry is one that this program has written. */
+  /** Whether this program has written an entry. */
   readonly isOurs: (entry: unknown) => boolean;
-  /** Where the old text of the file is kept. */
+  /** Where the backup of the file is kept. */
   readonly stateDirectory: string;
   /** Whether nothing is written. Default false. */
   readonly dryRun?: boolean | undefined;
@@ -25,9 +25,9 @@ export interface EntryOptions {
 
 export interface InstallOptions extends EntryOptions {
   readonly entry: Entry;
-  /** Whether an entry of that name that is not ours is replaced. Default false. */
+  /** Whether an existing entry with that name is replaced even if it is not ours. Default false. */
   readonly force?: boolean | undefined;
-  /** Comments below the header, in a file that is TOML. Default: as they are. */
+  /** Comments below the header, in a TOML file. Default: unchanged. */
   readonly notes?: readonly string[] | undefined;
 }
 
@@ -35,15 +35,15 @@ export type EntryChange =
   | ({
       readonly kind: 'done';
       readonly action: Edited['action'];
-      /** What keeps the host from using the entry, as a sentence. */
+      /** What prevents the host from using the entry, as a sentence. */
       readonly obstacle: string | undefined;
     } & ChangedFile)
-  /** Somebody else's entry has that name; nothing was changed. */
+  /** Another program's entry has that name; nothing was changed. */
   | { readonly kind: 'taken'; readonly entry: unknown };
 
 /**
- * Writes an entry into the file of a host. One of ours is brought up to date: variables and settings that a person has
- * added to it stay. Throws USAGE for a name that the host does not take, and what changeFile throws.
+ * Writes an entry to a host's file. An existing entry of ours is updated: variables and settings that the user has
+ * added to it stay. Throws USAGE for a name that the host does not accept, and the errors of changeFile.
  */
 export async function installEntry(options: InstallOptions): Promise<EntryChange> {
   const { location, name, entry, isOurs, force = false, notes } = options;
@@ -62,8 +62,8 @@ export async function installEntry(options: InstallOptions): Promise<EntryChange
 }
 
 /**
- * Removes our entry from the file of a host. If the file is unchanged since it was added, the file is as
- * it was before, to the byte; one that was made for the entry goes away.
+ * Removes our entry from a host's file. If the file has not changed since the entry was added, its original text is
+ * restored exactly; a file that was created for the entry is deleted.
  */
 export async function uninstallEntry(options: EntryOptions): Promise<EntryChange> {
   const { location, name, isOurs } = options;
@@ -73,7 +73,7 @@ export async function uninstallEntry(options: EntryOptions): Promise<EntryChange
     if (!isServerEntry(present)) return { text, action: 'absent' };
     if (!isOurs(present)) return { taken: present };
     const texts = earlier().filter((each) => !hasEntry(each, location, name));
-    // Where no text without it was ever kept, the file was made for it.
+    // If no text without the entry was ever backed up, the file was created for it.
     const isMade =
       texts.length === 0 &&
       isObject(present) &&
@@ -88,7 +88,7 @@ function hasEntry(text: string, location: HostLocation, name: string): boolean {
   try {
     return entriesOf(text, location).has(name);
   } catch {
-    // Kept when the host could not have read it: nothing of ours was in there.
+    // A backup that the host could not have read contained nothing of ours.
     return false;
   }
 }
@@ -104,7 +104,7 @@ async function changingEntry(
   const changed = await changeFile({
     file: location.file,
     stateDirectory,
-    // A project's file is for everybody who works on it.
+    // A project file is for everybody who works on the project.
     ownerOnly: location.scope !== 'project',
     dryRun,
     change(text, earlier) {
@@ -119,7 +119,7 @@ async function changingEntry(
   return { kind: 'done', action: outcome.action, obstacle, ...changed };
 }
 
-/** What a person has added to the environment of our entry stays. */
+/** Keeps what the user has added to the environment of our entry. */
 function withVariables(entry: Entry, present: unknown): Entry {
   if (!isObject(present) || !('command' in entry)) return entry;
   const names = new Set([...listOf(entry.env_vars), ...listOf(present.env_vars)]);

@@ -1,24 +1,24 @@
 import { SwitchboardError } from '../shared/errors.ts';
 
-/** What the name of an entry may be. */
+/** The names that an entry may have. */
 export interface NameRule {
   readonly pattern: RegExp;
-  /** What the pattern allows, to go behind "the name of an entry has". */
+  /** A description of the pattern, to follow "the name of an entry has". */
   readonly allows: string;
-  /** Names that the host keeps for itself. Default none. */
+  /** Names that the host reserves. Default: none. */
   readonly reserved?: readonly string[];
 }
 
-/** What most hosts take; the others take less. */
+/** The rule of most hosts; the others are stricter. */
 export const USUAL_NAMES: NameRule = {
   pattern: /^[A-Za-z0-9_-]+$/,
   allows: 'only letters, digits, "-" and "_"',
 };
 
-/** The host puts the name before that of every tool, and both together have 64 characters at most. */
+/** The host puts the name before that of each tool, and the two together may have 64 characters. */
 const LONGEST_NAME = 32;
 
-/** Throws USAGE for a name that the host would not take. */
+/** Throws USAGE for a name that the host does not accept. */
 export function refuseName(name: string, { title, names }: { title: string; names: NameRule }): void {
   const refused = (why: string): SwitchboardError =>
     new SwitchboardError('USAGE', `${title} does not accept the name ${JSON.stringify(name)}: ${why}.`, {

@@ -9,15 +9,16 @@ export interface NamedEntry {
 }
 
 /**
- * Whether two entries mean the same server: the same program with the same arguments, or the same address. Keys, time
- * limits and descriptions may differ. Under different names the keys must be equal, too: two accounts are two servers.
+ * Whether two entries describe the same server: the same program with the same arguments, or the same address. Keys,
+ * time limits and descriptions may differ. If the names differ, the keys must be equal, too: two accounts are two
+ * servers.
  */
 export function isNearDuplicate(one: NamedEntry, other: NamedEntry): boolean {
   const [a, b] = [withoutKeys(one.entry), withoutKeys(other.entry)];
   if (!isDeepStrictEqual(programOf(a), programOf(b))) return false;
-  // Without a directory it starts wherever the host does.
+  // Without a directory, it starts in the host's own.
   if ((a.cwd ?? b.cwd) !== (b.cwd ?? a.cwd)) return false;
-  // Who hides tools from a host means it.
+  // A user who hides tools from a host does so on purpose.
   if (!isDeepStrictEqual(toolsOf(one.entry), toolsOf(other.entry))) return false;
   if (one.name.toLowerCase() === other.name.toLowerCase()) return agree(a.env, b.env);
   const secretive = ({ env = {}, headers = {}, args = [], url }: ConvertedEntry) => ({
@@ -29,7 +30,7 @@ export function isNearDuplicate(one: NamedEntry, other: NamedEntry): boolean {
   return isDeepStrictEqual(secretive(one.entry), secretive(other.entry));
 }
 
-/** Where two entries for the same server differ, as keys: `env.API_KEY`, `timeouts.rpcMs`. Never values. */
+/** Where two entries for the same server differ, as paths: `env.API_KEY`, `timeouts.rpcMs`. Contains no values. */
 export function differences(one: ConvertedEntry, other: ConvertedEntry): string[] {
   const tables = (['env', 'headers', 'timeouts', 'oauth'] as const).flatMap((key) => {
     const a: Readonly<Record<string, unknown>> = one[key] ?? {};
@@ -43,7 +44,7 @@ export function differences(one: ConvertedEntry, other: ConvertedEntry): string[
   return [...tables, ...others];
 }
 
-/** Every secret, and every reference that may hold one, replaced by the same placeholder. */
+/** The entry with every secret, and every reference that may contain one, replaced by the same placeholder. */
 function withoutKeys(entry: ConvertedEntry): ConvertedEntry {
   const plain = (text: string): string => text.replaceAll(/(?<!\$)\$\{[^{}]*\}/g, HIDDEN);
   const { args, env, url, ...rest } = replaceSecrets(entry, '', () => HIDDEN);
@@ -59,7 +60,7 @@ function withoutKeys(entry: ConvertedEntry): ConvertedEntry {
 
 const HIDDEN = '*';
 
-/** What is started or reached. The same package by `npx -y`, by a full path or through `cmd /c` is the same. */
+/** What is started or reached. A package counts as the same with `npx -y`, with a full path or through `cmd /c`. */
 function programOf({ command = '', args = [], url }: ConvertedEntry): unknown {
   const words = [command, ...args];
   const [first = '', ...rest] =
@@ -81,7 +82,7 @@ function toolsOf({ exposedTools = [], hiddenTools = [] }: ConvertedEntry): unkno
   return [exposedTools, hiddenTools];
 }
 
-/** Whether what both set is set to the same. */
+/** Whether the variables that both of them set have the same values. */
 function agree(one: ConvertedEntry['env'] = {}, other: ConvertedEntry['env'] = {}): boolean {
   return Object.entries(one).every(([name, value]) => (other[name] ?? value) === value);
 }

@@ -3,18 +3,18 @@ import { EMPTY_TEXT, JsoncError, locateJsonc, type JsoncNode } from '../shared/j
 import { faultAt, TextFault } from './container.ts';
 import type { Format } from './host.ts';
 
-/** The value of a JSON text, as the host reads it; undefined for a text without one. Throws TextFault. */
+/** The value of a JSON text, parsed in the way the host does it; undefined if it has none. Throws TextFault. */
 export function parseHostJson(text: string, format: Exclude<Format, 'toml'>): unknown {
   const body = text.replace(/^\ufeff/, '');
   try {
     const value: unknown = JSON.parse(body);
     if (!isTooDeep(value)) return value;
   } catch {
-    // Not plain: whether that is right is seen below.
+    // Not plain JSON; whether the host accepts it is checked below.
   }
   const comments: number[] = [];
   const root = located(body, (offset) => comments.push(offset));
-  // Only now: where a text is wrong in two ways, this is the lesser one.
+  // Checked last: if a text has two faults, this is the lesser one.
   const [comment] = comments;
   if (format === 'json' && comment !== undefined)
     throw faultAt(body, comment, 'comments are not allowed in this file');
@@ -34,7 +34,7 @@ function located(body: string, onComment: (offset: number) => void): JsoncNode |
   }
 }
 
-/** The offset of the first comma behind a last item. */
+/** The offset of the first trailing comma. */
 function trailingComma({ members, items }: JsoncNode): number | undefined {
   const parts = members ?? items ?? [];
   for (const { node } of parts) {

@@ -10,13 +10,13 @@ export function parseHostToml(text: string): Readonly<Record<string, unknown>> {
     return plain(value) as Record<string, unknown>;
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    // The rest of the message shows the line, and with it what may be a secret.
+    // The rest of the message shows the line, which may contain a secret.
     const [line = ''] = error.message.split('\n');
     throw new TextFault(line.replace(/^Invalid TOML document: /, ''), error.line, error.column);
   }
 }
 
-/** The parser's tables have no prototype, and so are never equal to ours. */
+/** The parser's tables have no prototype and would never equal ours. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;

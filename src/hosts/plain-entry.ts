@@ -1,9 +1,9 @@
 import { isObject } from '../shared/is-object.ts';
 
 /**
- * An entry of any host in the shape that most of them share: `command` is a text, `args` a list, `env` a table, all at
- * the top. opencode has the whole command line in `command` and calls the variables `environment`; Cline puts how the
- * server is reached into `transport`; Zed once had an object in `command`. Anything else stays as it is.
+ * An entry of any host in the form that most of them share: `command` is a text, `args` a list and `env` a table, all
+ * at the top level. opencode has the whole command line in `command` and calls the variables `environment`; Cline has
+ * `transport` for how the server is reached; Zed once had an object in `command`. Anything else stays as it is.
  */
 export function plainEntry(entry: unknown): unknown {
   if (!isObject(entry)) return entry;

@@ -1,13 +1,13 @@
 import { isObject } from '../shared/is-object.ts';
 
-/** The lines of `key = value` for a table, without those of the tables in it. */
+/** The `key = value` lines of a table, without those of its subtables. */
 export function printPairs(table: object): string[] {
   return Object.entries(table)
     .filter(([, value]) => !isObject(value))
     .map(([key, value]) => `${printKey(key)} = ${printValue(value)}`);
 }
 
-/** The tables in a table, each as its header and its lines. Their keys are names that others chose, so they are quoted. */
+/** The subtables of a table, each as its header and its lines. Their keys are arbitrary names, so they are quoted. */
 export function printTables(path: readonly string[], table: object): string[][] {
   return Object.entries(table).flatMap(([key, value]) => {
     if (!isObject(value)) return [];
@@ -24,7 +24,7 @@ export function printKey(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : printText(key);
 }
 
-/** On one line. */
+/** A value on one line. */
 export function printValue(value: unknown): string {
   if (typeof value === 'string') return printText(value);
   if (Array.isArray(value)) return `[${value.map(printValue).join(', ')}]`;
@@ -34,6 +34,6 @@ export function printValue(value: unknown): string {
 }
 
 function printText(text: string): string {
-  // TOML escapes as JSON does, and this one besides.
+  // TOML has the same escapes as JSON, plus this one.
   return JSON.stringify(text).replaceAll('\u007f', '\\u007F');
 }

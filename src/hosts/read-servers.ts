@@ -4,15 +4,15 @@ import { entriesOf, isServerEntry, parseText } from './edit.ts';
 import type { Host, Scope, HostEnvironment } from './host.ts';
 import { findLocation, type HostLocation } from './location.ts';
 
-/** A server as a host has it. */
+/** A server in a host's file. */
 export interface HostServer {
   readonly location: HostLocation;
   readonly name: string;
-  /** The entry, in the words of the host. */
+  /** The entry, in the keys of the host. */
   readonly value: unknown;
 }
 
-/** All servers that a host has, of one scope or of both. Throws where one of its files cannot be read. */
+/** All servers that a host has, in one scope or in both. Throws if one of its files cannot be read. */
 export function readServers(host: Host, where: HostEnvironment, scope?: Scope): HostServer[] {
   return (['user', 'project'] as const)
     .filter((each) => scope === undefined || scope === each)
@@ -33,7 +33,7 @@ function serversAt(location: HostLocation, text: string): HostServer[] {
     .map(([name, value]) => ({ location, name, value }));
 }
 
-/** Claude Code keeps servers for single projects in the user's file, too; it is where `claude mcp add` puts them. */
+/** Claude Code also stores servers for single projects in the user's file; `claude mcp add` puts them there. */
 function localPlaces(location: HostLocation, text: string): HostLocation[] {
   if (location.host.name !== 'claude-code' || location.scope !== 'user') return [];
   const document = parseText(text, location);

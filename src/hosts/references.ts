@@ -1,12 +1,12 @@
 import { posix, win32 } from 'node:path';
 import type { References, HostEnvironment } from './host.ts';
 
-/** A text of a host in the words of our own configuration. */
+/** A host's text in the form of our own configuration. */
 export interface ConvertedText {
   readonly text: string;
   /** The variables it refers to, without those that have a default. */
   readonly variables: readonly string[];
-  /** What the person should know about it. */
+  /** What the user should know about it. */
   readonly notes: readonly string[];
 }
 
@@ -17,10 +17,12 @@ export interface ReferenceContext {
   readonly project: string | undefined;
 }
 
-/** Why a string cannot be converted; the message follows "it". */
+/** Why a text cannot be converted; the message follows "it". */
 export class ConversionError extends Error {}
 
-/** Turns the references that the host fills in into ours, `${NAME}`. What it takes literally stays literal. Throws Unsayable. */
+/**
+ * Turns the references that the host fills in into ours, `${NAME}`. Literal text stays literal. Throws ConversionError.
+ */
 export function convertText(text: string, context: ReferenceContext): ConvertedText {
   const variables: string[] = [];
   const notes: string[] = [];
@@ -29,7 +31,7 @@ export function convertText(text: string, context: ReferenceContext): ConvertedT
   for (const match of text.matchAll(patternOf(context))) {
     const literal = text.slice(at, match.index);
     const reference = converted(match, context, notes);
-    // With us `$${` is a plain `${`.
+    // In our configuration, `$${` is a literal `${`.
     if (literal.endsWith('$') && reference.text.startsWith('${'))
       throw new ConversionError('has a "$" directly before a reference');
     result += escaped(literal) + reference.text;
@@ -92,13 +94,13 @@ function editorReference(word: string, context: ReferenceContext, notes: string[
     notes.push(`"${name}" was an editor prompt; set the variable ${variable} instead`);
     return referenceTo(variable);
   }
-  // Without a scheme it is not theirs, but it is never meant literally.
+  // Without a scheme it is not one of their references, but it is never intended literally.
   const variable = scheme === undefined ? word : scheme === 'env' ? name : '';
   if (VARIABLE.test(variable) && !/^workspace/.test(variable)) return referenceTo(variable);
   throw new ConversionError(`refers to \${${word}}, which only the editor can resolve`);
 }
 
-/** What the editor knows by itself; undefined for any other word. */
+/** A value that the editor provides itself; undefined for any other word. */
 function editorWord(word: string, { where, project }: ReferenceContext): Reference | undefined {
   const path = where.platform === 'win32' ? win32 : posix;
   switch (word) {
@@ -117,7 +119,7 @@ function editorWord(word: string, { where, project }: ReferenceContext): Referen
   }
 }
 
-/** A name for a variable, made of any words: `api-key` becomes `API_KEY`. */
+/** A name for a variable, made from any words: `api-key` becomes `API_KEY`. */
 export function variableName(...words: readonly string[]): string {
   const name = words
     .join('_')
@@ -128,7 +130,7 @@ export function variableName(...words: readonly string[]): string {
   return /^[A-Z]/.test(name) ? name : `_${name}`;
 }
 
-/** As our configuration writes what is meant literally. */
+/** A literal text as written in our configuration. */
 export function escaped(text: string): string {
   // A function, because `$$` means `$` in a replacement text.
   return text.replaceAll('${', () => '$${');

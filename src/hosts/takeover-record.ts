@@ -9,44 +9,46 @@ import { type Container } from './container.ts';
 import { HOSTS } from './catalog.ts';
 import type { HostName } from './host.ts';
 
-/** What was taken out of a host's file, so that it can be put back: in the state directory, for its owner only. */
+/**
+ * What was removed from a host's file, so that it can be restored. Stored in the state directory, only for its owner.
+ */
 export interface TakeoverRecord {
   readonly version: typeof VERSION;
   readonly host: HostName;
   readonly file: string;
-  /** When, as an ISO date. */
+  /** When it was removed, as an ISO date. */
   readonly at: string;
-  /** The whole text before. Never to be shown. */
+  /** The complete earlier text. Must never be shown. */
   readonly before: string;
-  /** The digest of the text after. */
+  /** The digest of the resulting text. */
   readonly after: string;
   readonly parts: readonly RemovedPart[];
 }
 
 export interface RemovedPart extends Container {
-  /** The name of our entry, where one was put there. */
+  /** The name of our entry, if one was added there. */
   readonly entry?: string | undefined;
-  /** The names of the servers that were taken out. */
+  /** The names of the servers that were removed. */
   readonly removed: readonly string[];
 }
 
-/** A record and where it is kept. */
+/** A record and its file. */
 export interface StoredRecord {
   readonly path: string;
   readonly record: TakeoverRecord;
 }
 
 const VERSION = 1;
-/** The text of a host's file takes more room in JSON than it has bytes. */
+/** The text of a host's file takes more room as JSON. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** A location for a record that is not written yet. */
+/** A path for a record that has not been written yet. */
 export function recordPath(stateDirectory: string, at: Date): string {
   const time = at.toISOString().replaceAll(/[:.]/g, '-');
   return join(folderIn(stateDirectory), `${time}-${randomBytes(4).toString('hex')}.json`);
 }
 
-/** On the disk when it returns: what is done afterwards may be interrupted at any moment. */
+/** The record is on disk when this returns, because what follows may be interrupted at any moment. */
 export function writeRecord(path: string, record: Omit<TakeoverRecord, 'version'>): void {
   try {
     fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -59,12 +61,12 @@ export function writeRecord(path: string, record: Omit<TakeoverRecord, 'version'
   }
 }
 
-/** Forgets a takeover: what it has removed can no longer be put back. */
+/** Deletes the record of a takeover. What it has removed can then no longer be restored. */
 export function deleteRecord(path: string): void {
   fs.rmSync(path, { force: true });
 }
 
-/** All that are kept, the newest first; what is no record of ours is passed over. */
+/** All stored records, newest first. Other files are skipped. */
 export function storedRecords(stateDirectory: string): StoredRecord[] {
   const folder = folderIn(stateDirectory);
   let names: string[];

@@ -33,7 +33,7 @@ const put = (host: Host, at: TestHome, text: string): void => {
 };
 const read = (host: Host, at: TestHome): string => fs.readFileSync(userFile(host, at), 'utf8');
 
-/** Takes over all servers that the host has, with an entry at the place of the first. */
+/** Takes over all servers of the host, with an entry in the place of the first. */
 function takeAll(host: Host, at: TestHome): Promise<TakeoverResult> {
   const parts = new Map<string, TakeoverPart & { servers: Map<string, unknown> }>();
   for (const { location, name, value } of readServers(host, at.where)) {
@@ -218,7 +218,7 @@ describe('a takeover', () => {
     const at = createTestHome();
     put(host, at, text);
     await takeAll(host, at);
-    // As if the power had gone between the record and the file.
+    // Simulates a power failure between writing the record and the file.
     fs.writeFileSync(userFile(host, at), text);
     expect(await ejectAll(at)).toMatchObject([{ how: 'nothing', returned: [], left: [] }]);
     expect(read(host, at)).toBe(text);

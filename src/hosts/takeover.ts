@@ -14,29 +14,29 @@ import {
   type TakeoverRecord,
 } from './takeover-record.ts';
 
-/** What is to be done at one location of a file. */
+/** The changes at one location of a file. */
 export interface TakeoverPart {
   readonly location: HostLocation;
-  /** What is to go, as it was read; what is different now stays. */
+  /** The servers to remove, as they were read. A server that has changed since then stays. */
   readonly servers: ReadonlyMap<string, unknown>;
-  /** What comes instead; undefined where an entry elsewhere does it. */
+  /** The entry that replaces them; undefined if an entry elsewhere does. */
   readonly entry: Entry | undefined;
 }
 
 export interface TakeoverOptions extends Omit<EntryOptions, 'location'> {
-  /** All at locations in the same file, of which there is at least one. */
+  /** All at locations in the same file, and at least one. */
   readonly parts: readonly [TakeoverPart, ...TakeoverPart[]];
 }
 
 export interface TakeoverResult extends ChangedFile {
   readonly removed: readonly string[];
-  /** Where what was taken out is remembered; undefined where nothing was. */
+  /** The record of what was removed; undefined if nothing was. */
   readonly record: string | undefined;
 }
 
 /**
- * Takes servers out of a host's file and puts our entry in their place. What was there is on record before the file is
- * touched, so wherever this is interrupted, nothing is lost.
+ * Removes servers from a host's file and adds our entry in their place. The record is written before the file is
+ * changed, so nothing is lost if this is interrupted.
  */
 export async function takeOver(options: TakeoverOptions): Promise<TakeoverResult> {
   const { parts, name, isOurs, stateDirectory, dryRun } = options;
@@ -69,7 +69,7 @@ export async function takeOver(options: TakeoverOptions): Promise<TakeoverResult
     const wrote = changed.after !== changed.before && dryRun !== true;
     return { ...changed, removed: taken.flatMap((part) => part.removed), record: wrote ? record : undefined };
   } catch (error) {
-    // The file is as it was.
+    // The file was not changed.
     deleteRecord(record);
     throw error;
   }
@@ -108,18 +108,18 @@ function planned(
 
 export interface UndoneTakeover extends ChangedFile {
   /**
-   * - `restored`: the file is as it was before, to the byte.
-   * - `merged`: it was changed meanwhile; the servers are back, and all else is as it is.
-   * - `nothing`: it is as it was before already.
+   * - `restored`: the file has exactly its earlier text.
+   * - `merged`: it has changed since; the servers are back, and everything else stays.
+   * - `nothing`: it already has its earlier text.
    */
   readonly how: 'restored' | 'merged' | 'nothing';
-  /** Servers that are back. */
+  /** Servers that were restored. */
   readonly returned: readonly string[];
-  /** Servers that are not, because another one has their name now; the record stays. */
+  /** Servers that were not restored because another one has their name now. The record stays. */
   readonly left: readonly string[];
 }
 
-/** Puts back what a takeover has taken out, and takes our entry away. The record goes when all is back. */
+/** Restores what a takeover has removed, and removes our entry. The record is deleted when everything is restored. */
 export async function undoTakeover(
   { path, record }: StoredRecord,
   { isOurs, stateDirectory, dryRun }: Pick<TakeoverOptions, 'isOurs' | 'stateDirectory' | 'dryRun'>,
@@ -158,10 +158,10 @@ function merge(
   let result = text;
   for (const part of parts) {
     const old = withFileContext(file, () => entriesOf(before, part));
-    // One that was there before the takeover stays.
+    // An entry that existed before the takeover stays.
     const isNew = part.entry !== undefined && !isOurs(old.get(part.entry));
     const ours = isNew && isOurs(entriesOf(result, part).get(part.entry)) ? part.entry : undefined;
-    // Ours goes first where one of theirs had the same name.
+    // Our entry goes first if one of theirs had the same name.
     if (ours !== undefined && part.removed.includes(ours)) result = removeEntry(result, part, ours).text;
     for (const name of part.removed) {
       const present = entriesOf(result, part).get(name);

@@ -3,7 +3,7 @@ import { faultAt } from './container.ts';
 import type { TomlBraces, TomlMember, TomlNode } from '../shared/toml-statements.ts';
 import { printKey, printValue } from './print-toml.ts';
 
-/** Sets a value in a table that is written in braces, `{ a = 1, b.c = 2 }`. */
+/** Sets a value in an inline table, such as `{ a = 1, b.c = 2 }`. */
 export function setInBraces(text: string, table: TomlNode, path: readonly string[], value: unknown): string {
   const { holder, rest, members } = descend(text, table, path);
   const [first] = members;
@@ -12,7 +12,7 @@ export function setInBraces(text: string, table: TomlNode, path: readonly string
   const written = `${rest.map(printKey).join('.')} = ${printValue(value)}`;
   const [lead, ...others] = members;
   if (lead !== undefined) {
-    // Spelled with dots: the first makes room for the whole.
+    // Written with dotted keys: the whole value takes the place of the first one.
     const whole = { start: lead.start, end: lead.node.end, with: written };
     return spliced(text, [whole, ...others.map((member) => withComma(holder, member))]);
   }
@@ -21,11 +21,12 @@ export function setInBraces(text: string, table: TomlNode, path: readonly string
   return spliced(text, [{ start: at, end: at, with: last === undefined ? written : `, ${written}` }]);
 }
 
-/** Takes a value out of such a table; the text stays as it is where there is none. */
+/** Removes a value from an inline table; the text stays as it is if there is none. */
 export function removeFromBraces(text: string, table: TomlNode, path: readonly string[]): string {
   const { holder, members } = descend(text, table, path);
   const all = holder.members;
-  // Those behind another take the comma before them along. What is left at the front loses the comma behind it.
+  // Members after another one are removed with the comma before them. Members at the front are removed with the comma
+  // after them.
   const leading = members.filter((member) => member === all[members.indexOf(member)]);
   const splices = members
     .filter((member) => !leading.includes(member))
@@ -41,11 +42,11 @@ export function removeFromBraces(text: string, table: TomlNode, path: readonly s
 }
 
 interface Spot {
-  /** The innermost table in braces on the way. */
+  /** The innermost inline table along the keys. */
   readonly holder: TomlBraces;
-  /** The keys that lead on from there. */
+  /** The remaining keys from there. */
   readonly rest: readonly string[];
-  /** What is there: one member, or several whose keys start that way and continue after a dot. */
+  /** The value: one member, or several whose keys begin that way and continue after a dot. */
   readonly members: readonly TomlMember[];
 }
 
@@ -56,7 +57,7 @@ function descend(text: string, table: TomlNode, path: readonly string[]): Spot {
   return { holder: table, rest: path, members: table.members.filter(({ key }) => startsWithPath(key, path)) };
 }
 
-/** Whether the keys begin with these. */
+/** Whether a path begins with these keys. */
 export function startsWithPath(path: readonly string[], start: readonly string[]): boolean {
   return start.every((key, at) => path[at] === key);
 }

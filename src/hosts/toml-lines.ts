@@ -8,7 +8,7 @@ export interface Block {
   readonly pairs: readonly TomlStatement[];
 }
 
-/** The block of the first header that is the one. */
+/** The block of the first header that matches. */
 export function blockAt(
   statements: readonly TomlStatement[],
   isIt: (statement: TomlStatement) => boolean,
@@ -20,14 +20,14 @@ export function blockAt(
   return { header, pairs: statements.slice(at + 1, next === -1 ? undefined : next) };
 }
 
-/** Cuts out its lines, and the empty line before them. */
+/** Cuts out a block, and the empty line before it. */
 export function cutBlock(text: string, { header, pairs }: Block): Splice {
   const first = lineStart(text, header.start);
   const start = first - (/(?<=^|\n)\r?\n$/.exec(text.slice(0, first))?.[0].length ?? 0);
   return { start, end: behindLine(text, (pairs.at(-1) ?? header).end), with: '' };
 }
 
-/** Cuts out its lines, with a comment behind it. */
+/** Cuts out a statement, with a comment after it. */
 export function cutStatement(text: string, { start, end }: TomlStatement): Splice {
   return { start: lineStart(text, start), end: behindLine(text, end), with: '' };
 }

@@ -9,7 +9,9 @@ import { chooseModel } from './models/choose.ts';
 import type { Query } from './natural-language.ts';
 import type { LanguageSourceOptions, LanguageServer } from './source.ts';
 
-/** Passes a natural-language request to the model of a server and resolves with the tool result, also if it reports a failure. */
+/**
+ * Passes a natural-language request to a server's model. Resolves with the tool result, even if it reports a failure.
+ */
 export async function answerQuery(
   { inner, server, rules, env, log }: LanguageSourceOptions,
   { query, context }: Query,
@@ -18,7 +20,7 @@ export async function answerQuery(
 ): Promise<JsonObject> {
   const { name, language } = server;
   const { capabilities } = client;
-  // First: without a model nothing need be started.
+  // Done first: without a model, nothing has to be started.
   const model = await chooseModel(language, env, canSample(capabilities) ? client.askClient : undefined);
   if (inner.state.kind !== 'running') client.tell(`Starting ${name}`);
   const { tools } = filterTools(await untilAborted(inner.list('tools'), signal), rules);
@@ -38,7 +40,7 @@ export async function answerQuery(
     query,
     context,
     tools,
-    // One that has ended is not started for this: the next call does that.
+    // A server that has stopped is not started for this; the next call does that.
     listTools: async () =>
       inner.state.kind === 'running' ? filterTools(await inner.list('tools'), rules).tools : tools,
     limits: language,
@@ -52,7 +54,7 @@ export async function answerQuery(
   });
 }
 
-/** Whether the client lends its model to servers, with tools. */
+/** Whether the client lets servers use its model, with tools. */
 function canSample({ sampling }: JsonObject): boolean {
   return (sampling as { tools?: unknown } | null | undefined)?.tools !== undefined;
 }

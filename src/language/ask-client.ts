@@ -5,7 +5,7 @@ import { isObject } from '../shared/is-object.ts';
 import { MAX_PARSED, Message } from '../wire/index.ts';
 import type { AskClient } from './model.ts';
 
-/** The way to ask a client something, as far as it can be asked that. */
+/** Creates the function that sends requests to a client, if its capabilities allow them. */
 export function askClient(session: Session, capabilities: JsonObject): AskClient {
   return async (method, params, signal) => {
     refuseWhatItCannot(method, capabilities);
@@ -22,7 +22,7 @@ export function askClient(session: Session, capabilities: JsonObject): AskClient
         then();
       };
       signal.addEventListener('abort', stop);
-      // A client that has not finished its greeting is not asked anything yet.
+      // No requests are sent to a client before its handshake is complete.
       session.whenReady(() => {
         if (signal.aborted) return;
         asked = session.client.ask(request, {

@@ -18,7 +18,7 @@ function offered(name: string, annotations?: JsonObject): OfferedTool {
 const drop = offered('drop', { destructiveHint: true });
 const never = new AbortController().signal;
 
-/** A consent whose person answers each question in this way. */
+/** A consent whose user answers each question in this way. */
 function withPerson(answer: () => Promise<JsonObject>, more: Partial<ConsentOptions> = {}) {
   const asked: JsonObject[] = [];
   const consent = new Consent({
@@ -48,7 +48,7 @@ test('only what a server marks as destructive is asked about', async () => {
   ];
   for (const tool of harmless) expect(await consent.permit(tool, {}, never)).toEqual({ kind: 'granted' });
   expect(asked).toEqual([]);
-  // By the protocol, a tool that says it changes things and not how may destroy some.
+  // According to the protocol, a tool that changes things and does not say how may be destructive.
   await consent.permit(offered('writing', { readOnlyHint: false }), {}, never);
   expect(asked).toHaveLength(1);
 });

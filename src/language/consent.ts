@@ -7,7 +7,7 @@ import type { JsonObject } from '../protocol/index.ts';
 import type { TimeLimit } from '../shared/time-limit.ts';
 
 export interface ConsentOptions extends Pick<ConverseOptions, 'server' | 'canElicit' | 'ask' | 'tell'> {
-  /** Whether everything may run without a question. */
+  /** Whether everything may run without asking. */
   readonly allowDestructive: boolean;
   /** The clock that pauses while the user decides. */
   readonly time: TimeLimit;
@@ -16,12 +16,12 @@ export interface ConsentOptions extends Pick<ConverseOptions, 'server' | 'canEli
 export type Permission =
   { readonly kind: 'granted' } | { readonly kind: 'declined' | 'not allowed'; readonly message: string };
 
-/** Asks the person before a tool runs that may destroy something. One answer is for one call. */
+/** Asks the user before a potentially destructive tool runs. An answer is valid for one call. */
 export class Consent {
   readonly #options: ConsentOptions;
-  /** The question that is asked now: a second form on top of it would be answered unread. */
+  /** The question that is currently shown. A second form on top of it would be answered unread. */
   #asking: Promise<unknown> = Promise.resolve();
-  /** What was declined already; a model that tries again does not get to ask again. */
+  /** Calls that were declined, so that a model that tries again does not cause another question. */
   readonly #declined = new Set<string>();
 
   constructor(options: ConsentOptions) {
@@ -75,8 +75,9 @@ const GRANTED: Permission = { kind: 'granted' };
 const DECLINED: Permission = { kind: 'declined', message: 'The user did not allow it.' };
 
 /**
- * Only where the server says so: hardly any says that a tool is harmless, so silence cannot count as a warning. One that
- * says of a tool that it changes things, and not how, has said it: that is the protocol's default.
+ * Only if the server says so: hardly any server marks tools as harmless, so a missing annotation cannot count as a
+ * warning. A server that marks a tool as changing things, without saying how, has said so: that is the protocol's
+ * default.
  */
 function mayDestroy({ component }: OfferedTool): boolean {
   const { annotations } = component.value;
@@ -87,11 +88,11 @@ function mayDestroy({ component }: OfferedTool): boolean {
     : destructiveHint === undefined && readOnlyHint === false;
 }
 
-/** How much of one text among the arguments a person is shown, and of all of them together, in characters. */
+/** How much of one text argument, and of all of them together, a user sees, in characters. */
 const SHOWN_OF_ONE = 300;
 const SHOWN = 4000;
 
-/** Every argument is to be seen: a long one must not push out of sight what follows it. */
+/** Every argument has to be visible: a long one must not push the following ones out of sight. */
 function shownArguments(args: JsonObject): string {
   const shortened = (_: string, value: unknown): unknown =>
     typeof value === 'string' ? beginningOf(value, SHOWN_OF_ONE) : value;

@@ -18,13 +18,13 @@ import { listingFor, readQuery } from './natural-language.ts';
 import type { LanguageSourceOptions } from './source.ts';
 import { NATURAL_LANGUAGE } from './tool-name.ts';
 
-/** What goes on between the clients of one server and the model before it. */
+/** The conversations between the clients of one server and the model in front of it. */
 export class Conversations {
   /** The server's tools as clients see them. */
   readonly listing: Listing;
   readonly #options: LanguageSourceOptions;
   readonly #running = new RunningCalls();
-  /** The inner client of each outer client, by its session at the server. */
+  /** The inner client of each outer client, by the inner client's session at the server. */
   readonly #clients = new WeakMap<Session, InnerClient>();
   #stopped: string | undefined;
 
@@ -34,7 +34,7 @@ export class Conversations {
     this.#options = options;
   }
 
-  /** Whether the server must not be stopped for being idle: a model may be about to use it. */
+  /** Whether the server must not be stopped although it is idle, because a model may be about to use it. */
   get busy(): boolean {
     return this.#running.size > 0;
   }
@@ -59,12 +59,12 @@ export class Conversations {
     );
   }
 
-  /** The clients behind those that the server knows. */
+  /** The outer clients of the inner clients that the server knows. */
   outerOf(callers: ReadonlySet<Session>): ReadonlySet<Session> {
     return new Set([...callers].map((session) => this.#clients.get(session)?.outer.session ?? session));
   }
 
-  /** A question of the server as it is put to a client: to the one whose words are being dealt with. */
+  /** Prepares a request of the server for the outer client whose natural-language request is being handled. */
   passedOn(question: ServerRequest): ServerRequest {
     const { method, request } = question;
     const standIn = (client: ClientLink): ClientLink | undefined =>
@@ -80,7 +80,9 @@ export class Conversations {
     };
   }
 
-  /** Ends what still runs, after the time it may take to finish. Returns how the server itself is to be ended. */
+  /**
+   * Ends the running conversations after the time they have to finish. Returns how the server itself is to be closed.
+   */
   async close({
     reason = 'Switchboard is stopping.',
     drainMs = 0,
@@ -119,5 +121,5 @@ export class Conversations {
   }
 }
 
-/** Conversations at one time; each costs money and memory. */
+/** The number of concurrent conversations; each costs money and memory. */
 const MOST = 64;

@@ -13,7 +13,7 @@ const fitsSchema = new Ajv2020().compile(OUTPUT_SCHEMA);
 type Line =
   Partial<ModelReply> | ((request: ModelRequest) => Partial<ModelReply> | Promise<Partial<ModelReply>>);
 
-/** A model that says its lines, one after the other, and the last one for ever. */
+/** A model that returns these lines one after the other, and the last one forever. */
 function scripted(...lines: Line[]): Model & { readonly requests: ModelRequest[] } {
   const requests: ModelRequest[] = [];
   return {
@@ -63,7 +63,7 @@ interface Talk {
 
 const ok = { content: [{ type: 'text', text: 'fine' }] };
 
-/** A whole conversation. Every result fits the schema that clients check it against. */
+/** A complete conversation. Every result matches the schema that clients validate it against. */
 async function talk(model: Model, more: Partial<ConverseOptions> = {}): Promise<Talk> {
   const told: string[] = [];
   let logged = '';
@@ -150,7 +150,7 @@ test('calls of one turn run together, eight at most, and their results come back
   await talk(model, {
     run: async (_tool, args) => {
       most = Math.max(most, ++running);
-      // The later of two neighbours ends first.
+      // Of two neighbours, the later one ends first.
       for (let turn = (args.place as number) % 2; turn < 2; turn++) {
         await new Promise((resolve) => setImmediate(resolve));
       }
@@ -293,7 +293,7 @@ test('a request that costs too much stops before it costs more', async () => {
   const model = scripted({ calls: [use('find')], usage: { input: 3000, output: 100 } });
   const { structured, text } = await talk(model, limits({ maxTokens: 7000 }));
   expect(structured).toMatchObject({ steps: 2, tokens: { input: 6000, output: 200 } });
-  // The second was not run: there was nothing left to tell the model of it.
+  // The second call did not run: no tokens were left to report it to the model.
   expect(structured.calls).toHaveLength(1);
   expect(structured.stopped?.code).toBe('LANGUAGE_TOKENS');
   expect(text).toContain('"language.maxTokens"');
@@ -337,7 +337,7 @@ test('on a timeout, running calls are stopped and finished ones reported', async
     ...limits({ timeoutMs: 300 }),
     run: ({ name }, _args, signal) => {
       if (name === 'add') return Promise.resolve(ok);
-      // It is told to stop, and does not care.
+      // It is asked to stop but does not react.
       signal.addEventListener('abort', () => stopped.push(true));
       return new Promise(() => undefined);
     },

@@ -19,32 +19,35 @@ import { toolSpecs, type ToolSpecs } from './tool-specs.ts';
 export interface ConverseOptions {
   readonly server: string;
   readonly model: Model;
-  /** Instructions for the model: the CLAUDE.md. */
+  /** Instructions for the model. */
   readonly instructions: string;
   /** The request, in natural language. */
   readonly query: string;
-  /** What may help to understand it. */
+  /** Additional information that may help to understand the request. */
   readonly context?: string | undefined;
   readonly tools: readonly OfferedTool[];
-  /** The tools there are by now, for using one may bring others. Default: they stay the same. */
+  /** The current tools, because using one may add others. Default: they stay the same. */
   readonly listTools?: () => Promise<readonly OfferedTool[]>;
   readonly limits: Pick<LanguageDefinition, 'maxSteps' | 'maxTokens' | 'timeoutMs' | 'allowDestructive'>;
   /** Runs a tool of the server. Resolves with its CallToolResult, rejects with a ServerError or SwitchboardError. */
   readonly run: (tool: OfferedTool, args: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
   readonly ask: AskClient;
-  /** Whether the client can be asked with a form. */
+  /** Whether the client supports forms. */
   readonly canElicit: boolean;
-  /** Hears of each question that the server has for the client, until that is answered. Default: it has none. */
+  /**
+   * Subscribes to the server's requests for the client; each is reported with a promise that settles when it is
+   * answered. Default: there are none.
+   */
   readonly onQuestion?: (listener: (answered: Promise<unknown>) => void) => void;
-  /** Tells the client of the call what is being done now. */
+  /** Reports to the client of the call what is being done. */
   readonly tell: (message: string) => void;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
 /**
- * Lets a model fulfil one request with the tools of a server. Resolves with the CallToolResult of `natural_language`, also
- * where it failed; rejects only when the signal aborts.
+ * Lets a model fulfil one request with the tools of a server. Resolves with the CallToolResult of `natural_language`,
+ * even if it failed; rejects only if the signal aborts.
  */
 export async function converse(options: ConverseOptions): Promise<JsonObject> {
   const { server, limits, signal } = options;
@@ -67,16 +70,16 @@ export async function converse(options: ConverseOptions): Promise<JsonObject> {
   }
 }
 
-/** The longest answer of one turn, in tokens: enough to write a file of some length. */
+/** The longest response of one turn, in tokens: enough to write a fairly long file. */
 const LONGEST_ANSWER = 8192;
 
-/** With less room for an answer than this, in tokens, asking is a waste. */
+/** With less room for a response than this, in tokens, asking would be a waste. */
 const SHORTEST_ANSWER = 50;
 
 const NO_OTHERS = Promise.resolve(undefined);
 
 class Conversation {
-  /** The last text of the model. */
+  /** The latest text of the model. */
   said = '';
   readonly #options: ConverseOptions;
   readonly #signal: AbortSignal;
@@ -119,7 +122,7 @@ class Conversation {
       if (reply.calls.length === 0) return cut ? `${this.said} […]` : this.#answer();
       if (this.#steps >= this.#options.limits.maxSteps)
         throw tooManySteps(this.#options.server, this.#steps, reply.calls.length);
-      // Nothing is run of which the model could not read the result.
+      // Nothing is run if there is no room for the model to read the result.
       this.#answerRoom();
       this.#turns.push({ from: 'model', reply });
       const ended = await this.#calls.runAll(reply.calls, this.#book);
@@ -147,7 +150,7 @@ class Conversation {
     });
   }
 
-  /** What was thrown, as something to show; a bug may quote anything, so its words are kept back. */
+  /** The error to show for a thrown value. The text of a bug is not shown, because it may quote anything. */
   known(error: unknown): SwitchboardError {
     if (error instanceof SwitchboardError) return error;
     const { log, server, model } = this.#options;
@@ -168,7 +171,7 @@ class Conversation {
     const started = performance.now();
     const asked = model.reply({
       system: this.#system,
-      // The model may keep what it is given; the conversation goes on.
+      // The model may keep the array it gets, while the conversation continues.
       turns: [...this.#turns],
       tools: this.#book.specs,
       maxTokens,
@@ -192,7 +195,7 @@ class Conversation {
     return reply;
   }
 
-  /** Where the tools cannot be listed now, the model goes on with those it knows. */
+  /** If the tools cannot be listed now, the model continues with the known ones. */
   async #lookAgain(): Promise<void> {
     const { listTools } = this.#options;
     const tools = await untilAborted(listTools?.() ?? NO_OTHERS, this.#signal).catch(() => undefined);
@@ -201,7 +204,7 @@ class Conversation {
     this.#book = await toolSpecs(tools);
   }
 
-  /** How long the next answer may be, in tokens. Throws where there is no room for one. */
+  /** The maximum length of the next response. Throws if there is no room for one. */
   #answerRoom(): number {
     const { room } = this.#budget;
     if (room >= SHORTEST_ANSWER) return Math.min(room, LONGEST_ANSWER);

@@ -5,9 +5,9 @@ import { askClient } from './ask-client.ts';
 import type { AskClient } from './model.ts';
 import { parsedAnswer } from './parsed-answer.ts';
 
-/** Who calls the tools of a server for the client of one conversation. */
+/** The client that calls a server's tools on behalf of the client of one conversation. */
 export class InnerClient extends NestedClient {
-  /** Asks the client itself something. */
+  /** Sends a request to the client itself. */
   readonly askClient: AskClient;
   readonly #inner: Source;
 
@@ -17,7 +17,7 @@ export class InnerClient extends NestedClient {
     this.askClient = askClient(outer.session, this.capabilities);
   }
 
-  /** Runs a tool; rejects with a ServerError if the server refuses, and when the request is cancelled. */
+  /** Runs a tool. Rejects with a ServerError if the server refuses, and if the request is cancelled. */
   run(tool: OfferedTool, args: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const given = JSON.stringify(args);
     const text = tool.presets === undefined ? given : withPresets(given, tool.presets);
@@ -26,7 +26,7 @@ export class InnerClient extends NestedClient {
       tool: tool.name,
       signal,
       send: (call) => {
-        // What the answer links to is read where the gateway knows the source.
+        // Links in the response are read through the source that the gateway knows.
         call.assign(this.outer.source, () => `Tool '${tool.original}' of server '${this.#inner.name}'`);
         this.#inner.request([], call);
       },

@@ -8,11 +8,11 @@ import { NATURAL_LANGUAGE } from './tool-name.ts';
 /** A request to a server in natural language. */
 export interface Query {
   readonly query: string;
-  /** What helps to understand it. */
+  /** Additional information that helps to understand it. */
   readonly context?: string | undefined;
 }
 
-/** The list of tools of a server behind a language model: the one tool. */
+/** The list of tools of a server behind a language model: its only tool. */
 export function listingFor(server: string, purpose: string | undefined): Listing {
   const tool = new Component(NATURAL_LANGUAGE, JSON.stringify(definitionFor(server, purpose)));
   return { components: [tool], byKey: new Map([[tool.key, tool]]), incomplete: undefined };
@@ -35,12 +35,12 @@ function definitionFor(server: string, purpose: string | undefined): JsonObject 
       required: ['query'],
     },
     outputSchema: OUTPUT_SCHEMA,
-    // Which of the server's tools it takes is not known before.
+    // It is not known in advance which of the server's tools will be used.
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   };
 }
 
-/** Reads the arguments of a call of the tool; throws where they are not as they should be. */
+/** Reads the arguments of a call of the tool; throws if they are invalid. */
 export function readQuery(args: unknown): Query {
   const { query, context } = isObject(args) ? args : {};
   if (typeof query !== 'string' || query.trim() === '')

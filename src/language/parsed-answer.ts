@@ -1,13 +1,13 @@
 import { Server, type JsonObject } from '../protocol/index.ts';
 import { editedText, jsonItems, MAX_PARSED, memberText, type Edit, type Message } from '../wire/index.ts';
 
-/** Blocks of content that are read of a long answer, and what is parsed of them, in UTF-16 units. */
+/** The most content blocks that are read of a long response, and the most that is parsed of them, in UTF-16 units. */
 const MAX_BLOCKS = 1000;
 const MAX_BLOCK = 64 * 1024;
 
 /**
- * An answer as a value. Of a long one, whatever is short, and the long texts and data in its content; a long error is not
- * shown.
+ * A response as a value. Of a long one: its short members, and the long texts and data in its content; a long error is
+ * left out.
  */
 export function parsedAnswer(
   answer: Message,
@@ -29,7 +29,7 @@ export function parsedAnswer(
   return { result: { content, ...(isError ? { isError } : {}) } };
 }
 
-/** Of a long block only strings are kept, and those of the resource in it: they are parsed fast. */
+/** Of a long block, only strings are kept, and those of its resource: they are parsed quickly. */
 function block(text: string): JsonObject {
   if (text.length <= MAX_BLOCK) return JSON.parse(text) as JsonObject;
   const kept: JsonObject = {};

@@ -3,7 +3,7 @@ export function systemPrompt(server: string, instructions: string): string {
   return [instructions.trim(), rules(server)].filter((part) => part !== '').join('\n\n');
 }
 
-/** What the user says. The context is set off, so that it is not taken for a second wish. */
+/** The user's message. The context is separated, so that it does not look like a second request. */
 export function openingWords(query: string, context: string | undefined): string {
   if (context === undefined || context.trim() === '') return query;
   return `${query}\n\nContext for the request, which asks for nothing by itself:\n<context>\n${context}\n</context>`;

@@ -1,16 +1,16 @@
 import { isObject } from '../shared/is-object.ts';
 import type { JsonObject } from '../protocol/index.ts';
 
-/** A schema of arguments that every model takes, and what had to be taken out of it. */
+/** An argument schema that every model accepts, and what had to be removed from it. */
 export interface ReadableSchema {
   readonly schema: JsonObject;
-  /** As a JSON Schema of its own, which the arguments have to satisfy too. */
+  /** As a separate JSON Schema, which the arguments must also match. */
   readonly besides: JsonObject | undefined;
 }
 
 /**
- * What a server says of a tool's arguments, in the words that models take: with one tool that they do not, they refuse the
- * whole request. The server itself still checks all of it.
+ * A tool's argument schema in a form that models accept: if they reject one tool, they reject the whole request. The
+ * server itself still validates everything.
  */
 export function readableSchema(given: unknown): ReadableSchema {
   if (!isObject(given) || !mayBeObject(given.type)) return { schema: NO_ARGUMENTS, besides: undefined };
@@ -38,7 +38,7 @@ const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {} };
 
 const REFUSED_AT_THE_TOP = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'enum', '$ref']);
 
-/** Names of arguments that every model takes. */
+/** Argument names that every model accepts. */
 const PLAIN_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 function mayBeObject(type: unknown): boolean {
@@ -52,7 +52,7 @@ function requiredOf({ required }: JsonObject, odd: Named): { required?: unknown[
   return names.length === 0 ? {} : { required: names };
 }
 
-/** Arguments described only in words count as arguments. */
+/** Removes arguments from the schema. They remain allowed, although models only read about them in words. */
 function withoutNames({ required, additionalProperties, ...rest }: JsonObject, odd: Named): JsonObject {
   const left = Array.isArray(required) ? required.filter((name) => !odd.some(([each]) => each === name)) : [];
   return {
@@ -62,7 +62,7 @@ function withoutNames({ required, additionalProperties, ...rest }: JsonObject, o
   };
 }
 
-/** Some generators put the whole schema under a name and refer to that. */
+/** Some generators put the whole schema under a name and refer to it. */
 function inlined(schema: JsonObject): JsonObject {
   const { $ref, ...rest } = schema;
   if (typeof $ref !== 'string') return schema;
@@ -71,12 +71,12 @@ function inlined(schema: JsonObject): JsonObject {
   return { ...(isObject(found) && found), ...rest };
 }
 
-/** Keywords whose value is a schema, a list of schemas, or schemas by name. Anything else may be data. */
+/** Keywords whose value is a schema, a list of schemas, or schemas by name. Any other value may be data. */
 const SCHEMAS = new Set(['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains']);
 const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 
-/** The schema in the words of draft 2020-12, which some models check; what older drafts say otherwise is translated. */
+/** The schema in draft 2020-12, which some models validate; keywords of older drafts are translated. */
 function modernised(schema: JsonObject): JsonObject {
   const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
     if (key === 'items' && Array.isArray(value)) return [['prefixItems', value.map(part)]];
@@ -91,11 +91,11 @@ function modernised(schema: JsonObject): JsonObject {
   });
   const result = Object.fromEntries(entries);
   const isList = schema.type === 'array' || (Array.isArray(schema.type) && schema.type.includes('array'));
-  // A list of anything has to be called that.
+  // A list of anything must say so.
   return isList && result.items === undefined ? { ...result, items: {} } : result;
 }
 
-/** Where older drafts have a number and whether it is included, newer ones have one of two numbers. */
+/** Older drafts have a number and a flag for whether it is included; newer ones have two different keywords. */
 const BOUNDS = [
   { exclusive: 'exclusiveMinimum', plain: 'minimum' },
   { exclusive: 'exclusiveMaximum', plain: 'maximum' },
@@ -107,7 +107,7 @@ function boundOf(
   { exclusive, plain }: (typeof BOUNDS)[number],
 ): [string, unknown][] {
   if (typeof schema[exclusive] !== 'boolean') return [[key, schema[key]]];
-  // The two become one, under one of the names.
+  // The two become one, with one of the names.
   if (key === exclusive) return [];
   return [[schema[exclusive] ? exclusive : plain, schema[plain]]];
 }

@@ -25,7 +25,7 @@ function ended(
   };
 }
 
-/** The codes that a row of turns leads to. */
+/** The error codes that a series of turns leads to. */
 function codes(...turns: FinishedToolCall[][]): (string | undefined)[] {
   const patience = new RepeatedMistakes('shop', 'small');
   return turns.map((turn) => patience.judge(turn)?.code);

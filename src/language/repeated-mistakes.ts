@@ -3,14 +3,15 @@ import { printableLine } from '../shared/printable.ts';
 import type { FinishedToolCall } from './tool-calls.ts';
 
 /**
- * Limits repeated mistakes in one request: a mistake is reported to the model once, and the request ends if it makes the
- * same one in a later turn. Calls of one turn were made together, so a mistake that several of them share counts once.
+ * Limits repeated mistakes in one request: a mistake is reported to the model once, and the request ends if the same
+ * one occurs in a later turn. The calls of one turn were made together, so a mistake that several of them share counts
+ * once.
  */
 export class RepeatedMistakes {
   readonly #server: string;
   readonly #model: string;
   #toldOfTools = false;
-  /** Tools that rejected their arguments when they were last called. */
+  /** Tools that rejected their arguments at their last call. */
   readonly #rejected = new Set<string>();
   #lostBefore = false;
 
@@ -19,12 +20,12 @@ export class RepeatedMistakes {
     this.#model = model;
   }
 
-  /** Why the model is not asked again after these calls of one turn, where it is not. */
+  /** The error that ends the request after these calls of one turn; undefined if the model may continue. */
   judge(ended: readonly FinishedToolCall[]): SwitchboardError | undefined {
     const fault = this.#unknownTool(ended) ?? this.#rejectedAgain(ended) ?? this.#lostAgain(ended);
     for (const { tool, outcome } of ended) {
       if (tool === undefined) this.#toldOfTools = true;
-      // It has understood; the next mistake is another one.
+      // The model has understood; the next mistake is a new one.
       else if (outcome === 'ok') this.#rejected.delete(tool.name);
     }
     for (const { tool, outcome } of ended) if (tool && outcome === 'rejected') this.#rejected.add(tool.name);
@@ -54,7 +55,10 @@ export class RepeatedMistakes {
     );
   }
 
-  /** The first call after a crash finds no server and restarts it. A second one in a row is a real loss. */
+  /**
+   * The first call after a crash finds no server and restarts it. If a second one in a row fails, the server is really
+   * gone.
+   */
   #lostAgain(ended: readonly FinishedToolCall[]): SwitchboardError | undefined {
     const tried = ended.filter(({ outcome }) => outcome === 'ok' || outcome === 'error');
     if (tried.length === 0) return undefined;

@@ -4,27 +4,27 @@ import type { JsonObject } from '../protocol/index.ts';
 import type { Model } from './model.ts';
 import { textBlock } from './results.ts';
 
-/** Everything that came of one request. */
+/** Everything that happened during one request. */
 export interface ConversationLog {
   readonly model: Model;
-  /** The last text of the model; may be empty. */
+  /** The latest text of the model; may be empty. */
   readonly answer: string;
   /** In the order in which the model made them. */
   readonly calls: readonly CallRecord[];
   /** Number of requests to the model. */
   readonly steps: number;
   readonly tokens: { readonly input: number; readonly output: number; readonly estimated: boolean };
-  /** Content that is not text, from the last result that had any. */
+  /** Content that is not text, from the last result that contained any. */
   readonly attachments: readonly JsonObject[];
-  /** Why it ended early, where it did. */
+  /** Why it ended early, if it did. */
   readonly stopped?: SwitchboardError | undefined;
 }
 
-/** One call of a tool, or one that the model wanted. */
+/** A tool call, or one that the model wanted to make. */
 export interface CallRecord {
-  /** As clients of the server know it. */
+  /** The name that clients of the server know. */
   readonly tool: string;
-  /** As the model gave them; undefined where they were no object. */
+  /** As the model wrote them; undefined if they were not an object. */
   readonly arguments: JsonObject | undefined;
   readonly outcome: ToolCallOutcome;
   /** How long it ran, in milliseconds. */
@@ -36,7 +36,7 @@ export interface CallRecord {
 const OUTCOMES = ['ok', 'error', 'declined', 'not allowed', 'rejected', 'unknown tool'] as const;
 export type ToolCallOutcome = (typeof OUTCOMES)[number];
 
-/** What `structuredContent` of a report looks like, also where the request failed. */
+/** The schema of a report's `structuredContent`, including that of a failed request. */
 export const OUTPUT_SCHEMA: JsonObject = {
   type: 'object',
   properties: {
@@ -110,7 +110,7 @@ function withoutGaps(record: CallRecord): JsonObject {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
 
-/** Many clients show a model the text alone, and it has to know what has been done already. */
+/** Many clients show a model only the text, and it must know what has already been done. */
 function failureText(stopped: SwitchboardError, answer: string, calls: readonly CallRecord[]): string {
   const parts = [printable(stopped.explained)];
   if (answer !== '') parts.push(`The last message of the model: ${answer}`);

@@ -2,12 +2,12 @@ import type { LanguageDefinition } from '../config/index.ts';
 import { SwitchboardError } from '../shared/errors.ts';
 import type { Model } from './model.ts';
 
-/** Which model would be asked, or why none can be. */
+/** Which model would be used, or why none can be. */
 export type ResolvedModel =
   | { readonly provider: Model['provider']; readonly model: string }
   | { readonly problem: { readonly code: string; readonly message: string; readonly hint: string } };
 
-/** Says which model the settings and the environment mean. It is not asked anything. */
+/** Determines which model the settings and the environment select, without calling it. */
 export async function resolveModel(
   settings: Pick<LanguageDefinition, 'model' | 'provider' | 'baseUrl' | 'apiKey'>,
   env: NodeJS.ProcessEnv,
@@ -23,5 +23,5 @@ export async function resolveModel(
   }
 }
 
-/** Whether the client can be asked is known when one is there. */
+/** Whether a client offers a model is only known once it is connected. */
 const nobody = (): Promise<never> => Promise.reject(new Error('No client is connected.'));

@@ -2,8 +2,8 @@ import { isObject } from '../shared/is-object.ts';
 import type { JsonObject } from '../protocol/index.ts';
 
 /**
- * The content of a tool's result as a model gets it: texts, images and sounds only, and not more than it can read.
- * `dataLeft`: how much it may still be given of images and sounds, in characters of base64. Default: what one result may.
+ * The content of a tool's result for a model: only texts, images and sounds, and not more than it can read. `dataLeft`:
+ * how much more images and sounds may be included, in characters of base64. Default: the limit of one result.
  */
 export function contentForModel(result: JsonObject, dataLeft = MOST_DATA): JsonObject[] {
   const blocks = blocksOf(result);
@@ -13,7 +13,7 @@ export function contentForModel(result: JsonObject, dataLeft = MOST_DATA): JsonO
   return content;
 }
 
-/** How much of a content is images and sounds, in characters of base64. */
+/** The size of images and sounds in a content, in characters of base64. */
 export function dataIn(content: readonly JsonObject[]): number {
   return content.reduce((sum, { data }) => sum + (typeof data === 'string' ? data.length : 0), 0);
 }
@@ -23,7 +23,7 @@ export function attachmentsOf(result: JsonObject): JsonObject[] {
   return blocksOf(result).filter(({ type }) => typeof type === 'string' && ATTACHED.has(type));
 }
 
-/** Its first text, for places with room for one sentence. */
+/** The first text, where there is room for one sentence. */
 export function firstText(result: JsonObject): string | undefined {
   const text = blocksOf(result).find(({ type }) => type === 'text')?.text;
   return typeof text === 'string' ? text : undefined;
@@ -35,10 +35,10 @@ export function textBlock(text: string): JsonObject {
 
 const ATTACHED = new Set(['image', 'audio', 'resource', 'resource_link']);
 
-/** Of one result, in characters. */
+/** The limit of one result, in characters. */
 const MOST_TEXT = 100_000;
 
-/** Of one result's images and sounds together, in characters of base64. */
+/** The limit of one result's images and sounds together, in characters of base64. */
 const MOST_DATA = 5_000_000;
 
 interface Room {
@@ -76,7 +76,7 @@ function inText(text: string, room: Room): JsonObject[] {
   return [textBlock(kept === 0 ? cut : `${wholeCharacters(text, kept)}\n${cut}`)];
 }
 
-/** The beginning of a text, without half a character at its end. */
+/** The beginning of a text, without half a character at the end. */
 function wholeCharacters(text: string, length: number): string {
   const last = text.charCodeAt(length - 1);
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? length - 1 : length);

@@ -22,14 +22,14 @@ const KEY = 'sk-scripted-key';
 interface World {
   readonly app: App;
   readonly lines: readonly string[];
-  /** Another client over stdio streams; it has said nothing yet. */
+  /** Connects another client over stdio streams, which has not sent anything yet. */
   readonly connect: (answers?: Answers) => Peer;
 }
 
-/** What a client answers when it is asked, by method: a result, or an error. */
+/** A client's responses to requests, by method: results or errors. */
 type Answers = Readonly<Record<string, (params: Json) => object | Promise<object>>>;
 
-/** A gateway with one server `s`, within this process; the server is a real one. */
+/** A gateway in this process with one real server `s`. */
 async function world(server: object, { config = {}, env = {} } = {}): Promise<World> {
   const project = createProject({ 'switchboard.config.json': { mcpServers: { s: server }, ...config } });
   const lines: string[] = [];
@@ -88,7 +88,7 @@ class Peer {
     return this.begin(method, params).answer;
   }
 
-  /** Calls the suite's tool, and gives the result. */
+  /** Calls the suite's tool and returns the result. */
   async say(query: string, more: object = {}): Promise<Json> {
     const { result, error } = await this.request('tools/call', plainly(query, more));
     return result ?? error;
@@ -127,7 +127,7 @@ function stateOf(app: App): string {
   return app.states()[0]!.state.kind;
 }
 
-/** What the model was given as the results of its calls. */
+/** The tool results that the model received. */
 function resultsIn(body: Json): string {
   return JSON.stringify(body.messages.at(-1).content);
 }
@@ -148,7 +148,7 @@ describe('a server with a language model before it', () => {
 
   test('is introduced at once to a modern client, though it never ran', async () => {
     const { app, connect } = await world({ ...nodeServer('echo'), language: true, exposure: 'flat' });
-    // A server that nobody knows is waited for.
+    // A server about which nothing is known is waited for.
     expect(app.source('s').about()).toMatchObject({ capabilities: { tools: {}, resources: {} } });
     const { result } = await connect().request('server/discover', { _meta: envelope({}) });
     expect(result.supportedVersions).toContain('2026-07-28');
@@ -223,7 +223,7 @@ describe('a server with a language model before it', () => {
       if (turn === 0) return calls(['grow', { name: 'grown' }]);
       if (JSON.stringify(body.messages).includes('I am grown')) return 'Grown.';
       if (body.tools.some(({ name }: Json) => name === 'grown')) return calls('grown');
-      // Lists are not asked for as fast as this model answers.
+      // This model responds faster than lists are requested.
       await sleep(100);
       return calls('pid');
     };
@@ -257,7 +257,7 @@ describe('a server with a language model before it', () => {
     });
     const client = connect({
       'elicitation/create': async () => {
-        // As long as the whole request may take, and somewhat more.
+        // As long as the whole request may take, and a little longer.
         await sleep(3000);
         return { result: { action: 'accept', content: { answer: 'blue' } } };
       },
@@ -331,7 +331,7 @@ describe('a server with a language model before it', () => {
     );
     const client = connect();
     await client.greet();
-    // Its server is not started for a list; once it runs, they are there.
+    // Its server is not started for a list; once it is running, they are listed.
     const result = await client.say('link it');
     const names = async (method: string, kind: string): Promise<Json[]> =>
       (await client.request(method)).result[kind];
@@ -491,7 +491,7 @@ describe('a server with a language model before it', () => {
 });
 
 describe("the client's own model", () => {
-  /** Calls a tool, then says what came of it. */
+  /** Calls a tool, then reports its result. */
   const sampled = ({ messages, tools }: Json): object => {
     const results = messages.at(-1).content;
     const asked = tools?.map(({ name }: Json) => name) ?? [];

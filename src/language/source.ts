@@ -9,9 +9,9 @@ export interface LanguageSourceOptions {
   /** The server itself. */
   readonly inner: Source;
   readonly server: LanguageServer;
-  /** Which of the server's tools the model may use, and how they look to it. */
+  /** Which of the server's tools the model may use, and in which form. */
   readonly rules: ToolRules;
-  /** Where keys of models are looked for. */
+  /** The environment that contains the keys of models. */
   readonly env: NodeJS.ProcessEnv;
   readonly log: Logger;
 }
@@ -27,9 +27,9 @@ export interface LanguageSource extends Source {
 }
 
 /**
- * A server with a language model before it: it has one tool that takes natural language; everything else is the
- * server's own. The tool is there without the server, which starts with the first question. A gateway waits for its own
- * start, so what conversations need is loaded with the first of them.
+ * A server with a language model in front of it: its only tool accepts natural language; everything else is the
+ * server's own. The tool is available before the server is running, which starts with the first request. A gateway
+ * waits for its own start, so the code for conversations is loaded with the first one.
  */
 export function languageSource(options: LanguageSourceOptions): LanguageSource {
   const { inner } = options;
@@ -81,7 +81,7 @@ export function languageSource(options: LanguageSourceOptions): LanguageSource {
         failed: () => listener.failed(),
         stopped: () => listener.stopped(),
         changed: (kind) => {
-          // No client lists its own tools.
+          // No client lists the server's own tools.
           if (kind !== 'tools') listener.changed(kind);
         },
         notified: (notification, callers) =>
@@ -103,10 +103,10 @@ export function languageSource(options: LanguageSourceOptions): LanguageSource {
 
 const STOPPED: SourceState = { kind: 'stopped' };
 
-/** What its clients may know of it. Its own instructions are about tools that only the model sees. */
+/** What its clients may know about it. Its own instructions are about tools that only the model sees. */
 function shownOf(said: SourceInfo | undefined, name: string): SourceInfo {
   if (said) return { ...said, capabilities: { ...said.capabilities, tools: {} }, instructions: undefined };
-  // It has never run, and may have anything.
+  // It has never run, so it may have anything.
   return {
     protocolVersion: MODERN_VERSION,
     serverInfo: { name },

@@ -1,6 +1,6 @@
 import { SwitchboardError } from '../shared/errors.ts';
 
-// Why a request ends before the model is done with it, apart from the model's mistakes.
+// The reasons for which a request ends before the model is done, apart from the model's mistakes.
 
 export function tooManySteps(server: string, steps: number, calls: number): SwitchboardError {
   const left = calls === 1 ? 'the call that the model wanted next was' : `${calls} more calls were`;
@@ -11,7 +11,7 @@ export function tooManySteps(server: string, steps: number, calls: number): Swit
   );
 }
 
-/** `tools`: how many the model may use, and what reading about them costs every time. */
+/** `tools`: how many tools the model may use, and what reading their descriptions costs each time. */
 export function tooManyTokens(
   server: string,
   most: number,
@@ -36,7 +36,7 @@ export function tooSlow(server: string, ms: number): SwitchboardError {
   );
 }
 
-/** `scarce`: a longer turn would have cost more than is allowed. */
+/** `scarce`: a longer turn would have exceeded the allowed cost. */
 export function cutOff(model: string, longest: number, scarce: boolean): SwitchboardError {
   return new SwitchboardError(
     'LANGUAGE_CUT_OFF',

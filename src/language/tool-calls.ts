@@ -21,12 +21,12 @@ export interface ToolCallsOptions extends Pick<
 /** How one call ended. */
 export interface FinishedToolCall {
   readonly use: ToolUse;
-  /** Undefined where there is none of that name. */
+  /** Undefined if there is no tool with this name. */
   readonly tool: OfferedTool | undefined;
   readonly outcome: ToolCallOutcome;
-  /** True where there was no server to answer it. */
+  /** Whether there was no server to answer the call. */
   readonly lost: boolean;
-  /** What the model gets of it. */
+  /** What the model gets as the result. */
   readonly content: readonly JsonObject[];
   readonly ms: number;
   /** What went wrong. */
@@ -39,18 +39,18 @@ export interface FinishedToolCall {
 const AT_ONCE = 8;
 
 /**
- * Of all images and sounds of a conversation together, in characters of base64. All of it is kept and sent with every
- * turn, and no model takes much more.
+ * The limit for all images and sounds of a conversation together, in characters of base64. All of them are kept and
+ * sent with every turn, and no model accepts much more.
  */
 const MOST_DATA = 20_000_000;
 
-/** The longest message of a failed call that is kept, in characters; the model gets all of it. */
+/** The longest stored message of a failed call, in characters; the model gets the whole message. */
 const LONGEST_MESSAGE = 500;
 
-/** Runs what a model calls, and keeps what came of it. */
+/** Runs the calls of a model and records their results. */
 export class ToolCalls {
   readonly records: CallRecord[] = [];
-  /** Content that is not text, from the last result that had any. */
+  /** Content that is not text, from the last result that contained any. */
   attachments: readonly JsonObject[] = [];
   readonly #options: ToolCallsOptions;
   #dataLeft = MOST_DATA;
@@ -60,8 +60,8 @@ export class ToolCalls {
   }
 
   /**
-   * Runs the calls of one turn, several at a time. Resolves with all of them in their order, whatever became of them.
-   * `book`: the tools that the model knew of.
+   * Runs the calls of one turn, several at a time. Resolves with the results of all of them, in order, including
+   * failures. `book`: the tools that the model knew.
    */
   async runAll(uses: readonly ToolUse[], book: ToolSpecs): Promise<readonly FinishedToolCall[]> {
     const ended: (FinishedToolCall | undefined)[] = uses.map(() => undefined);
@@ -73,7 +73,7 @@ export class ToolCalls {
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    // What was not begun before it was stopped leaves no trace.
+    // Calls that had not begun when it was stopped are not recorded.
     const begun = ended.filter((end) => end !== undefined);
     this.records.push(...begun.map(recordOf));
     this.attachments = begun.findLast((end) => end.attachments.length > 0)?.attachments ?? this.attachments;
@@ -148,12 +148,14 @@ const BARE = { content: [], attachments: [], lost: false, message: undefined };
 
 const STOPPED = 'It was stopped before it responded; it may have taken effect.';
 
-/** What the model gets of a call. */
+/** The result of a call in the form for the model. */
 export function outcomeFor({ use, outcome, content }: FinishedToolCall): ToolOutcome {
   return { id: use.id, name: use.name, content, isError: outcome !== 'ok' };
 }
 
-/** How servers built on the official SDK word it that arguments do not fit the schema: as a result, not as an error. */
+/**
+ * How servers built on the official SDK report that arguments do not match the schema: as a result, not as an error.
+ */
 const REJECTION = /^(MCP error -32602\b|Input validation error:)/;
 
 function isRejection(error: unknown): boolean {
@@ -161,7 +163,7 @@ function isRejection(error: unknown): boolean {
   return error instanceof SwitchboardError && error.code === 'PARAMS_INVALID';
 }
 
-/** Nobody is there who could run anything. */
+/** Errors that mean that no server could run anything. */
 const LOSSES = new Set([
   'SERVER_LOST',
   'SERVER_CRASHED',

@@ -14,7 +14,7 @@ test('names become such that every model takes them, stay different, and lead ba
   );
   const book = await toolSpecs(tools);
   const names = book.specs.map(({ name }) => name);
-  // The one that needs no other name keeps its own.
+  // The tool whose name is already valid keeps it.
   expect(names.slice(0, 3)).toEqual(['notes_read_2', 'notes_read_3', 'notes_read']);
   for (const name of names) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
   expect(new Set(names).size).toBe(tools.length);

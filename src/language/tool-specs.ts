@@ -7,23 +7,24 @@ import type { JsonObject } from '../protocol/index.ts';
 import type { ToolSpec } from './model.ts';
 import { readableSchema } from './readable-schema.ts';
 
-/** The tools of a server in the words of a model, and the way back from the model's words to the tools. */
+/** The tools of a server in the form that models accept, and how to find a tool by the model's name for it. */
 export interface ToolSpecs {
-  /** In the server's own order, all of them. */
+  /** All tools, in the server's order. */
   readonly specs: readonly ToolSpec[];
-  /** About what they cost a model. */
+  /** About how many tokens they cost a model. */
   readonly tokens: number;
-  /** The tool a model means: by the name it was given, or by the server's own. */
+  /** The tool that a model means, by the name the model was given or by the server's own. */
   find(name: string): OfferedTool | undefined;
-  /** Names a model may have meant, as it was given them. */
+  /** Names that a model may have meant, as it was given them. */
   near(name: string): readonly string[];
 }
 
-/** Long lists are read in turns, so that everything else goes on meanwhile. */
+/** Long lists are read in several turns of the event loop, so that other work is not blocked. */
 export async function toolSpecs(tools: readonly OfferedTool[]): Promise<ToolSpecs> {
   const byName = new Map<string, OfferedTool>();
   const specs: ToolSpec[] = [];
-  // Instructions name tools as the server does: what a model takes as it is stays that tool's, whichever comes first.
+  // Instructions contain the server's own tool names: a name that models accept stays with its tool, whatever the
+  // order.
   const own = new Set(tools.map(({ name }) => name).filter((name) => safeName(name) === name));
   const counts = new Map<string, number>();
   const turns = new Turns();
@@ -47,17 +48,17 @@ export async function toolSpecs(tools: readonly OfferedTool[]): Promise<ToolSpec
   };
 }
 
-/** The longest name that every model takes. */
+/** The longest name that every model accepts. */
 const LONGEST_NAME = 64;
 
-/** The longest description, in characters. A server that writes more would fill the model's memory with one tool. */
+/** The longest description, in characters. A longer one would fill the model's context with a single tool. */
 const LONGEST_DESCRIPTION = 4000;
 
 function safeName(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, LONGEST_NAME) || 'tool';
 }
 
-/** `counts`: the numbers to go on with, by name. */
+/** `counts`: the next number for each name. */
 function freeName(wanted: string, isTaken: (name: string) => boolean, counts: Map<string, number>): string {
   let name = wanted;
   let count = counts.get(wanted) ?? 2;

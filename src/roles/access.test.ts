@@ -3,7 +3,7 @@ import { accessOf, type RoleBearer } from './access.ts';
 
 const grant = { servers: ['*'], tools: ['*'], resources: ['*'], prompts: ['*'], management: false };
 
-/** Whether somebody with these claims has a role that wants these patterns. */
+/** Whether a client with these claims has a role that requires these patterns. */
 function hasRole(wanted: Record<string, string | string[]>, claims: RoleBearer['claims']): boolean {
   const roles = { role: { ...grant, match: { claims: wanted } } } as unknown as Parameters<
     typeof accessOf

@@ -5,25 +5,25 @@ import { sha256 } from '../shared/sha256.ts';
 /** What an identity provider says about a caller. */
 type Claims = Readonly<Record<string, unknown>>;
 
-/** The caller, as roles see it. */
+/** A caller, as roles see it. */
 export interface RoleBearer {
   /** The name of its access token. */
   readonly token?: string | undefined;
   readonly claims?: Claims | undefined;
 }
 
-/** The kinds of components that roles distinguish; templates count as resources. */
+/** The kinds of components that roles distinguish. Templates count as resources. */
 export type RoleKind = 'tools' | 'resources' | 'prompts';
 
-/** What one role allows of a server: patterns of names; a leading ! excludes. */
+/** What one role allows on a server: patterns of names. A leading ! excludes. */
 export type ServerGrant = Readonly<Record<RoleKind, readonly string[]>>;
 
 /** What a caller may see and call, according to its roles. */
 export interface Access {
-  /** Equal for callers that may do the same. */
+  /** Equal for callers with the same access. */
   readonly key: string;
   /**
-   * What is allowed of a server: everything that any of these grants allows. Without grants, the server does not exist
+   * What is allowed on a server: everything that any of these grants allows. Without grants, the server does not exist
    * for the caller.
    */
   grantsFor(server: string): readonly ServerGrant[];
@@ -67,7 +67,7 @@ export function isGranted(grants: readonly ServerGrant[], kind: RoleKind, name: 
   return grants.some((grant) => matchesAny(grant[kind], name));
 }
 
-/** Whether one of the grants allows everything of a server. */
+/** Whether one of the grants allows everything on a server. */
 export function isWhole(grants: readonly ServerGrant[]): boolean {
   return grants.some((grant) =>
     [grant.tools, grant.resources, grant.prompts].every(
@@ -76,7 +76,7 @@ export function isWhole(grants: readonly ServerGrant[]): boolean {
   );
 }
 
-/** The claims of a token that roles look at, as text: equal if roles cannot tell two tokens apart. */
+/** The claims of a token that roles use, as text. Equal if roles cannot distinguish two tokens. */
 export function roleClaims(roles: Roles | undefined, claims: Claims): string {
   const wanted = Object.values(roles ?? {}).flatMap(({ match }) =>
     typeof match === 'string' ? [] : Object.keys(match.claims ?? {}),
@@ -90,7 +90,7 @@ export function roleClaims(roles: Roles | undefined, claims: Claims): string {
   return said.length === 0 ? '' : JSON.stringify(said);
 }
 
-/** These claims are always included, so that most roles can be added while clients are connected. */
+/** Always included, so that most roles can be added while clients are connected. */
 const USUAL = ['groups', 'roles'];
 
 function has(role: Roles[string] | undefined, { token, claims = {} }: RoleBearer): boolean {
@@ -105,7 +105,7 @@ function has(role: Roles[string] | undefined, { token, claims = {} }: RoleBearer
   );
 }
 
-/** The claim of a name; a name with dots may also be a member of a claim. */
+/** The claim with this name. A name with dots may also refer to a member of a claim. */
 function claimAt(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
@@ -117,8 +117,8 @@ function claimAt(claims: Claims, name: string): unknown {
 }
 
 /**
- * A list matches if one of its members does, and so does a scope, whose members are separated by spaces. Other claims may
- * be names that users choose, so they are matched as a whole.
+ * A list matches if one of its members does, and so does a scope, whose members are separated by spaces. Other claims
+ * may be names chosen by users, so only the whole value is compared.
  */
 function claimMatches(name: string, value: unknown, patterns: string | readonly string[]): boolean {
   if (value === undefined) return false;
@@ -129,7 +129,7 @@ function claimMatches(name: string, value: unknown, patterns: string | readonly 
   return words.some((word) => matchesAny(wanted, word));
 }
 
-/** Claims whose members are separated by spaces: RFC 8693, and the name some providers use. */
+/** Claims whose members are separated by spaces: the one from RFC 8693, and a name that some providers use. */
 const SCOPES = new Set(['scope', 'scp']);
 
 /** Whether a name matches at least one pattern, and none that excludes it. */

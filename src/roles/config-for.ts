@@ -1,7 +1,7 @@
 import type { CompoundDefinition, ConfiguredServer, LoadedConfig } from '../config/index.ts';
 import { isGranted, isWhole, type Access } from './access.ts';
 
-/** A configuration without what the caller may not use. */
+/** A configuration without the parts that the caller may not use. */
 export function configFor(config: LoadedConfig, access: Access): LoadedConfig {
   const allowed = <T extends ConfiguredServer>(servers: readonly T[]): T[] =>
     servers.filter((server) => isThere(server, access));
@@ -22,7 +22,7 @@ export function configFor(config: LoadedConfig, access: Access): LoadedConfig {
 
 function isThere({ name, language }: ConfiguredServer, access: Access): boolean {
   const grants = access.grantsFor(name);
-  // A model in front of a server can use all its tools, so such a server is allowed as a whole or not at all.
+  // The model in front of a server can use all its tools, so such a server is allowed entirely or not at all.
   return language === undefined ? grants.length > 0 : isWhole(grants);
 }
 

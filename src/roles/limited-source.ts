@@ -6,14 +6,14 @@ import { isGranted, isWhole, type Access, type RoleKind } from './access.ts';
 import type { BegunCall, CallCounter } from './limiter.ts';
 
 export interface LimitedSourceOptions {
-  /** What the client may do now; undefined: everything. */
+  /** What the client may do at this moment; undefined if it may do everything. */
   readonly access: () => Access | undefined;
   readonly counter: CallCounter;
 }
 
 /**
- * Limits a source to what a client's roles allow: anything else is missing from its lists, and requests for it never
- * reach the server, however they arrive. The source stays the same object.
+ * Limits a source to what a client's roles allow. Anything else is missing from its lists, and requests for it never
+ * reach the server, by whatever path. The source remains the same object.
  */
 export function limitSource(source: Source, { access, counter }: LimitedSourceOptions): Source {
   const pass = source.request.bind(source);
@@ -66,7 +66,7 @@ export function limitSource(source: Source, { access, counter }: LimitedSourceOp
       call.fail(begun);
       return;
     }
-    // It may have been cancelled while it was counted.
+    // The call may have been cancelled while it was being counted.
     if (!call.open) {
       begun();
       return;
@@ -88,7 +88,7 @@ const KINDS: Readonly<Record<CatalogKind, RoleKind>> = {
   resourceTemplates: 'resources',
 };
 
-/** The components of a listing that are allowed. Returns the same object for the same listing and access. */
+/** The allowed components of a listing. Returns the same object for the same listing and access. */
 function grantedPart(listing: Listing, kind: RoleKind, server: string, access: Access): Listing {
   const grants = access.grantsFor(server);
   if (isWhole(grants)) return listing;
@@ -132,14 +132,14 @@ function refusalOf(
     case 'tasks/result':
     case 'tasks/cancel':
     case 'tasks/update':
-      // On a server that a client may use at all, it can reach its own tasks only.
+      // A client that may use a server at all can reach only its own tasks there.
       return grants.length > 0 ? undefined : unknown('tools', undefined);
     default:
       return new SwitchboardError('METHOD_UNKNOWN', `Method not found: ${method.slice(0, 200)}`);
   }
 }
 
-/** The same error as for what does not exist, so a client does not learn what it may not use. */
+/** The same error as for something that does not exist, so that clients do not learn what is withheld from them. */
 function unknown(kind: RoleKind, name = ''): SwitchboardError {
   const quoted = JSON.stringify(name.slice(0, 200));
   switch (kind) {

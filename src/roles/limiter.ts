@@ -4,10 +4,10 @@ import type { SharedCallCounts } from '../store/index.ts';
 
 const WINDOW_MS = 60_000;
 
-/** Counts the calls of one principal, whatever sessions they come from. */
+/** Counts the calls of one principal across all its sessions. */
 export interface CallCounter {
   /**
-   * Counts a call that begins. Returns why it may not begin, or what is to be called when it ends: later where several
+   * Counts a new call. Returns why it may not begin, or a function to call when it ends; asynchronously if several
    * gateways count together.
    */
   begin(limits: RoleLimits): BegunCall | Promise<BegunCall>;
@@ -19,7 +19,7 @@ interface Counted {
   /** When the current minute began, on the performance clock. */
   since: number;
   calls: number;
-  /** In the minute before. */
+  /** The calls in the previous minute. */
   before: number;
   running: number;
 }
@@ -29,7 +29,7 @@ export class CallLimiter {
   readonly #counted = new Map<string, Counted>();
   readonly #shared: SharedCallCounts | undefined;
 
-  /** `shared` counts those of all gateways that act as one. Default: this is the only one. */
+  /** `shared` counts the calls of all gateways that act as one. Default: there is only this one. */
   constructor(shared?: SharedCallCounts) {
     this.#shared = shared;
   }
@@ -42,7 +42,7 @@ export class CallLimiter {
     const { callsPerMinute = Infinity, concurrentCalls = Infinity } = limits;
     if (callsPerMinute === Infinity && concurrentCalls === Infinity) return nothing;
     const counted = this.#of(principal);
-    // What is too much here is too much for all gateways together.
+    // What exceeds the limit here exceeds the limit for all gateways together.
     if (counted.running >= concurrentCalls) return tooManyRunning(concurrentCalls);
     const waitMs = waitFor(counted, callsPerMinute);
     if (waitMs > 0) return tooManyPerMinute(callsPerMinute, waitMs);
@@ -80,7 +80,9 @@ export class CallLimiter {
 
 const nothing = (): void => undefined;
 
-/** How long until one more call fits in the last minute; the minute before counts by the part of it that is left. */
+/**
+ * How long until one more call fits in the last minute. The previous minute counts in proportion to what is left of it.
+ */
 function waitFor({ since, calls, before }: Counted, most: number): number {
   const passed = performance.now() - since;
   const room = most - 1 - calls;
@@ -95,7 +97,10 @@ interface CountedCall {
   readonly end: () => void;
 }
 
-/** Counts a call on all gateways that is counted here already. While the store is away, each has the limits for itself. */
+/**
+ * Counts a call on all gateways that has already been counted here. While the store is away, each gateway applies the
+ * limits alone.
+ */
 async function beginOnAll(
   shared: SharedCallCounts,
   { principal, counted, limits, end }: CountedCall,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createBackoff, type Backoff } from './backoff.ts';
 
-/** Restarts as often as advised from `from` on, each failing at once; returns when. */
+/** Restarts as often as advised, starting at `from` and failing each time immediately; returns the times. */
 function restarts(
   backoff: Backoff,
   from: number,

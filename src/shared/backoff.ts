@@ -5,11 +5,14 @@ export interface BackoffOptions {
   readonly window?: number;
   /** Wait before the first restart, in milliseconds. Default 250. */
   readonly first?: number;
-  /** Each further wait is this many times the one before. Default 5: at most five starts in the first minute. */
+  /** Each further wait is longer by this factor. Default 5: at most five starts in the first minute. */
   readonly factor?: number;
-  /** No wait is longer, in milliseconds, before jitter. Default 30000. */
+  /** The longest wait before jitter, in milliseconds. Default 30000. */
   readonly longest?: number;
-  /** Up to this share is added to each wait, so that many children do not come back in step. Default 0.2. */
+  /**
+   * Up to this share is added to each wait, so that many child processes do not restart at the same moment. Default
+   * 0.2.
+   */
   readonly jitter?: number;
   /** A number in [0, 1). Default `Math.random`. */
   readonly random?: () => number;
@@ -19,16 +22,19 @@ export interface BackoffOptions {
 export type BackoffAdvice =
   { readonly kind: 'wait'; readonly ms: number } | { readonly kind: 'give-up'; readonly until: number };
 
-/** When to start a crashed child again. Holds no timer; `now` is any clock in milliseconds that never goes back. */
+/**
+ * Decides when to restart a crashed child process. Has no timer; `now` is any clock in milliseconds that never goes
+ * back.
+ */
 export interface Backoff {
-  /** Call when a restart is wanted. `wait` counts the restart as done after the wait. */
+  /** Call when a restart is needed. With `wait`, the restart counts as done after the wait. */
   next(now: number): BackoffAdvice;
   /**
-   * The child started and works: waits are short again. Restarts still count, so that a child that dies on every call
-   * fails in the end.
+   * The child has started and works, so waits are short again. Restarts still count, so that a child that dies on every
+   * call fails in the end.
    */
   succeeded(now: number): void;
-  /** A user asked for another try: forgets everything. */
+  /** A user asked for another attempt: forgets everything. */
   reset(): void;
 }
 

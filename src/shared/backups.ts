@@ -5,24 +5,24 @@ import { withRegularFile } from './regular-file.ts';
 import { sha256 } from './sha256.ts';
 import { isDraft, removeOldDrafts, writeFileAtomic } from './write-file.ts';
 
-/** A text that a file had before we changed it. They are kept in the state directory, where only their owner can look. */
+/** An earlier text of a file that we changed. Backups are in the state directory, readable only by their owner. */
 export interface Backup {
   /** The file that was changed. */
   readonly file: string;
-  /** Where the text is kept. */
+  /** The path of the backup. */
   readonly path: string;
-  /** When it was kept, as an ISO date. */
+  /** When it was made, as an ISO date. */
   readonly at: string;
 }
 
-/** How many are kept of one file. */
+/** How many backups of one file are kept. */
 const KEPT = 5;
-/** How long any is kept, in milliseconds: 90 days. */
+/** How long a backup is kept, in milliseconds: 90 days. */
 const LONGEST_MS = 90 * 24 * 60 * 60 * 1000;
-/** No change of a file takes this long, in milliseconds. */
+/** Longer than any change of a file takes, in milliseconds. */
 const NEW_MS = 60 * 60 * 1000;
 
-/** Where the text that a file has now can be kept. Throws STATE_NOT_WRITABLE. */
+/** The path for a backup of a file's current text. Throws STATE_NOT_WRITABLE. */
 export function backupPath(stateDirectory: string, file: string, now = Date.now()): string {
   const folder = folderOf(stateDirectory, file);
   try {
@@ -38,7 +38,7 @@ export function backupPath(stateDirectory: string, file: string, now = Date.now(
   return fs.existsSync(path) ? backupPath(stateDirectory, file, now + 1) : path;
 }
 
-/** The texts that were kept of a file, the newest first. */
+/** The backups of a file, newest first. */
 export function keptTexts(stateDirectory: string, file: string): string[] {
   return pathsIn(folderOf(stateDirectory, file)).flatMap((path) => {
     const text = textOf(path);
@@ -46,7 +46,7 @@ export function keptTexts(stateDirectory: string, file: string): string[] {
   });
 }
 
-/** All that are kept, by file, the newest first. */
+/** All backups, by file, newest first. */
 export function allBackups(stateDirectory: string): Backup[] {
   return foldersIn(stateDirectory)
     .flatMap((folder) => {
@@ -56,7 +56,7 @@ export function allBackups(stateDirectory: string): Backup[] {
     .sort((a, b) => (a.file === b.file ? (a.at < b.at ? 1 : -1) : a.file < b.file ? -1 : 1));
 }
 
-/** Removes what is too old, and of every file all but the last few. Never throws: an extra backup does no harm. */
+/** Deletes old backups, and all but the last few of each file. Never throws: an extra backup does no harm. */
 export function pruneBackups(stateDirectory: string, now = Date.now()): void {
   const oldest = new Date(now - LONGEST_MS).toISOString();
   for (const folder of foldersIn(stateDirectory)) {
@@ -65,20 +65,20 @@ export function pruneBackups(stateDirectory: string, now = Date.now()): void {
       const kept = paths.slice(0, KEPT).filter((path) => timeOf(path) >= oldest);
       for (const path of paths) if (!kept.includes(path)) fs.rmSync(path, { force: true });
       removeOldDrafts(folder);
-      // A new folder is one that another process is about to write to.
+      // Another process may be about to write to a new folder.
       const isNew = fs.statSync(folder).mtimeMs > now - NEW_MS;
       if (kept.length === 0 && !isNew) fs.rmSync(folder, { recursive: true, force: true });
     } catch {
-      // They can go the next time.
+      // They can be deleted next time.
     }
   }
 }
 
-/** The file that says which file the texts beside it are of. */
+/** The file that contains the path of the original next to its backups. */
 const ORIGIN = 'origin';
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)/;
 
-/** A time in a form that file names allow; sorts as text. */
+/** A time in a form that is valid in file names and sorts as text. */
 function nameAt(now: number): string {
   return new Date(now).toISOString().replaceAll(/[:.]/g, '-');
 }
@@ -99,7 +99,7 @@ function foldersIn(stateDirectory: string): string[] {
   return namesIn(root).map((name) => join(root, name));
 }
 
-/** The newest first. */
+/** Newest first. */
 function pathsIn(folder: string): string[] {
   return namesIn(folder)
     .filter((name) => TIME.test(name) && !isDraft(name))
@@ -112,7 +112,7 @@ function originOf(folder: string): string {
   return textOf(join(folder, ORIGIN)) ?? basename(folder);
 }
 
-/** Undefined for what is not a file that we have written. */
+/** Undefined if the file is not one that we have written. */
 function textOf(path: string): string | undefined {
   try {
     return withRegularFile(path, ({ read }) => read().toString('utf8'));

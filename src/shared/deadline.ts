@@ -1,15 +1,15 @@
-/** Something that happens at a moment unless it is taken back before. */
+/** Something that happens at a certain time unless it is removed before. */
 export interface Deadline {
-  /** When, on the performance clock, in milliseconds. */
+  /** The time on the performance clock, in milliseconds. */
   at: number;
-  /** Its place in the list; −1 while it is in none. Kept by `Deadlines`. */
+  /** Its index in the list; −1 if it is not in one. Maintained by `Deadlines`. */
   place: number;
   expired(): void;
 }
 
 /**
- * Many deadlines on one timer. A call sets one and takes it back a moment later; a timer of its own for each would cost
- * more than the rest of its way through the program.
+ * Many deadlines with one timer. Every call sets a deadline and removes it a moment later; separate timers would cost
+ * more than everything else the program does for a call.
  */
 export class Deadlines {
   readonly #pending: Deadline[] = [];
@@ -23,7 +23,7 @@ export class Deadlines {
     if (deadline.at < this.#due) this.#aim(deadline.at);
   }
 
-  /** Takes one back; does nothing for one that is not set. */
+  /** Removes a deadline; does nothing if it is not set. */
   remove(deadline: Deadline): void {
     const { place } = deadline;
     if (place < 0) return;
@@ -34,7 +34,7 @@ export class Deadlines {
     last.place = place;
   }
 
-  /** Moves one that is set to another moment. */
+  /** Changes the time of a deadline that is set. */
   move(deadline: Deadline, at: number): void {
     deadline.at = at;
     if (deadline.place >= 0 && at < this.#due) this.#aim(at);
@@ -63,5 +63,5 @@ export class Deadlines {
   }
 }
 
-/** Timers beyond 2³¹ − 1 ms fire at once; firing early is harmless here. */
+/** Timers beyond 2³¹ − 1 ms fire immediately. Firing early is harmless here. */
 const MAX_TIMEOUT = 0x7fffffff;

@@ -1,4 +1,4 @@
-/** Deeper than any configuration. Beyond it, what walks through a value would reach the end of the stack. */
+/** Deeper than any configuration. Beyond this, recursion over a value would overflow the stack. */
 export const MAX_NESTING = 100;
 export const TOO_DEEP = `nested deeper than ${MAX_NESTING} levels`;
 

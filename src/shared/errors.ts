@@ -1,8 +1,8 @@
 import type { ErrorCode } from './error-codes.ts';
 
 /**
- * An error a person can act on: a stable code, one sentence, the next step, and what caused it.
- * A bug stays a plain Error.
+ * An error that a person can act on: a stable code, one sentence, the next step, and its cause. A bug stays a plain
+ * Error.
  */
 export class SwitchboardError extends Error {
   readonly code: ErrorCode;
@@ -20,7 +20,7 @@ export class SwitchboardError extends Error {
     this.hint = details.hint;
   }
 
-  /** The sentence and the next step together, for places with room for one string only. */
+  /** The sentence and the next step in one string. */
   get explained(): string {
     return this.hint === undefined ? this.message : `${this.message} ${this.hint}`;
   }
@@ -32,7 +32,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Something that was thrown, as an error that a person can act on. A bug is thrown again. */
+/** Returns a thrown value as an error that a person can act on. Throws a bug again. */
 export function expectedError(error: unknown): SwitchboardError {
   if (error instanceof SwitchboardError) return error;
   throw error;

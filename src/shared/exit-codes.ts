@@ -1,9 +1,9 @@
-/** The exit codes of all programs; the help explains them from here. */
+/** The exit codes of all programs, which are also the source of their help texts. */
 export const Exit = {
   ok: 0,
-  /** The command ran, and something it was asked to do failed. */
+  /** The command ran, and something it was to do failed. */
   failed: 1,
-  /** The command line is wrong; nothing was tried. */
+  /** The command line is invalid; nothing was done. */
   usage: 2,
   /** The server could not be started. */
   notStarted: 3,
@@ -11,6 +11,6 @@ export const Exit = {
   bug: 70,
   /** The configuration cannot be used. */
   config: 78,
-  /** The person pressed Ctrl-C. */
+  /** The user pressed Ctrl-C. */
   cancelled: 130,
 } as const;

@@ -24,7 +24,7 @@ test('changes of one file come one after the other, by whatever path', async () 
   mkdirSync(join(folder, 'real'));
   symlinkSync(join(folder, 'real'), join(folder, 'linked'));
   const [one, other] = [join(folder, 'real', 'count'), join(folder, 'linked', 'count')];
-  // There is no file yet: it has the same lock before and after.
+  // A file that does not exist yet has the same lock before and after it is created.
   await withFileLock(one, () => writeFileSync(one, '0'));
   const add = (path: string) => async (): Promise<void> => {
     const count = Number(readFileSync(path, 'utf8'));

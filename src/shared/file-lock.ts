@@ -1,12 +1,12 @@
 import { withLock, type LockOptions } from './lock.ts';
 import { realPath } from './real-path.ts';
 
-/** A machine may have many processes that change one file. In milliseconds. */
+/** In milliseconds. Many processes on a machine may change the same file. */
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs the work while no other process of ours changes the file, by whatever path: reading it, changing its content and
- * writing it belong together, or one of two changes is lost. Not reentrant.
+ * Runs the work while no other process of ours changes the file, through any path. Reading, changing and writing the
+ * content must happen under one lock, or one of two changes is lost. Not reentrant.
  */
 export function withFileLock<T>(
   file: string,

@@ -7,7 +7,7 @@
  */
 export function matchGlob(pattern: string, text: string): boolean {
   const tokens = parse(pattern);
-  // A star at the very end takes whatever is left.
+  // A star at the very end matches the whole rest.
   const lastStar = tokens.at(-1)?.kind === 'star' ? tokens.length - 1 : -1;
   let current = reachable(tokens, [0]);
   for (const char of text) {
@@ -24,9 +24,9 @@ export function matchGlob(pattern: string, text: string): boolean {
   return current.has(tokens.length);
 }
 
-/** True when the segments of a path match those of a pattern, where `**` is any number of segments. */
+/** Whether the segments of a path match those of a pattern, where `**` matches any number of segments. */
 export function matchPath(pattern: readonly string[], path: readonly string[]): boolean {
-  // The lengths of the starts of the path that the pattern so far can match.
+  // How many leading segments of the path the pattern so far can match.
   let lengths = [0];
   for (const segment of pattern) {
     if (segment === '**') {
@@ -42,7 +42,7 @@ export function matchPath(pattern: readonly string[], path: readonly string[]): 
   return lengths.at(-1) === path.length;
 }
 
-/** True when the pattern has anything but literal characters. */
+/** Whether the pattern contains anything but literal characters. */
 export function isGlob(pattern: string): boolean {
   return /[*?[{]/.test(pattern) && parse(pattern).some(({ kind }) => kind !== 'char');
 }
@@ -55,8 +55,8 @@ export function literalOf(pattern: string): string {
 }
 
 /**
- * The patterns that `{a,b}` groups expand to, in the order written: `x{1,2}` → `x1`, `x2`.
- * Undefined when there are more than `limit` (groups multiply, so a short pattern can mean millions).
+ * The patterns that `{a,b}` groups expand to, in the order written: `x{1,2}` → `x1`, `x2`. Undefined if there are more
+ * than `limit` (groups multiply, so a short pattern can expand to millions).
  */
 export function expandBraces(pattern: string, limit = 1000): string[] | undefined {
   const expanded: string[] = [];
@@ -70,14 +70,14 @@ export function expandBraces(pattern: string, limit = 1000): string[] | undefine
   return expanded;
 }
 
-/** The patterns that result from each choice of the first group; undefined without a group. */
+/** The patterns that result from each choice of the first group; undefined if there is no group. */
 function choicesIn(pattern: string): string[] | undefined {
   if (!pattern.includes('{')) return undefined;
   const tokens = parse(pattern);
   const open = tokens.findIndex(({ kind }) => kind === 'open');
   const starts = tokens[open]?.to;
   if (starts === undefined) return undefined;
-  // The comma before the last choice leads behind the group.
+  // The comma before the last choice links to the end of the group.
   const after = tokens[(starts.at(-1) ?? 0) - 1]?.to?.[0] ?? tokens.length;
   const text = (from: number, to: number): string =>
     tokens
@@ -94,9 +94,9 @@ interface Token {
   readonly kind: 'char' | 'any' | 'star' | 'set' | 'open' | 'comma' | 'close';
   /** As written. */
   readonly raw: string;
-  /** Of a set. */
+  /** For a set of characters. */
   readonly set?: CharacterSet;
-  /** Where a match may go on from here without taking a character. */
+  /** The positions where a match may continue without consuming a character. */
   readonly to?: readonly number[];
 }
 
@@ -106,7 +106,7 @@ interface CharacterSet {
   readonly ranges: readonly (readonly [from: number, to: number])[];
 }
 
-// Filters ask the same few patterns again and again; the bound only guards against a caller with endless ones.
+// Filters use the same few patterns again and again; the limit only protects against a caller with endless ones.
 const parsed = new Map<string, readonly Token[]>();
 const PARSED_LIMIT = 1000;
 
@@ -147,9 +147,9 @@ function tokenise(pattern: string): Token[] {
   return tokens;
 }
 
-/** −1 for a set that is never closed: its bracket is a plain character. */
+/** −1 for a set that is never closed: its bracket is a literal character. */
 function endOfSet(chars: readonly string[], start: number): number {
-  // A `]` right at the start is a member, as in every shell.
+  // A `]` at the very start is a member of the set, as in every shell.
   return chars.indexOf(']', start + (isNegated(chars, start) ? 3 : 2));
 }
 
@@ -172,7 +172,10 @@ function readSet(chars: readonly string[], start: number, end: number): Characte
 
 const DASH = 0x2d;
 
-/** Braces that are not closed, or have no comma, are plain characters; so is a comma outside braces. The others are linked. */
+/**
+ * Braces that are not closed or have no comma are literal characters; so is a comma outside braces. All others are
+ * linked.
+ */
 function linked(tokens: readonly Token[]): Token[] {
   const result = tokens.map((token) =>
     /^[{,}]$/.test(token.raw) ? { ...token, kind: 'char' as const } : token,
@@ -191,7 +194,7 @@ function linked(tokens: readonly Token[]): Token[] {
   return result;
 }
 
-/** These positions, and every one that can be reached from them without taking a character. */
+/** These positions, and all that can be reached from them without consuming a character. */
 function reachable(tokens: readonly Token[], positions: number[]): Set<number> {
   const found = new Set<number>();
   for (let at = positions.pop(); at !== undefined; at = positions.pop()) {

@@ -1,6 +1,6 @@
 /**
- * Names of servers or tools as a script writes them. One that is an identifier stays as it is; every other sign becomes
- * `_`. Names that would be the same are numbered in the order of the list, after those that need no change.
+ * Names of servers or tools as identifiers in a script. A valid identifier stays as it is; every other character
+ * becomes `_`. Names that would be equal are numbered in the order of the list, after those that need no change.
  */
 export function identifiers(
   names: readonly string[],
@@ -40,17 +40,17 @@ function isIdentifier(name: string): boolean {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name);
 }
 
-/** What a script may not lose because a server has that name: reserved words, and the globals it expects. */
+/** Names that a server must not take from a script: reserved words, and the globals it expects. */
 const GLOBAL_NAMES: ReadonlySet<string> = new Set(
   [
     'abstract arguments as async await break case catch class const continue debugger default delete do else enum eval',
     'export extends false finally for from function get if implements import in instanceof interface let new null of',
     'package private protected public return set static super switch this throw true try type typeof var void while with',
     'yield',
-    // What every object has.
+    // Members of every object.
     '__defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ __proto__ constructor hasOwnProperty',
     'isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf',
-    // The language's own.
+    // Part of the language.
     'AggregateError Array ArrayBuffer BigInt BigInt64Array BigUint64Array Boolean DataView Date Error EvalError',
     'FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity Int16Array Int32Array Int8Array',
     'InternalError Intl Iterator JSON Map Math NaN Number Object Promise Proxy RangeError ReferenceError Reflect RegExp',
@@ -58,7 +58,7 @@ const GLOBAL_NAMES: ReadonlySet<string> = new Set(
     'Uint8ClampedArray WeakMap WeakRef WeakSet WebAssembly Atomics',
     'decodeURI decodeURIComponent encodeURI encodeURIComponent escape globalThis isFinite isNaN parseFloat parseInt',
     'undefined unescape queueMicrotask structuredClone performance',
-    // Ours, and what scripts believe to be there.
+    // Our own, and those that scripts expect to exist.
     'ToolError clearTimeout console setTimeout servers setInterval clearInterval fetch process require module exports',
     'global window self document Buffer URL',
   ].flatMap((line) => line.split(' ')),

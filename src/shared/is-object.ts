@@ -1,4 +1,4 @@
-/** Whether a value is an object with keys, as in JSON: not null and not a list. */
+/** Whether a value is an object as in JSON: not null and not a list. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

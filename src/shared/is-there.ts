@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 
-/** Whether something has this name, be it a broken link. */
+/** Whether there is anything at this path, including a broken link. */
 export function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -1,14 +1,14 @@
-/** A piece between two values of a JSON text: blanks, a comment or a comma. */
+/** A piece of the text between two JSON values: white space, a comment or a comma. */
 export interface GapPiece {
-  /** `line` is a comment from `//` to the end of its line, without the blanks there. */
+  /** `line` is a comment from `//` to the end of its line, without trailing white space. */
   readonly kind: 'blank' | 'line' | 'block' | 'comma';
   readonly start: number;
   readonly end: number;
-  /** Line breaks in it. */
+  /** The number of line breaks in it. */
   readonly breaks: number;
 }
 
-/** Splits such a stretch of a text. The text has been parsed, so it contains nothing else. */
+/** Splits the text between two values. It has been parsed, so it contains nothing else. */
 export function piecesOf(text: string, from: number, to: number): GapPiece[] {
   const pieces: GapPiece[] = [];
   let start = from;

@@ -11,7 +11,7 @@ export interface LocatedText {
   readonly root: JsoncNode;
 }
 
-/** Changes a JSON text whose byte-order mark, if it has one, stays where it is. Throws what locateJsonc throws. */
+/** Edits a JSON text and keeps its byte-order mark, if there is one. Throws what locateJsonc throws. */
 export function editJsonc(text: string, edit: (located: LocatedText) => string): string {
   const mark = text.startsWith('\ufeff') ? '\ufeff' : '';
   const body = text.slice(mark.length);
@@ -19,11 +19,11 @@ export function editJsonc(text: string, edit: (located: LocatedText) => string):
 }
 
 /**
- * Sets a member of an object in the text: in place where there is one of that name (the last one, which is the one that
- * holds), else behind the last. The rest of the text stays as it is.
+ * Sets a member of an object in the text: in place if it exists (the last one with that name, which is the one that
+ * counts), otherwise after the last member. The rest of the text stays as it is.
  */
 export function setMember(located: LocatedText, object: JsoncObject, key: string, value: unknown): string {
-  // As JSON says it: without members that are undefined.
+  // As in JSON: without undefined members.
   const plain: unknown = JSON.parse(JSON.stringify(value));
   const present = object.members.findLast((member) => member.key === key);
   return present === undefined ? add(located, object, key, plain) : replace(located, present, plain);
@@ -38,8 +38,8 @@ function replace({ text, root }: LocatedText, { start, node }: JsoncMember, valu
 }
 
 /**
- * Adds a member in the manner of the last one. It goes directly behind what belongs to that one (or to the brace), so
- * that removeMember, which knows nothing of this, takes out exactly what was put in.
+ * Adds a member in the style of the last one. It goes directly after what belongs to that one (or to the brace), so
+ * that removeMember, which is independent of this function, removes exactly what was added.
  */
 function add({ text, root }: LocatedText, object: JsoncObject, key: string, value: unknown): string {
   const manner = mannerOf(text, root);
@@ -82,8 +82,8 @@ function isOpenedAnew(last: JsoncMember | undefined, tail: Tail, rest: string): 
 }
 
 /**
- * Takes a member out of an object, with the comments that clearly belong to it: those on the lines directly above it,
- * and those behind it on its last line.
+ * Removes a member from an object, with the comments that clearly belong to it: those on the lines directly above it,
+ * and those after it on its last line.
  */
 export function removeMember({ text }: LocatedText, object: JsoncObject, member: JsoncMember): string {
   const { members } = object;
@@ -106,10 +106,10 @@ export function removeMember({ text }: LocatedText, object: JsoncObject, member:
   const edits = [main];
   const comma = after.find((piece) => piece.kind === 'comma');
   if (comma !== undefined && comma.start >= end) edits.push({ start: comma.start, end: comma.end, with: '' });
-  // The one before is now the last; it keeps its comma only where the last one had one.
+  // The previous member is now the last. It keeps its comma only if the last one had one.
   if (next === undefined && previous?.comma !== undefined && member.comma === undefined)
     edits.push({ start: previous.comma, end: previous.comma + 1, with: '' });
-  // Where nothing else is left, what `add` has written between the member and the brace.
+  // If nothing else is left: what `add` has written between the member and the brace.
   const left = text.slice(end, limit);
   const onLine = text.slice(main.start, member.start).includes('\n');
   if (members.length === 1 && onLine && main.start === tail.end && isOpenedAnew(undefined, tail, left)) {
@@ -119,7 +119,7 @@ export function removeMember({ text }: LocatedText, object: JsoncObject, member:
   return spliced(text, edits);
 }
 
-/** Where a member ends with the comma and the comments that belong to it. */
+/** The end of a member, including its comma and the comments that belong to it. */
 function endOfMember({ node }: JsoncMember, after: readonly GapPiece[], hasNext: boolean): number {
   const broken = after.findIndex((piece) => piece.kind === 'blank' && piece.breaks > 0);
   const sameLine = broken === -1 ? after : after.slice(0, broken);
@@ -130,19 +130,19 @@ function endOfMember({ node }: JsoncMember, after: readonly GapPiece[], hasNext:
 }
 
 interface Cut {
-  /** Of the member itself, with the comma and the comments behind it. */
+  /** The start of the member itself. */
   readonly start: number;
   readonly end: number;
-  /** What belongs to the member before it, or to the brace. */
+  /** What belongs to the previous member, or to the brace. */
   readonly tail: Tail;
-  /** The text between that and the member. */
+  /** The text between the tail and the member. */
   readonly before: readonly GapPiece[];
   /** The text between the end and the next member or the brace. */
   readonly rest: readonly GapPiece[];
   readonly isLast: boolean;
 }
 
-/** The stretch to take out: with what is directly above it, and the line break before that. */
+/** The range to remove: includes the comments directly above, and the line break before them. */
 function cut(text: string, { start, end, tail, before, rest, isLast }: Cut): Splice {
   const gap = before.at(-1);
   if (gap?.kind !== 'blank') return { start, end, with: '' };
@@ -152,17 +152,17 @@ function cut(text: string, { start, end, tail, before, rest, isLast }: Cut): Spl
   const lineBreak = blank.start + text.slice(blank.start, blank.end).search(/\r?\n[^\n]*$/);
   const following = rest[0]?.kind === 'blank' ? rest[0] : undefined;
   if (following !== undefined && following.breaks > 0) {
-    // Alone between empty lines, it takes those above it along.
+    // A member between empty lines is removed with those above it.
     const isAlone = blank.breaks > 1 && (following.breaks > 1 || (isLast && rest.length === 1));
     return { start: isAlone ? blank.start : lineBreak, end, with: '' };
   }
-  // What follows on its last line must not move into a comment, nor up to the member before.
+  // What follows on its last line must not move into a comment, nor up to the previous member.
   const aboveIt = before[at - 1]?.kind ?? tail.kind;
   if (isLast && (aboveIt !== 'line' || blank.breaks > 1)) return { start: lineBreak, end, with: '' };
   return { start: blank.end, end: following?.end ?? end, with: '' };
 }
 
-/** The index of the piece before the comments directly above a member: the blank with the line break. */
+/** The index of the piece before the comments directly above a member: the white space with the line break. */
 function blankAbove(before: readonly GapPiece[]): number {
   let at = before.length - 1;
   while (before[at]?.breaks === 1) {
@@ -187,7 +187,7 @@ interface Tail {
   readonly kind: 'line' | 'block' | undefined;
 }
 
-/** The comments that begin on the line on which something ends: they belong to it, whatever comes next. */
+/** The comments that begin on the line on which something ends. They belong to it, whatever comes next. */
 function tailOf(text: string, from: number, to: number): Tail {
   let tail: Tail = { end: from, kind: undefined };
   for (const { kind, end, breaks } of piecesOf(text, from, to)) {
@@ -197,7 +197,7 @@ function tailOf(text: string, from: number, to: number): Tail {
   return tail;
 }
 
-/** Behind a member and its comma; without a member, behind the brace. */
+/** The position after a member and its comma or, without a member, after the brace. */
 function behind(object: JsoncNode, member: JsoncMember | undefined): number {
   if (member === undefined) return object.start + 1;
   return member.comma === undefined ? member.node.end : member.comma + 1;

@@ -3,7 +3,7 @@ import { editJsonc, removeMember, setMember, type LocatedText } from './jsonc-me
 
 export type JsonPath = readonly string[];
 
-/** What keys lead to; undefined where they lead nowhere. Of a key that is there twice, the last one counts. */
+/** The value at these keys; undefined if there is none. Of duplicate keys, the last one counts. */
 export function nodeAt({ root }: LocatedText, path: JsonPath): JsoncNode | undefined {
   return path.reduce<JsoncNode | undefined>(
     (node, key) => node?.members?.findLast((member) => member.key === key)?.node,
@@ -11,7 +11,7 @@ export function nodeAt({ root }: LocatedText, path: JsonPath): JsoncNode | undef
   );
 }
 
-/** The text with a value at the end of these keys, whose objects are made where they are missing. Throws NotAnObject. */
+/** The text with a value at these keys, whose objects are created if missing. Throws NotAnObject. */
 export function putAt(located: LocatedText, path: JsonPath, value: unknown): string {
   let node = located.root;
   for (const [at, key] of path.entries()) {
@@ -31,12 +31,12 @@ export function removeAt(text: string, path: JsonPath): string {
     if (parent?.members === undefined) return located.text;
     const member = parent.members.findLast(({ key }) => key === path.at(-1));
     if (member === undefined) return located.text;
-    // Plain JSON may have it twice.
+    // Plain JSON may contain it twice.
     return removeAt(removeMember(located, parent, member), path);
   });
 }
 
-/** What is at these keys has no members. */
+/** The value at these keys is not an object. */
 export class NotAnObject extends Error {
   readonly path: JsonPath;
   readonly offset: number;
@@ -48,7 +48,7 @@ export class NotAnObject extends Error {
   }
 }
 
-/** Made so that "__proto__" is a key like any other. */
+/** Built so that "__proto__" is an ordinary key. */
 function nested(path: JsonPath, value: unknown): unknown {
   return path.reduceRight((inner, key) => Object.fromEntries([[key, inner]]), value);
 }

@@ -1,17 +1,17 @@
-/** How a value is written into a text that has a manner of its own. */
+/** The style in which a value is written into a text. */
 export interface Manner {
-  /** What a line break is. */
+  /** The line break. */
   readonly eol: string;
   /** One step of indentation. */
   readonly unit: string;
-  /** Whether there are blanks where JSON needs none; only for what goes on one line. */
+  /** Whether there is white space where JSON does not need it; only for values on one line. */
   readonly spaced: boolean;
 }
 
-/** Lists of single values stay on one line up to this width. */
+/** Lists of simple values stay on one line up to this width. */
 const WIDTH = 100;
 
-/** A JSON value over several lines, as people write it. `indent` is that of the line it begins in. */
+/** A JSON value on several lines, as people write it. `indent` is the indentation of its first line. */
 export function printLines(value: unknown, manner: Manner, indent: string, column = indent.length): string {
   const inside = indent + manner.unit;
   const enclosed = (open: string, parts: readonly string[], close: string): string =>
@@ -33,7 +33,7 @@ export function printLines(value: unknown, manner: Manner, indent: string, colum
   return members.length === 0 ? '{}' : enclosed('{', members, '}');
 }
 
-/** The same on one line. */
+/** A JSON value on one line. */
 export function printLine(value: unknown, spaced: boolean): string {
   if (!spaced || !isCompound(value)) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((each) => printLine(each, spaced)).join(', ')}]`;

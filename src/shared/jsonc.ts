@@ -2,8 +2,8 @@ import { isTooDeep, MAX_NESTING, TOO_DEEP } from './depth.ts';
 import { isObject } from './is-object.ts';
 
 /**
- * JSON as people write it in configuration files: comments, trailing commas and a byte-order mark are fine.
- * Plain JSON, the usual case, goes through JSON.parse and costs nothing extra.
+ * Parses JSON as people write it in configuration files: comments, trailing commas and a byte-order mark are accepted.
+ * Plain JSON, the usual case, is handled by JSON.parse and costs nothing extra.
  */
 export function parseJsonc(text: string): unknown {
   const body = withoutMark(text);
@@ -11,20 +11,20 @@ export function parseJsonc(text: string): unknown {
     const value: unknown = JSON.parse(body);
     if (!isTooDeep(value)) return value;
   } catch {
-    // V8's own message quotes the text around the fault, which may be a secret: ours is made below.
+    // V8's message quotes the text around the fault, which may be a secret. Our own message is created below.
   }
   return parseTolerantly(body).value;
 }
 
-/** A key that an object has more than once. */
+/** A key that occurs more than once in an object. */
 export interface RepeatedKey {
   /** Keys and list positions from the top of the file. */
   readonly path: readonly (string | number)[];
-  /** The lines of the two, counted from 1. */
+  /** The lines of both, counted from 1. */
   readonly lines: readonly [number, number];
 }
 
-/** The same, where a key that appears twice is reported instead of refused; the last one holds. */
+/** Parses the same texts, but reports duplicate keys instead of rejecting them; the last one counts. */
 export function parseJsoncWithRepeats(text: string, onRepeat: (repeated: RepeatedKey) => void): unknown {
   const body = withoutMark(text);
   const plain = plainWithoutRepeats(body);
@@ -34,7 +34,10 @@ export function parseJsoncWithRepeats(text: string, onRepeat: (repeated: Repeate
   ).value;
 }
 
-/** What plain JSON says; undefined where it is not plain, or where a key appears twice, which JSON.parse does not report. */
+/**
+ * The value of plain JSON; undefined if the text is not plain, or has a duplicate key, which JSON.parse does not
+ * report.
+ */
 function plainWithoutRepeats(text: string): { readonly value: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -65,11 +68,11 @@ export type JsoncNode = JsoncObject | JsoncValue;
 
 interface JsoncValue {
   readonly value: unknown;
-  /** Offsets of its first character and behind its last one. */
+  /** The offsets of its first character and after its last one. */
   readonly start: number;
   readonly end: number;
   readonly members?: undefined;
-  /** Of a list; undefined for any other value. */
+  /** For a list; undefined for any other value. */
   readonly items?: readonly JsoncItem[];
 }
 
@@ -91,9 +94,9 @@ export interface JsoncMember extends JsoncItem {
 }
 
 /**
- * Parses to a tree with the offset of every value, for editing the text. Accepts and rejects the same input as parseJsonc;
- * offsets do not count the byte-order mark. If plain JSON has a key twice, the last one wins. `onComment` is called with
- * the offset of each comment.
+ * Parses a text into a tree with the offset of every value, for editing. Accepts and rejects the same texts as
+ * parseJsonc. Offsets do not count the byte-order mark. Of duplicate keys in plain JSON, the last one counts.
+ * `onComment` is called with the offset of each comment.
  */
 export function locateJsonc(text: string, onComment?: (offset: number) => void): JsoncNode {
   const body = withoutMark(text);
@@ -106,15 +109,15 @@ export function locateJsonc(text: string, onComment?: (offset: number) => void):
   return parseTolerantly(body, plain ? () => undefined : undefined, onComment);
 }
 
-/** Where and why a text is not JSON. The excerpt shows structure and keys, never a value. */
+/** Where and why a text is not JSON. The excerpt shows structure and keys but never a value. */
 export class JsoncError extends Error {
-  /** What was expected, without the place. */
+  /** What was expected, without the position. */
   readonly reason: string;
   /** Counted from 1. */
   readonly line: number;
   /** Counted from 1, in UTF-16 units as editors do. */
   readonly column: number;
-  /** The line of the fault with every value replaced by `…`. */
+  /** The faulty line with every value replaced by `…`. */
   readonly excerpt: string;
 
   constructor(reason: string, text: string, offset: number) {
@@ -138,7 +141,7 @@ function withoutMark(text: string): string {
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
-/** The reason where there is nothing but blanks and comments. */
+/** The reason if there are only white space and comments. */
 export const EMPTY_TEXT = 'the file is empty';
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /[A-Za-z]+/y;
@@ -149,10 +152,10 @@ const WORDS = new Map<string, unknown>([
   ['null', null],
 ]);
 
-/** Told of a key that appears twice, with the offsets of both. */
+/** Called with a duplicate key and the offsets of both. */
 type OnRepeat = (path: readonly (string | number)[], first: number, second: number) => void;
 
-/** Without `onRepeat`, a key that appears twice is refused. */
+/** Without `onRepeat`, duplicate keys are rejected. */
 function parseTolerantly(text: string, onRepeat?: OnRepeat, onComment?: (offset: number) => void): JsoncNode {
   let at = 0;
   const path: (string | number)[] = [];
@@ -201,7 +204,7 @@ function parseTolerantly(text: string, onRepeat?: OnRepeat, onComment?: (offset:
       skipBlank();
       const node = parseValue(depth + 1);
       path.pop();
-      // Defined, not assigned: assigning to "__proto__" would replace the prototype.
+      // Defined instead of assigned, because assigning to "__proto__" would replace the prototype.
       Object.defineProperty(value, key, { ...PLAIN, value: node.value });
       skipBlank();
       members.push({ key, start, node, comma: text[at] === ',' ? at : undefined });
@@ -282,7 +285,7 @@ function parseTolerantly(text: string, onRepeat?: OnRepeat, onComment?: (offset:
   }
 }
 
-/** Keys and punctuation of a line; values may be secrets and become `…`, whatever state the line is in. */
+/** The keys and punctuation of a line. Values may be secrets and become `…`, even if the line is malformed. */
 function withoutValues(line: string): string {
   const masked = line
     .slice(0, 500)

@@ -14,17 +14,17 @@ export interface MatcherOptions {
 
 /** A line that matches. */
 export interface Match {
-  /** Its place among the lines that were given. */
+  /** Its index among the given lines. */
   readonly line: number;
   /** Where in the line the first match begins. */
   readonly at: number;
 }
 
-/** Finds lines. Has to be closed. */
+/** Finds matching lines. Must be closed. */
 export interface Matcher {
-  /** The lines that contain the pattern. A pattern without capitals ignores case. */
+  /** The lines that match. A pattern without capitals ignores case. */
   matching(lines: readonly string[]): Promise<readonly string[]>;
-  /** The same, where they are. */
+  /** The positions of the lines that match. */
   matches(lines: readonly string[]): Promise<readonly Match[]>;
   close(): void;
 }
@@ -64,13 +64,13 @@ class PlainMatcher implements Matcher {
   }
 
   close(): void {
-    // It holds nothing.
+    // There is nothing to release.
   }
 }
 
 /**
- * Some expressions take years on one line. Only another thread can search with them and be stopped, while everything
- * else goes on in this one.
+ * Some expressions take years on a single line. Only another thread can search with them and be stopped, without
+ * blocking this one.
  */
 class ExpressionMatcher implements Matcher {
   readonly #expression: RegExp;
@@ -108,7 +108,7 @@ class ExpressionMatcher implements Matcher {
   }
 }
 
-/** Answers each list of lines with its matches. In place of a file, for programs are one file each. */
+/** Answers each list of lines with its matches. A string instead of a file, because each program is a single file. */
 const SEARCH = `
   const { parentPort, workerData } = require('node:worker_threads');
   parentPort.on('message', (lines) => {
@@ -117,19 +117,19 @@ const SEARCH = `
   });
 `;
 
-/** Resolves when it runs: starting it is not part of the search. */
+/** Resolves when the thread runs: starting it does not count as searching. */
 async function start(expression: RegExp): Promise<Worker> {
   const worker = new Worker(SEARCH, { eval: true, workerData: expression, execArgv: [] });
   await once(worker, 'online');
   return worker;
 }
 
-/** A plain expression has no part that is repeated or optional: it is found in time. */
+/** A simple expression has no repeated or optional parts, so searching with it is always fast enough. */
 function compile(
   pattern: string,
   fixed: boolean,
 ): { readonly expression: RegExp; readonly isPlain: boolean } {
-  // `\S` is not a capital letter of the search text.
+  // The S in `\S` does not count as a capital letter.
   const flags = /\p{Lu}/u.test(fixed ? pattern : pattern.replace(/\\./g, '')) ? '' : 'i';
   if (!fixed) {
     try {

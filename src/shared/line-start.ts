@@ -1,4 +1,4 @@
-/** Where the line of an offset begins. */
+/** The offset at which the line with this offset begins. */
 export function lineStart(text: string, at: number): number {
   return at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
 }

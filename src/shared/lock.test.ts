@@ -62,7 +62,7 @@ async function holder(name: string, platform: string): Promise<ChildProcess> {
   throw new Error('it ended without the lock');
 }
 
-/** How the lock is made where there is none of the kernel's own names. */
+/** The platforms whose kind of lock is tested. */
 const platforms = process.platform === 'linux' ? (['linux', 'darwin'] as const) : [process.platform];
 
 describe.each(platforms)('a lock as on %s', (platform) => {
@@ -153,7 +153,7 @@ describe.each(platforms)('a lock as on %s', (platform) => {
       code: 'LOCK_BUSY',
       message: expect.stringMatching(new RegExp(`^Process ${child.pid} \\(up feature-x\\) .*2000 ms`)),
     });
-    // Nor by those who wait behind others of the same process.
+    // Nor by those who wait for others in the same process.
     const own = named();
     await withLock(
       own,
@@ -190,7 +190,7 @@ describe.each(platforms)('a lock as on %s', (platform) => {
 
   test('does not keep a program alive that has nothing else to do', async () => {
     const child = locker('forget', named(), platform);
-    // 13 says that a promise was never kept.
+    // 13 means that a promise was never settled.
     expect(await once(child, 'exit')).toEqual([13, null]);
   });
 

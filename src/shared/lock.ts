@@ -13,7 +13,7 @@ export interface LockOptions {
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
   /** Aborts the wait, not the work. */
   readonly signal?: AbortSignal | undefined;
-  /** Default: the system we run on. */
+  /** Default: the current system. */
   readonly platform?: NodeJS.Platform;
 }
 
@@ -22,7 +22,7 @@ export interface LockHolder {
   readonly what: string;
 }
 
-/** How long a holder may take to identify itself, in milliseconds. A TCP connection may have no holder behind it. */
+/** How long a holder may take to identify itself, in milliseconds. There may be no holder behind a TCP connection. */
 const GREETING = 500;
 /**
  * Pause before the next attempt when nothing signals a release, in milliseconds, plus a random pause up to the same
@@ -31,9 +31,9 @@ const GREETING = 500;
 const PAUSE = 3;
 
 /**
- * Runs the work while holding the lock of this name, exclusive among all processes of this user and within this
- * process. The lock is an address that only one process can listen on, so the kernel releases it when its holder dies,
- * in whatever way. Waiters keep a connection to the holder and notice immediately when it is gone. Not reentrant.
+ * Runs the work while holding the lock with this name, exclusively among all processes of this user and within this
+ * process. The lock is an address that only one process can listen on, so the kernel releases it when its holder dies
+ * for any reason. Waiters stay connected to the holder and notice immediately when it is gone. Not reentrant.
  */
 export async function withLock<T>(
   name: string,
@@ -73,10 +73,10 @@ export async function withLock<T>(
   }
 }
 
-/** By name: the work that has its turn in this process, and those that wait for it, in order. */
+/** By name: the work that is running in this process, and the work that waits for it, in order. */
 const queues = new Map<string, { what: string; readonly waiting: (() => void)[] }>();
 
-/** Waits for our turn within this process, which does not need the kernel. Returns how to pass it on. */
+/** Waits for our turn within this process, which does not involve the kernel. Returns a function that ends the turn. */
 async function queueUp(
   name: string,
   what: string,
@@ -110,10 +110,10 @@ async function queueUp(
   };
 }
 
-/** By address: how to release it, and how many of our locks have it. There are few ports, so two names may share one. */
+/** By address: how to release it, and how many of our locks use it. There are few ports, so two names may share one. */
 const claimed = new Map<string, { users: number; readonly release: () => void }>();
 
-/** Waits until the address is ours. Returns how to release it. */
+/** Waits until the address is ours. Returns a function that releases it. */
 async function acquire(
   address: Address,
   what: string,
@@ -123,7 +123,7 @@ async function acquire(
   const key = JSON.stringify(address);
   for (;;) {
     stop.throwIfAborted();
-    // Waiting for ourselves would never end where one lock is taken while the other is held.
+    // Without this, taking one lock while holding the other would wait for ourselves forever.
     const shared = claimed.get(key);
     if (shared !== undefined) shared.users++;
     const ours = shared ?? (await claimFirst(address, what, key));
@@ -154,7 +154,7 @@ function claim(address: Address, what: string): Promise<(() => void) | undefined
   const waiters = new Set<Socket>();
   const server: Server = createServer((waiter) => {
     waiters.add(waiter);
-    // A waiter that gives up is no error.
+    // A waiter that gives up is not an error.
     waiter.on('error', () => undefined);
     waiter.once('close', () => waiters.delete(waiter));
     waiter.unref();
@@ -166,11 +166,11 @@ function claim(address: Address, what: string): Promise<(() => void) | undefined
       else reject(impossible(error));
     });
     server.listen({ ...address, exclusive: true }, () => {
-      // Does not keep the process alive: the kernel releases the lock when it exits.
+      // Does not keep the process alive, because the kernel releases the lock when it exits.
       server.unref();
       server.on('error', () => undefined);
       resolve(() => {
-        // First the address, then the processes that wait for it.
+        // Release the address before disconnecting the processes that wait for it.
         server.close();
         for (const waiter of waiters) waiter.destroy();
       });
@@ -179,8 +179,8 @@ function claim(address: Address, what: string): Promise<(() => void) | undefined
 }
 
 /**
- * Stays connected to the holder until it releases the lock, dies, or we stop. Resolves to whether a holder identified
- * itself.
+ * Stays connected to the holder until it releases the lock or dies, or we stop. Resolves with whether a holder
+ * identified itself.
  */
 function untilFree(
   address: Address,
@@ -215,7 +215,7 @@ function untilFree(
 
 type Address = { readonly path: string } | { readonly host: string; readonly port: number };
 
-/** Linux has abstract socket names, Windows has named pipes; elsewhere it is a loopback port. */
+/** Linux has abstract socket names, Windows has named pipes; on other systems, it is a loopback port. */
 function addressOf(name: string, platform: NodeJS.Platform = process.platform): Address {
   const whole = `switchyard-${process.getuid?.() ?? ''}-${name}`;
   const fitting = FITTING.test(whole) ? whole : `switchyard-${sha256(whole)}`;
@@ -223,14 +223,14 @@ function addressOf(name: string, platform: NodeJS.Platform = process.platform): 
   // Always padded to full length: some versions of Node fill the rest with NUL, others do not, and both must use the
   // same name.
   if (platform === 'linux' && namesInKernel()) return { path: `\0${fitting.padEnd(NAME_LENGTH, '.')}` };
-  // Below the ephemeral range: an outgoing connection there would block the lock for minutes.
+  // Below the ephemeral ports, because an outgoing connection with this port would block the lock for minutes.
   return { host: '127.0.0.1', port: 10_000 + (Number.parseInt(sha256(whole).slice(0, 8), 16) % 10_000) };
 }
 
 const NAME_LENGTH = 107;
 const FITTING = /^[\w-]{1,107}$/;
 
-/** Since libuv 1.46; before, all such names were the same. */
+/** Since libuv 1.46; before that, all such names were the same. */
 function namesInKernel(): boolean {
   const [major = 0, minor = 0] = process.versions.uv.split('.').map(Number);
   return major > 1 || minor >= 46;

@@ -6,10 +6,10 @@ export const LOG_FORMATS = ['text', 'json'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** One line per event: `switchboard warn  message key=value`. Never arguments, env or headers. */
+/** One line per event: `switchboard warn  message key=value`. Never contains arguments, environment or headers. */
 export interface Logger {
   readonly level: LogLevel;
-  /** True when a message of this level would be written; ask before building an expensive one. */
+  /** Whether a message of this level would be written. Ask before building an expensive one. */
   enabled(level: LogLevel): boolean;
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -20,9 +20,9 @@ export interface Logger {
 export interface LoggerOptions {
   /** The least severe level that is written. */
   readonly level: LogLevel;
-  /** The word every line starts with. */
+  /** The first word of every line. */
   readonly program: string;
-  /** Takes each finished line, with its newline, and what it is made of. */
+  /** Receives each complete line, including its newline, and the event itself. */
   readonly write: (line: string, entry: LogEntry) => void;
 }
 
@@ -51,7 +51,7 @@ export function createLogger({ level, program, write }: LoggerOptions): Logger {
   };
 }
 
-/** The same event as an object on one line. A field never takes the name of another member. */
+/** The same event as a JSON object on one line. A field never replaces another member. */
 export function jsonLine(program: string, { level, message, fields = {} }: LogEntry): string {
   const time = new Date().toISOString();
   const safe = Object.entries(fields).map(([key, value]) => [

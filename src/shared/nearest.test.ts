@@ -36,6 +36,6 @@ test('very many long candidates are compared as far as it does not take long', (
     (_, n) => `${word.slice(0, -8)}${String(n).padStart(8, 'x')}`,
   );
   expect(nearest(`${word}z`, [`${word}y`, ...candidates])[0]).toBe(`${word}y`);
-  // What is part of the other is found however many there are.
+  // A candidate that contains the word is found however many candidates there are.
   expect(nearest(word, [...candidates, `${word}_2`])[0]).toBe(`${word}_2`);
 });

@@ -1,4 +1,4 @@
-/** The candidates closest to a mistyped word, best first; none when nothing is close. */
+/** The candidates closest to a mistyped word, best first; empty if none are close. */
 export function nearest(word: string, candidates: Iterable<string>, limit = 3): string[] {
   if (word.length > LONGEST_WORD) return [];
   const wanted = word.toLowerCase();
@@ -8,7 +8,7 @@ export function nearest(word: string, candidates: Iterable<string>, limit = 3): 
   for (const candidate of candidates) {
     if (candidate.length > LONGEST_CANDIDATE) continue;
     const known = candidate.toLowerCase();
-    // A word that is part of the other is a likely abbreviation, whatever its distance.
+    // A word that is part of the other is a likely abbreviation, whatever the distance.
     const part = wanted.length >= 3 && (known.includes(wanted) || wanted.includes(known));
     const isComparable = !part && Math.abs(wanted.length - known.length) <= allowed && left > 0;
     if (isComparable) left -= wanted.length * known.length;
@@ -20,19 +20,19 @@ export function nearest(word: string, candidates: Iterable<string>, limit = 3): 
   return scored.slice(0, limit).map((entry) => entry.candidate);
 }
 
-/** How many edits may separate two words: of a short one they would leave nothing. */
+/** How many edits may separate two words, so that something of a short word remains. */
 function mistakesIn(length: number): number {
   return length < 4 ? Math.floor(length / 2) : Math.max(2, Math.floor(length / 3));
 }
 
-/** Nobody mistypes a longer one, and comparing it with many would take its time. */
+/** Nobody mistypes a longer one, and comparing it with many candidates would take time. */
 const LONGEST_WORD = 200;
 const LONGEST_CANDIDATE = 1000;
 
-/** Pairs of characters that are compared for one word: the candidates are a stranger's, and may be thousands. */
+/** How many pairs of characters are compared for one word: the candidates are untrusted, and may be thousands. */
 const MAX_STEPS = 1_000_000;
 
-/** `Did you mean "x" or "y"?`, or undefined when nothing is close. */
+/** `Did you mean "x" or "y"?`, or undefined if nothing is close. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   const quoted = nearest(word, candidates).map((name) => JSON.stringify(name));
   const last = quoted.pop();
@@ -40,7 +40,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   return `Did you mean ${quoted.length > 0 ? `${quoted.join(', ')} or ${last}` : last}?`;
 }
 
-/** Edits (insert, delete, replace, swap of neighbours) between two words; gives up beyond `limit`. */
+/** The number of edits (insert, delete, replace, swap of neighbours) between two words; gives up beyond `limit`. */
 function distance(a: string, b: string, limit: number): number {
   if (a.length > LONGEST_WORD || b.length > LONGEST_WORD) return limit + 1;
   const at = (row: readonly number[], place: number): number => row[place] ?? Infinity;

@@ -4,7 +4,7 @@ import { SwitchboardError } from './errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Folder of the state kept between runs. Created on the first write, accessible to its owner only. */
+/** The directory of the state kept between runs. Created on the first write, accessible only to its owner. */
 export function stateDirectory(
   env: Environment = process.env,
   platform: NodeJS.Platform = process.platform,
@@ -17,7 +17,7 @@ export function stateDirectory(
   return join(homeDirectory(), '.local', 'state', 'switchboard');
 }
 
-/** Where a person's own configuration is, which holds in every project. It need not exist. */
+/** The directory of the user file, which applies to every project. It may not exist. */
 export function userConfigDirectory(
   env: Environment = process.env,
   platform: NodeJS.Platform = process.platform,
@@ -28,7 +28,7 @@ export function userConfigDirectory(
   return join(homeDirectory(), '.config', 'switchboard');
 }
 
-/** The home directory, absolute. Where HOME does not say it, the system knows it. */
+/** The home directory, absolute. Without a usable HOME, the system's entry for the user counts. */
 export function homeDirectory(): string {
   const named = homedir();
   if (isAbsolute(named)) return named;
@@ -40,19 +40,19 @@ export function homeDirectory(): string {
 }
 
 /**
- * What to say of variables that name no absolute path, as sentences. They are ignored, as the XDG specification wants it:
- * in a repository, its files would pass for the person's own.
+ * Warnings, as sentences, about variables that do not contain an absolute path. They are ignored, as the XDG
+ * specification requires: in a repository, its files would otherwise count as the user's own.
  */
 export function ignoredPaths(env: Environment = process.env): string[] {
   return ['HOME', 'SWITCHBOARD_STATE_DIR', 'XDG_STATE_HOME', 'XDG_CONFIG_HOME'].flatMap((name) => {
     const value = env[name];
-    // An empty one means unset, but not to what reads HOME.
+    // An empty variable means unset, but not to programs that read HOME.
     if (value === undefined || isAbsolute(value) || (value === '' && name !== 'HOME')) return [];
     return [`${name} is ignored, because ${JSON.stringify(value)} is not an absolute path.`];
   });
 }
 
-/** A relative path would mean another place in every directory. */
+/** A relative path would mean a different place in every directory. */
 function isUsable(path: string | undefined, platform: NodeJS.Platform): path is string {
   if (path === undefined) return false;
   return isAbsolute(path) || (platform === 'win32' && win32.isAbsolute(path));

@@ -1,10 +1,10 @@
-// What can move a cursor, recolour a terminal or hide text from the person reading it: C0 and C1 controls, DEL, and what
-// is not drawn at all (zero width, joiners, bidirectional controls, tags, variation selectors, fillers).
+// What can move the cursor, recolour a terminal or hide text from its reader: C0 and C1 controls, DEL, and invisible
+// characters (zero width, joiners, bidirectional controls, tags, variation selectors, fillers).
 const UNSAFE =
   '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u2028\\u2029\\ufff9-\\ufffb\\p{Default_Ignorable_Code_Point}]';
 
-// Joiners and variation selectors where they shape what is drawn, in emoji and some scripts: one behind a letter or a
-// picture, never behind another.
+// Joiners and variation selectors that affect how emoji and some scripts are drawn: one after a letter or a picture,
+// never after another one.
 const DRAWN = '[^\\u0000-\\u007f\\p{Default_Ignorable_Code_Point}]';
 const SHAPING = [
   `(?<=${DRAWN}\\ufe0f?)[\\u200c\\u200d](?=${DRAWN})`,
@@ -15,19 +15,22 @@ const SHAPING = [
 /** Compiled on first use: expanding its Unicode properties is the slowest part of loading this file. */
 let shapingOrUnsafe: RegExp | undefined;
 const invisible = (): RegExp => (shapingOrUnsafe ??= new RegExp(`(${SHAPING})|${UNSAFE}`, 'gu'));
-// Most texts need no second look.
+// Most texts need no closer look.
 const PLAIN = /^[\n\t -~]*$/;
 
 /**
- * Text from outside made safe to print: every control character and every invisible one becomes a visible escape. Tabs
- * and newlines stay. Nothing is left out, so use it for text a user has to judge: commands, paths, names.
+ * Makes text from outside safe to print: every control character and every invisible one becomes a visible escape. Tabs
+ * and newlines stay. Nothing is removed, so use it for text that a user has to judge: commands, paths, names.
  */
 export function printable(text: string): string {
   if (PLAIN.test(text)) return text;
   return text.replace(invisible(), (match, shaping?: string) => shaping ?? visible(match));
 }
 
-/** Each character of a text that is not drawn, and whether it shapes what is drawn beside it: then it hides nothing. */
+/**
+ * Each invisible character in a text, and whether it affects how its neighbours are drawn, in which case it hides
+ * nothing.
+ */
 export function* undrawn(text: string) {
   if (PLAIN.test(text)) return;
   for (const { 0: char, 1: shaping, index: at } of text.matchAll(invisible()))
@@ -39,14 +42,14 @@ function visible(char: string): string {
   return code <= 0xff ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
 }
 
-/** The same for a place that is one line: newlines and tabs are escaped too. */
+/** The same for a single line: newlines and tabs are escaped, too. */
 export function printableLine(text: string): string {
   return oneLine(printable(text));
 }
 
 /**
- * The same for text a user approves: also without joiners and variation selectors, and what looks like a space or like
- * nothing. Emoji and some scripts need such characters, so it is not for everything.
+ * The same for text that a user approves: also escapes joiners and variation selectors, and anything that looks like a
+ * space or like nothing. Emoji and some scripts need such characters, so it is not suitable for all text.
  */
 export function revealedLine(text: string): string {
   return printableLine(text).replace(
@@ -55,19 +58,20 @@ export function revealedLine(text: string): string {
   );
 }
 
-/** What a server or a service wrote, safe to print and without the codes that colour a terminal. */
+/** Text from a server or a service, safe to print and without terminal colours. */
 export function plain(text: string): string {
   return printable(withoutAnsi(text));
 }
 
-/** The same for a place that is one line. */
+/** The same for a single line. */
 export function plainLine(text: string): string {
   return oneLine(plain(text));
 }
 
-/** Text from a server as a part of our own sentence: `"on one line, in quotes"`, cut after this many characters. */
+/** Text from a server as part of our own sentence: `"on one line, in quotes"`, cut after this many characters. */
 export function quoted(text: string, longest = 500): string {
-  // Much more than is shown: escapes and blanks go. But not all of it, for it may be megabytes.
+  // Much more than is shown, because escapes and white space are removed; but not all of it, because it may be
+  // megabytes.
   const line = plain(text.slice(0, 64 * longest))
     .replace(/\s+/g, ' ')
     .trim()

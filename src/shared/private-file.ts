@@ -6,13 +6,13 @@ import { statOf, withRegularFile, type OpenFile } from './regular-file.ts';
 import { shellWord } from './shell-word.ts';
 import { draftsIn } from './write-file.ts';
 
-/** Says why a file is not trusted, and what to do about it where that is special. */
+/** Creates the error for a file that is not trusted, with a hint if there is a specific one. */
 type PrivateFileProblem = (why: string, hint?: string) => SwitchboardError;
 
 /**
- * The text of a file that only its owner may read or change; undefined where there is none. Throws what `problem` makes
- * where others could have: it or its directory is open to them or theirs, or it is a link or has a second name.
- * `forbidden` are the permissions that others must not have.
+ * The text of a file that only its owner may read or change; undefined if there is none. Throws the error of `problem`
+ * if others could have done so: the file or its directory is open to them or belongs to them, or the file is a link or
+ * has a second name. `forbidden` contains the permissions that others must not have.
  */
 export function readPrivateFile(
   file: string,
@@ -47,11 +47,11 @@ export function readPrivateFile(
 }
 
 const READ_OR_CHANGE = 0o077;
-/** For a file that is no secret. */
+/** For a file that is not secret. */
 export const CHANGE = 0o022;
 const OPEN_TO_OTHERS = 'other users can read or change it';
 
-/** Why a file may have been read or written by others; undefined if only we can do so. */
+/** Why others may have read or written a file; undefined if only we can. */
 export function fileProblem(
   file: string,
   { descriptor, stats }: OpenFile,
@@ -63,11 +63,11 @@ export function fileProblem(
   return hasSecondName(file, descriptor, stats) ? 'it has a second name (a hard link)' : undefined;
 }
 
-/** Why others could put files into a directory; undefined if they cannot, or if there is none. */
+/** Why others could put files into a directory; undefined if they cannot, or if it does not exist. */
 export function directoryProblem(directory: string): string | undefined {
   const found = statOf(directory);
   if (found === undefined || us() === undefined) return undefined;
-  // Root may do everything anyway.
+  // Root can do everything anyway.
   if (found.uid !== us() && found.uid !== 0) return 'its directory belongs to another user';
   return (found.mode & CHANGE) === 0 ? undefined : 'other users can write to its directory';
 }
@@ -77,12 +77,12 @@ function us(): number | undefined {
   return process.geteuid?.();
 }
 
-/** Whether the file has another name than its own and that of the draft which it was a moment ago. */
+/** Whether the file has another name besides its own and that of the draft it was a moment ago. */
 function hasSecondName(file: string, descriptor: number, { nlink, ino }: fs.Stats): boolean {
   if (nlink === 1) return false;
   const drafts = draftsIn(dirname(file)).filter(
     (draft) => draft.file === file && fs.lstatSync(draft.path, { throwIfNoEntry: false })?.ino === ino,
   );
-  // Counted only now: a draft that went away meanwhile is not counted any more.
+  // Counted only now, because a draft that has since been removed no longer counts.
   return fs.fstatSync(descriptor).nlink - drafts.length > 1;
 }

@@ -2,13 +2,13 @@ import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 /**
- * The path without symbolic links, even if its last parts do not exist (yet): a directory has the same name before and
- * after it is created. A dangling link resolves to its target, because writing through it creates the target.
+ * The path without symbolic links, even if its last parts do not exist (yet): a directory has the same real path before
+ * and after it is created. A dangling link resolves to its target, because writing through it creates the target.
  */
 export function realPath(path: string, linksLeft = 40): string {
   const absolute = resolve(path);
   try {
-    // Unlike Node's own, it gives a path the spelling on disk where capital letters do not matter (macOS, Windows).
+    // Unlike Node's own function, it returns the spelling on disk on case-insensitive file systems (macOS, Windows).
     return realpathSync.native(absolute);
   } catch {
     const parent = dirname(absolute);

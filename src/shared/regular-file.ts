@@ -8,7 +8,7 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024;
 export interface OpenFile {
   readonly descriptor: number;
   readonly stats: fs.Stats;
-  /** Its content. Throws where that is more than so many bytes. Default MAX_FILE_BYTES. */
+  /** Returns the content. Throws if it is larger than `maxBytes`. Default MAX_FILE_BYTES. */
   readonly read: (maxBytes?: number) => Buffer;
 }
 
@@ -18,19 +18,22 @@ interface RegularFileOptions {
 }
 
 /**
- * The content of a file that anyone may have put there: a device is not read, a pipe is not waited for, and a file that
- * grows has an end. Throws an Error that says why.
+ * The content of a file from an untrusted source: devices are not read, pipes are not waited for, and a growing file is
+ * cut off. Throws an Error with the reason.
  */
 export function readRegularFile(file: string | Buffer, { maxBytes }: RegularFileOptions = {}): Buffer {
   return opened(file, READ, ({ read }) => read(maxBytes));
 }
 
-/** Opens a file of our own for reading, for as long as `use` takes. The same holds; no link is followed, either. */
+/**
+ * Opens one of our own files for reading while `use` runs. The same restrictions apply, and links are not followed
+ * either.
+ */
 export function withRegularFile<T>(file: string, use: (file: OpenFile) => T): T {
   return opened(file, READ | NO_LINK, use);
 }
 
-/** What a path leads to; undefined if it leads nowhere, in a circle, or to where we may not look. */
+/** The stats of what a path leads to; undefined if it leads nowhere, in a circle, or to where we have no access. */
 export function statOf(path: string): fs.Stats | undefined {
   try {
     return fs.statSync(path, { throwIfNoEntry: false });
@@ -39,7 +42,7 @@ export function statOf(path: string): fs.Stats | undefined {
   }
 }
 
-/** Whether a path leads to a file of any kind or in a circle: reading it says what is wrong with it. */
+/** Whether a path leads to a file of any kind or in a circle; reading it reports what is wrong. */
 export function isAnyFile(path: string): boolean {
   try {
     return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
@@ -64,7 +67,7 @@ function opened<T>(file: string | Buffer, flags: number, use: (file: OpenFile) =
   }
 }
 
-/** The size is only a guess: the file may grow, and in /proc every file says 0. */
+/** The size is only a guess: the file may grow, and files in /proc report 0. */
 function readAtMost(descriptor: number, size: number, maxBytes: number): Buffer {
   let buffer = Buffer.allocUnsafe(Math.min(size, maxBytes) + 1);
   for (let length = 0; ;) {

@@ -3,24 +3,24 @@ import { readRegularFile, statOf } from './regular-file.ts';
 import { retryWhileHeld } from './retry-while-held.ts';
 import { putInPlace, writeDraft, writeFileAtomic, type WriteFileOptions } from './write-file.ts';
 
-/** A file as it was read, with what is needed to replace it. */
+/** A file as it was read, with everything needed to replace it. */
 export interface ReadFile {
-  /** The file itself, where the name is a link to it. */
+  /** The file itself if the name is a link to it. */
   readonly path: string;
   readonly bytes: Buffer;
   readonly stats: fs.Stats;
 }
 
 export interface ReplaceFileOptions {
-  /** Where the old content is kept. Default nowhere. */
+  /** Where the old content is saved. Default: nowhere. */
   readonly backup?: string | undefined;
-  /** The rights of a file that is new. Default 0o644. */
+  /** The permissions of a new file. Default 0o644. */
   readonly mode?: number | undefined;
-  /** Whether the file is for its owner only afterwards, whatever it was before. Default false. */
+  /** Whether the file is accessible only to its owner afterwards, whatever its permissions were. Default false. */
   readonly ownerOnly?: boolean | undefined;
 }
 
-/** Undefined where there is none. Throws where the name is not that of a regular file, or of a link to one. */
+/** Undefined if there is none. Throws if it is neither a regular file nor a link to one. */
 export function readForReplacing(file: string): ReadFile | undefined {
   if (fs.lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
   const stats = statOf(file);
@@ -30,12 +30,12 @@ export function readForReplacing(file: string): ReadFile | undefined {
   return { path, bytes: readRegularFile(path), stats };
 }
 
-/** What has the name of a file cannot be replaced; the message says what it is. */
+/** What is at this path cannot be replaced; the message says what it is. */
 export class NotRegular extends Error {}
 
 /**
- * Puts new content in the place of what was read, in one step and with the same rights; `undefined` takes the file
- * away. Returns false without a change if another program has changed the file since.
+ * Replaces the content that was read, in one step and with the same permissions; `undefined` deletes the file. Returns
+ * false without a change if another program has changed the file since.
  */
 export function replaceFile(
   file: string,
@@ -44,7 +44,7 @@ export function replaceFile(
   { backup, mode = 0o644, ownerOnly = false }: ReplaceFileOptions = {},
 ): boolean {
   const path = found?.path ?? file;
-  // A new file beside it could take its place even so; but who makes a file read-only means it.
+  // A new file could replace a read-only one, but its owner made it read-only on purpose.
   if (found !== undefined) fs.accessSync(path, fs.constants.W_OK);
   const next =
     content &&
@@ -56,7 +56,7 @@ export function replaceFile(
   try {
     if (found === undefined) return next === undefined || putInPlace(next, path);
     if (backup !== undefined) writeFileAtomic(backup, found.bytes, { like: found.stats });
-    // Read again at the last moment, to keep the window for losing another program's change small.
+    // Read again at the last moment, to keep the window in which another program's change could be lost small.
     if (!readRegularFile(path).equals(found.bytes)) return false;
     retryWhileHeld(path, () => {
       if (next === undefined) fs.rmSync(path);
@@ -64,7 +64,7 @@ export function replaceFile(
     });
     return true;
   } finally {
-    // After the change is made, nothing may fail any more.
+    // After the change has been made, nothing may fail any more.
     if (next !== undefined && fs.existsSync(next)) fs.rmSync(next, { force: true });
   }
 }

@@ -7,7 +7,7 @@ import { readForReplacing, replaceFile } from './replace-file.ts';
 import { retryWhileHeld } from './retry-while-held.ts';
 import { writeFileAtomic } from './write-file.ts';
 
-/** Fails as the system does, so many times. */
+/** Fails like the system does, this many times. */
 function failing(code: string, times: number): { readonly act: () => void; readonly calls: () => number } {
   let calls = 0;
   return {
@@ -51,7 +51,7 @@ test('other errors, and all errors of other systems, are final', () => {
   }
 });
 
-/** Another program that has the file open, for so long. */
+/** Another program that keeps the file open for this long. */
 async function hold(file: string, ms: number): Promise<void> {
   const script = `const fd = require('fs').openSync(process.argv[1], 'r');
     console.log('open'); setTimeout(() => require('fs').closeSync(fd), Number(process.argv[2]));`;

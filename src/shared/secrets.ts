@@ -4,12 +4,11 @@ import { printableLine } from './printable.ts';
 const LEAST = 6;
 
 /**
- * Masks secrets in text from others: a server may have written anything before it exited, its own environment
- * included.
+ * Masks secrets in untrusted text: a server may have written anything before it exited, including its own environment.
  */
 export function secretMask(values: Iterable<string>): (text: string) => string {
   const secrets = [...values]
-    // What a server wrote comes line by line.
+    // A server's output arrives line by line.
     .flatMap((value) => [value, ...value.split(/\r?\n/)])
     .filter((value) => value.length >= LEAST)
     .flatMap(formsOf)
@@ -20,7 +19,7 @@ export function secretMask(values: Iterable<string>): (text: string) => string {
   return (text) => different.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
 
-/** A text as it is, made printable, quoted (also in what is quoted itself), and encoded for addresses, forms and headers. */
+/** A text as it is, made printable, quoted (also several times), and encoded for addresses, forms and headers. */
 function formsOf(text: string): string[] {
   const forms = [text, printableLine(text)];
   for (let depth = 0, escaped = text; depth < MOST_QUOTED; depth++) {
@@ -43,7 +42,7 @@ function formsOf(text: string): string[] {
   return [...forms, ...inBase64(text)];
 }
 
-/** What base64 makes of a text, whatever stands before it: of each byte there, the first character shows a part. */
+/** The base64 forms of a text, whatever precedes it: its first character depends on the preceding byte. */
 function inBase64(text: string): string[] {
   const bytes = Buffer.from(text);
   return [0, 1, 2].flatMap((before) => {
@@ -53,7 +52,7 @@ function inBase64(text: string): string[] {
   });
 }
 
-/** JSON in JSON: a message quotes a result, which quotes what a server was told by another one. */
+/** JSON in JSON: a message quotes a result, which quotes what a server got from another one. */
 const MOST_QUOTED = 4;
 /** Looks the same in addresses. */
 const PLAIN = /^[\w.-]*$/;
@@ -68,7 +67,7 @@ const BEARER = /\bBearer\s+[\w.~+/=-]{8,}/gi;
 /** Names of variables with secret values. */
 const TELLING = /token|secret|passw|api_?key|access_?key|private_?key|credential|auth/i;
 
-/** Whether a variable of the environment holds a secret, going by its name. */
+/** Whether a variable contains a secret, judging by its name. */
 export function isSecretName(name: string): boolean {
   return TELLING.test(name);
 }

@@ -1,4 +1,4 @@
-/** Makes a queue: what it is given runs one after the other, in order; a failure does not stop the rest. */
+/** Creates a queue that runs one piece of work after the other, in order. A failure does not stop the rest. */
 export function createSerial(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -7,10 +7,10 @@ export function sha256(content: BinaryLike): string {
   return loadCrypto().createHash('sha256').update(content).digest('hex');
 }
 
-/** What is hashed before the time is looked at, in bytes. */
+/** How much is hashed before the time is checked, in bytes. */
 const STEP_BYTES = 256 * 1024;
 
-/** The same of bytes in pieces, everything else going first now and then where they are long. */
+/** The same for bytes in pieces. Lets other work run now and then if they are long. */
 export async function sha256InTurns(pieces: readonly Uint8Array[]): Promise<string> {
   const hash = loadCrypto().createHash('sha256');
   const turns = new Turns();

@@ -1,11 +1,11 @@
 /**
- * A name from outside as one word for a shell, in a command that a person may copy: a branch may be called `a;reboot`.
- * What is plain stays as it is. On Windows this is for `cmd` and PowerShell, or for PowerShell alone where a name has
- * what `cmd` fills in even between quotes.
+ * Quotes a name from outside as one shell word, for a command that a person may copy: a branch may be called
+ * `a;reboot`. A plain name stays as it is. On Windows, the result is for `cmd` and PowerShell, or for PowerShell alone
+ * if the name contains something that `cmd` expands even between quotes.
  */
 export function shellWord(name: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return windowsWord(name);
-  // Most words are ASCII, and need no tables of Unicode.
+  // Most words are ASCII and need no Unicode tables.
   const isPlain = /^[\w@%+:,./][\w@%+=:,./-]*$/.test(name);
   if (isPlain || /^[\p{L}\p{N}_@%+:,./][\p{L}\p{N}_@%+=:,./-]*$/u.test(name)) return name;
   return `'${name.replaceAll("'", `'\\''`)}'`;

@@ -1,4 +1,4 @@
-/** The same value with the keys of every object sorted, so that outputs and files can be compared. */
+/** The same value with the keys of every object sorted, for comparing outputs and files. */
 export function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;

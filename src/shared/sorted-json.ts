@@ -1,8 +1,8 @@
 import { isObject } from './is-object.ts';
 
 /**
- * The JSON text of a value with the keys of every object sorted: the same for everything that means the same. Made by
- * adding to a text, which takes half the time of joining a list of texts.
+ * The JSON text of a value with the keys of every object sorted: the same for all equivalent values. Built by appending
+ * to a text, which takes half the time of joining a list of texts.
  */
 export function sortedJson(value: unknown): string {
   let text = '';

@@ -1,11 +1,11 @@
-/** A stretch of a text, and what comes in its place. */
+/** A range of a text and its replacement. */
 export interface Splice {
   readonly start: number;
   readonly end: number;
   readonly with: string;
 }
 
-/** The text with all of them done at once. They do not overlap; where two are at the same place, the first comes first. */
+/** The text with all replacements made. They do not overlap; of two at the same position, the first one comes first. */
 export function spliced(text: string, splices: readonly Splice[]): string {
   let result = '';
   let at = 0;

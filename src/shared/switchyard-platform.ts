@@ -1,8 +1,9 @@
 import { SwitchboardError } from './errors.ts';
 
 /**
- * Why Switchyard cannot be used on this system; undefined if it can. Windows tells nobody which process listens on a
- * port and which belongs to which, without asking another program for seconds, and has no shell for logs and exits.
+ * Why Switchyard cannot be used on this system; undefined if it can. On Windows, finding out which process listens on a
+ * port, and which processes belong together, takes another program and several seconds, and there is no shell for logs
+ * and exits.
  */
 export function switchyardUnsupported(
   platform: NodeJS.Platform = process.platform,

@@ -1,7 +1,9 @@
 import { SwitchboardError } from './errors.ts';
 import { nodeErrorCode, failedCall } from './node-error-code.ts';
 
-/** What was thrown, with the errors of the system as sentences: a full disk or a missing permission is no bug of ours. */
+/**
+ * Returns the error with system errors turned into sentences: a full disk or a missing permission is not a bug of ours.
+ */
 export function explained(error: unknown): unknown {
   const code = nodeErrorCode(error);
   const syscall = failedCall(error);

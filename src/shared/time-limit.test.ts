@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { TimeLimit } from './time-limit.ts';
 
-// Only the clock is replaced: when the time runs out is the behaviour.
+// Only the clock is replaced, because what happens when the time runs out is being tested.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });

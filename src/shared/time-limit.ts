@@ -1,6 +1,6 @@
 /** A time limit that pauses while the user is asked. */
 export class TimeLimit {
-  /** True where the time ran out. */
+  /** Whether the time has run out. */
   expired = false;
   readonly #over = new AbortController();
   #left: number;
@@ -9,12 +9,12 @@ export class TimeLimit {
   #holds = 0;
 
   constructor(ms: number) {
-    // A longer timer would fire at once.
+    // A longer timer would fire immediately.
     this.#left = Math.min(ms, 2 ** 31 - 1);
     this.#run();
   }
 
-  /** Aborts when the time runs out, and when it is closed. */
+  /** Aborts when the time runs out, or when the limit is closed. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
@@ -32,7 +32,7 @@ export class TimeLimit {
     }
   }
 
-  /** Nothing that was begun under it goes on. */
+  /** Aborts everything that was started under the time limit. */
   close(): void {
     clearTimeout(this.#timer);
     this.#over.abort();

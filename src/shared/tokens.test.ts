@@ -9,13 +9,13 @@ import { encode } from 'gpt-tokenizer';
 import { describe, expect, test } from 'vitest';
 import { estimateTokens } from './tokens.ts';
 
-/** How far the estimate is from the count of the o200k tokenizer, in per cent. */
+/** How far the estimate is from the count of the o200k tokenizer, in percent. */
 function errorOf(text: string): number {
   return (estimateTokens(text) / encode(text).length - 1) * 100;
 }
 
 describe('the tool list of a real server is estimated within 10 %', () => {
-  // Reached when this was fitted: everything -0.8 %, filesystem +1.6 %, memory +1.3 %.
+  // The errors when this was fitted: everything -0.8 %, filesystem +1.6 %, memory +1.3 %.
   test.each([
     ['everything', import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js')],
     ['filesystem', import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js')],
@@ -150,7 +150,7 @@ test('no text costs nothing, and any text is at most as many tokens as bytes', (
   );
 });
 
-// Were the estimate not linear, this would not end within the time limit of a test.
+// If the estimate were not linear, this would exceed the time limit of a test.
 test('a megabyte of anything is estimated', () => {
   for (const unit of ['{"type":"string"},', ' ', 'x', '"', 'aB', '9', '漢', '😀']) {
     const text = unit.repeat(1_000_000 / unit.length);
@@ -163,7 +163,7 @@ async function toolsOf(entry: string) {
   const client = new Client({ name: 'tokens-test', version: '0' });
   try {
     const env = { PATH: process.env['PATH'] ?? '', MEMORY_FILE_PATH: join(directory, 'memory.jsonl') };
-    // An argument tells the everything server which transport to use, so only this one gets the directory.
+    // The everything server expects the transport as its argument, so only this server gets the directory.
     const args = entry.includes('server-filesystem') ? [entry, directory] : [entry];
     await client.connect(
       new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }),

@@ -1,8 +1,8 @@
 /**
- * About how many tokens a text costs a model, without a tokenizer (a megabyte of tables, and no two models share
- * one). Splits the text as byte-pair tokenizers do before they look anything up, and weighs each piece by its kind
- * and length. The weights are fitted to o200k: within 2 % on the tool lists they were fitted to, mostly within 15 %
- * on other text.
+ * Estimates how many tokens a text costs a model, without a tokenizer (a megabyte of tables, and no two models share
+ * one). Splits the text as byte-pair tokenizers do before they look anything up, and weighs each piece by its kind and
+ * length. The weights are fitted to o200k: within 2 % on the tool lists they were fitted to, mostly within 15 % on
+ * other text.
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;
@@ -20,7 +20,7 @@ export function estimateTokens(text: string): number {
         tokens += Math.ceil((at - start) / 3);
         break;
       case BLANK:
-        // The blank before a word or a sign is part of it; more blanks, and one before a number, count.
+        // A single space before a word or a symbol is part of it; more spaces, and one before a number, count.
         if (at - start > 1 || at === text.length || kindAt(text, at) === DIGIT || text[start] !== ' ')
           tokens += 1;
         break;
@@ -75,7 +75,7 @@ function kindAt(text: string, at: number): number {
   return code < 0xa000 ? HAN : FOREIGN_SIGN;
 }
 
-/** A word ends where a capital follows a small letter; every other run where its kind ends. */
+/** A word ends where a capital follows a lower-case letter; any other run ends where the kind of character changes. */
 function endOfRun(text: string, start: number, kind: number): number {
   let at = start + 1;
   if (kind === UPPER) while (at < text.length && kindAt(text, at) === UPPER) at++;
@@ -84,11 +84,11 @@ function endOfRun(text: string, start: number, kind: number): number {
   return at;
 }
 
-/** Short words are one token; how long "short" is depends on what precedes it: a blank, a sign, or nothing. */
+/** Short words are one token. How long "short" is depends on what precedes it: a space, a symbol, or nothing. */
 function word(text: string, start: number, end: number): number {
   const length = end - start;
   const before = start === 0 ? BLANK : kindAt(text, start - 1);
-  // Several capitals, and letters in the midst of digits (hashes, encoded data), are seldom in the tables.
+  // Several capitals, and letters between digits (hashes, encoded data), are seldom in the tables.
   const capitals = length > 1 && kindAt(text, start + 1) === UPPER;
   if (capitals || before === DIGIT)
     return Math.max(1, length / (before === BLANK || before === SIGN ? 3 : 2));
@@ -96,9 +96,9 @@ function word(text: string, start: number, end: number): number {
   return before === BLANK ? 1.01 + Math.max(0, length - 10) * 0.08 : 1.03 + Math.max(0, length - 7) * 0.12;
 }
 
-/** Signs come in common groups of two to four (`":{"`, `"},`); a row of equal ones is a few tokens at most. */
+/** Symbols come in common groups of two to four (`":{"`, `"},`); a row of equal ones is a few tokens at most. */
 function signs(text: string, start: number, end: number): number {
-  // One sign before a word is mostly part of it, as in `_file` or `.json`, unless a blank precedes both.
+  // A single symbol before a word is mostly part of it, as in `_file` or `.json`, unless a space precedes both.
   const alone = end - start === 1 && end < text.length && text[start - 1] !== ' ';
   if (alone && (kindAt(text, end) === LOWER || kindAt(text, end) === UPPER)) return 0.2;
   let changes = 1;

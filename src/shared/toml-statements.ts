@@ -1,6 +1,6 @@
 import { parse } from 'smol-toml';
 
-/** A line (or several) of a TOML text that says something: a header or a key with its value. */
+/** A statement of a TOML text: a header or a key with its value, on one or more lines. */
 export type TomlStatement = TomlHeader | TomlPair;
 
 interface TomlHeader {
@@ -23,18 +23,18 @@ interface TomlValue {
   readonly start: number;
   readonly end: number;
   readonly members?: undefined;
-  /** Of a list; undefined for any other value. */
+  /** For a list; undefined for any other value. */
   readonly items?: readonly TomlNode[];
 }
 
-/** A table in braces. */
+/** An inline table. */
 export interface TomlBraces extends Omit<TomlValue, 'members'> {
   /** In the order written. */
   readonly members: readonly TomlMember[];
 }
 
 export interface TomlMember {
-  /** More than one for a key with dots. */
+  /** More than one for a dotted key. */
   readonly key: readonly string[];
   readonly start: number;
   readonly node: TomlNode;
@@ -47,8 +47,8 @@ const STRING = /"""(?:[^"\\]|\\[^]|"(?!""))*"{3,5}|'''(?:[^']|'(?!''))*'{3,5}|"(
 const BARE = /[^,\]}#\r\n]+/y;
 
 /**
- * Takes a text apart that the parser has accepted, without a byte-order mark. Comments and blanks are between them. One
- * that it does not understand is an error, after the statements before that.
+ * Splits a text that the parser has accepted, without a byte-order mark, into statements. Comments and white space are
+ * between them. A statement that is not understood is an error, thrown after the statements before it.
  */
 export function* tomlStatements(text: string): Generator<TomlStatement> {
   let at = 0;
@@ -121,7 +121,7 @@ export function* tomlStatements(text: string): Generator<TomlStatement> {
   }
 }
 
-/** A key as the parser gives it. Escapes are rare in keys, so the parser itself undoes them. */
+/** A key without quotes. Escapes are rare in keys, so the parser itself decodes them. */
 function unquoted(part: string): string {
   if (!/^["']/.test(part)) return part;
   const escaped = part.includes('\\') && part.startsWith('"') ? Object.keys(parse(`${part} = 0`)) : [];

@@ -1,14 +1,14 @@
-/** How long work on what a stranger sent may go on before everything else gets a turn, in milliseconds. */
+/** How long work on untrusted input may run before everything else gets a turn, in milliseconds. */
 export const TURN_MS = 5;
 
 const waiting: (() => void)[] = [];
 
 /**
- * Calls back in a later turn of the event loop. Only one of all callbacks runs in each turn, so that many of them hold up
+ * Calls back in a later turn of the event loop. Only one of all callbacks runs in each turn, so that many of them block
  * the rest no longer than one does.
  */
 export function inLaterTurn(work: () => void): void {
-  // Twice: what is set while input is read runs right after that, before other input is looked for.
+  // Twice, because a callback set while input is read runs right after that, before more input is polled.
   if (waiting.push(work) === 1) setImmediate(() => setImmediate(runFirst));
 }
 
@@ -18,7 +18,7 @@ function runFirst(): void {
   work?.();
 }
 
-/** Cuts long work into turns: between its steps it awaits `next`, which is undefined until its time is up. */
+/** Splits long work into turns: between its steps it awaits `next`, which is undefined until the time is up. */
 export class Turns {
   #until = performance.now() + TURN_MS;
 

@@ -1,7 +1,7 @@
 import { SwitchboardError } from './errors.ts';
 import { didYouMean } from './nearest.ts';
 
-/** The error for a name that no server has, with the nearest of those there are. */
+/** The error for an unknown server name, with the most similar known ones. */
 export function unknownServer(name: string, known: readonly string[]): SwitchboardError {
   const all = known.length === 0 ? 'No server is configured.' : `Available: ${known.join(', ')}.`;
   const hint = didYouMean(name, known) ?? all;

@@ -1,4 +1,4 @@
-/** What a promise comes to, or the signal's reason as soon as it aborts: not everything that is asked to stop does. */
+/** The result of a promise, or the signal's reason as soon as it aborts, because not all work stops when asked to. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);

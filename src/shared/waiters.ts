@@ -1,21 +1,21 @@
 import { withTimeout, type TimeoutOptions } from './with-timeout.ts';
 
-/** Those that wait for something to happen. */
+/** Everybody who waits for an event. */
 export class Waiters {
   #waiting: (() => void)[] = [];
 
-  /** Whether nobody has waited since it happened last. */
+  /** Whether nobody has started to wait since the event last happened. */
   get none(): boolean {
     return this.#waiting.length === 0;
   }
 
-  /** Resolves when it happens next, or after so many milliseconds. Default: without limit. */
+  /** Resolves when the event happens next, or after this many milliseconds. Default: no limit. */
   wait(ms = Infinity, options?: TimeoutOptions): Promise<void> {
     const happened = new Promise<void>((resolve) => this.#waiting.push(resolve));
     return withTimeout(happened, ms, () => undefined, options);
   }
 
-  /** It has happened. */
+  /** The event has happened. */
   tell(): void {
     const waiting = this.#waiting;
     this.#waiting = [];

@@ -4,8 +4,8 @@ export interface TimeoutOptions {
 }
 
 /**
- * Waits for a promise, but at most this many milliseconds: then the result is that of `late`, which may also throw. The
- * promise itself goes on.
+ * Waits for a promise for at most this many milliseconds; after that, the result is that of `late`, which may also
+ * throw. The promise itself continues.
  */
 export async function withTimeout<T, L>(
   promise: Promise<T>,
@@ -13,7 +13,7 @@ export async function withTimeout<T, L>(
   late: () => L,
   { ref = true }: TimeoutOptions = {},
 ): Promise<T | L> {
-  // A timer of Node would fire at once.
+  // A Node timer would fire immediately.
   if (ms === Infinity) return promise;
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

@@ -6,18 +6,18 @@ import { retryWhileHeld } from './retry-while-held.ts';
 export interface WriteFileOptions {
   /** The permissions of the file. Default 0o600: only its owner can read it. */
   readonly mode?: number;
-  /** The file whose owner and permissions it gets, instead of `mode`. */
+  /** A file whose owner and permissions to copy, instead of `mode`. */
   readonly like?: Pick<fs.Stats, 'uid' | 'gid' | 'mode'> | undefined;
   /**
-   * What is on the disk on return, in case of a power cut. Default `content`: the file has either its old content or the
-   * new one. `name`: it has the new one. `nothing`: for files that can be made again.
+   * What is certain to be on disk when this returns, even after a power cut. Default `content`: the file has either its
+   * old content or the new one. `name`: it has the new one. `nothing`: for files that can be recreated.
    */
   readonly flush?: 'nothing' | 'content' | 'name';
 }
 
 /**
- * Replaces a file in one step: a reader sees the old content or the new one, even if we are killed in between. A link of
- * that name is replaced, not followed.
+ * Replaces a file in one step: a reader sees either the old content or the new one, even if we are killed in between. A
+ * link with that name is replaced, not followed.
  */
 export function writeFileAtomic(
   file: string,
@@ -34,7 +34,7 @@ export function writeFileAtomic(
   if (options.flush === 'name') flushDirectory(dirname(file));
 }
 
-/** The same for a new file that only its owner can read: returns false, without a change, if one exists. */
+/** The same for a new file that only its owner can read. Returns false, without a change, if the file exists. */
 export function createFileAtomic(file: string, content: string | Buffer): boolean {
   const draft = writeDraft(file, content);
   try {
@@ -44,14 +44,14 @@ export function createFileAtomic(file: string, content: string | Buffer): boolea
   }
 }
 
-/** Gives a draft the name of the file, unless there is one: returns false then. The draft itself stays. */
+/** Gives a draft the name of the file. Returns false if the file exists. The draft itself stays. */
 export function putInPlace(draft: string, file: string): boolean {
   try {
     try {
       // Unlike a rename, neither of these replaces a file.
       fs.linkSync(draft, file);
     } catch {
-      // Some file systems have no links.
+      // Some file systems have no hard links.
       fs.copyFileSync(draft, file, fs.constants.COPYFILE_EXCL);
     }
     return true;
@@ -68,10 +68,10 @@ export function writeDraft(
   { mode = 0o600, like, flush = 'content' }: WriteFileOptions = {},
 ): string {
   removeOldDrafts(dirname(file), file);
-  // Not a secret: it only has to differ from the drafts of other processes.
+  // Need not be secret: it only has to differ from the drafts of other processes.
   const mark = Math.random().toString(16).slice(2, 14).padEnd(12, '0');
   const draft = `${file}.${mark}.tmp`;
-  // Accessible only to us until its permissions are set: it may hold secrets.
+  // Accessible only to us until its permissions are set, because it may contain secrets.
   const descriptor = fs.openSync(draft, 'wx', like ? 0o600 : mode);
   try {
     fs.writeFileSync(descriptor, content);
@@ -79,7 +79,7 @@ export function writeDraft(
     if (flush !== 'nothing') fs.fsyncSync(descriptor);
   } catch (error) {
     fs.rmSync(draft, { force: true });
-    // The system does not know what a descriptor is of.
+    // The system does not know which file a descriptor belongs to.
     throw error instanceof Error ? Object.assign(error, { path: file }) : error;
   } finally {
     fs.closeSync(descriptor);
@@ -92,7 +92,7 @@ function setPermissions(descriptor: number, { uid, gid, mode }: NonNullable<Writ
     const ours = fs.fstatSync(descriptor);
     if (ours.uid !== uid || ours.gid !== gid) fs.fchownSync(descriptor, uid, gid);
   } catch {
-    // Only root can change the owner; for other users the file becomes their own.
+    // Only root can change the owner; for other users, the file becomes their own.
   }
   fs.fchmodSync(descriptor, mode & 0o777);
 }
@@ -117,10 +117,10 @@ export function draftsIn(directory: string): Draft[] {
   });
 }
 
-/** No write takes this long, in milliseconds. */
+/** Longer than any write takes, in milliseconds. */
 const OLD_MS = 60 * 60 * 1000;
 
-/** Removes what writers that were killed have left in a directory; with `only`, what was to become that file. Never throws. */
+/** Removes drafts of killed writers from a directory; with `only`, just those of that file. Never throws. */
 export function removeOldDrafts(directory: string, only?: string): void {
   try {
     for (const { path, file } of draftsIn(directory)) {
@@ -129,11 +129,11 @@ export function removeOldDrafts(directory: string, only?: string): void {
       if (written !== undefined && Date.now() - written > OLD_MS) fs.rmSync(path, { force: true });
     }
   } catch {
-    // They can go the next time.
+    // They can be removed next time.
   }
 }
 
-/** Writes the names in a directory to the disk, if the system supports that. */
+/** Flushes the names in a directory to disk, if the system supports that. */
 function flushDirectory(directory: string): void {
   try {
     const descriptor = fs.openSync(directory, 'r');

@@ -48,7 +48,7 @@ describe.skipIf(NO_REDIS !== undefined)(`shared counts of calls${NO_REDIS ? ` ($
     await expect(other.counts.begin('ann', 1, limits)).rejects.toMatchObject({ code: 'STORE_AWAY' });
     await server.start();
     await until(() => one.store.reachableFor !== undefined && other.store.reachableFor !== undefined);
-    // Refused calls do not count as running ones.
+    // Refused calls do not count as running.
     await until(async () => (await other.counts.begin('ann', 1, limits)) === 'running');
     one.store.close();
     await until(async () => (await other.counts.begin('ann', 1, limits)) === undefined, {

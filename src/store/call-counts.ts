@@ -2,23 +2,23 @@ import { loadCrypto } from '../shared/load-crypto.ts';
 import { sha256 } from '../shared/sha256.ts';
 import type { Store } from './store.ts';
 
-/** What a principal may call; undefined: as much as it likes. */
+/** The limits for a principal; undefined means no limit. */
 interface CallLimits {
   readonly callsPerMinute?: number | undefined;
   readonly concurrentCalls?: number | undefined;
 }
 
-/** Why a call may not begin: others run, or it has to wait for so many milliseconds. */
+/** Why a call may not begin: too many are running, or it has to wait this many milliseconds. */
 export type CallRefusal = 'running' | { readonly waitMs: number };
 
 const WINDOW_MS = 60_000;
-/** The running calls of a gateway that has not confirmed them for so long do not count, in milliseconds. */
+/** The running calls of a gateway stop counting if it does not confirm them for this long, in milliseconds. */
 const ALIVE_MS = 5000;
 const CONFIRM_MS = 1000;
 
 /**
- * Begins a call where the limits allow it. KEYS: the calls of the last minutes, the running calls. ARGV: calls per minute,
- * calls at one time (each empty for no limit), this gateway, its running calls with this one, ALIVE_MS, WINDOW_MS.
+ * Begins a call if the limits allow it. KEYS: the calls of the last minutes, the running calls. ARGV: calls per minute,
+ * concurrent calls (each empty for no limit), this gateway, its running calls including this one, ALIVE_MS, WINDOW_MS.
  */
 const BEGIN = `
 local time = redis.call('TIME')
@@ -57,7 +57,9 @@ if ARGV[2] ~= '' then
 end
 return {0, 0}`;
 
-/** Says how many calls of each principal run on this gateway. ARGV: this gateway, ALIVE_MS, a number for each key. */
+/**
+ * Reports how many calls of each principal run on this gateway. ARGV: this gateway, ALIVE_MS, a number for each key.
+ */
 const CONFIRM = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -71,8 +73,8 @@ for at, key in ipairs(KEYS) do
 end`;
 
 /**
- * Counts the calls of principals on all gateways that share a store. Each says how many calls run on it, again and again:
- * those of one that was killed do not count for long, and a store that has forgotten them learns of them again.
+ * Counts the calls of principals on all gateways that share a store. Each gateway reports its running calls repeatedly,
+ * so that the calls of a killed gateway soon stop counting, and a store that has lost its data gets them again.
  */
 export class SharedCallCounts {
   readonly #self = loadCrypto().randomBytes(9).toString('base64url');
@@ -86,8 +88,8 @@ export class SharedCallCounts {
   }
 
   /**
-   * Counts a call, unless a limit is reached; returns which one. `running` are those of the principal on this gateway, with
-   * this one. Rejects with STORE_AWAY.
+   * Counts a call, unless a limit is reached; returns which one. `running` is the number of calls of the principal on
+   * this gateway, including this one. Rejects with STORE_AWAY.
    */
   async begin(
     principal: string,
@@ -104,7 +106,7 @@ export class SharedCallCounts {
     return kind === 1 ? 'running' : { waitMs };
   }
 
-  /** So many calls of a principal run on this gateway now. */
+  /** Sets how many calls of a principal are running on this gateway. */
   set(principal: string, running: number): void {
     const id = sha256(principal);
     if (!this.#running.has(id)) return;
@@ -131,7 +133,7 @@ export class SharedCallCounts {
     const counts = ids.map((id) => this.#running.get(id) ?? 0);
     this.#store
       .script(CONFIRM, { keys: ids.map(runningKey), args: [this.#self, ALIVE_MS, ...counts] })
-      // They are said again soon, or forgotten by then.
+      // They are reported again soon, or have expired by then.
       .catch(() => undefined);
   }
 }

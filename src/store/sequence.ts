@@ -5,12 +5,11 @@ const BLOCK = 100;
 /** How long the last number is remembered, in milliseconds. */
 const KEPT_MS = 365 * 24 * 60 * 60 * 1000;
 /**
- * The first number, for each millisecond since 1970, so that a store that has lost the last number does not start with
- * old ones.
+ * The first number per millisecond since 1970, so that a store that has lost the last number does not reuse old ones.
  */
 const PER_MS = 100;
 
-/** Numbers that no other gateway with the same store and group hands out. Those of one gateway ascend, with gaps. */
+/** Numbers that no other gateway with the same store and group returns. Those of one gateway ascend, with gaps. */
 export class Sequence {
   readonly #store: Store;
   readonly #key: string;
@@ -23,7 +22,7 @@ export class Sequence {
     this.#key = `sequence:${name}`;
   }
 
-  /** Undefined if the store is away and no reserved numbers are left. */
+  /** Undefined if the store is away and all reserved numbers are used. */
   async next(): Promise<number | undefined> {
     while (this.#next === this.#end) {
       this.#taking ??= this.#take().finally(() => (this.#taking = undefined));

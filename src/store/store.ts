@@ -5,46 +5,46 @@ import { withTimeout } from '../shared/with-timeout.ts';
 import { SharedCallCounts } from './call-counts.ts';
 
 export interface StoreOptions {
-  /** Where it is, such as `redis://:password@10.0.0.5:6379/0`. Never to be logged. */
+  /** The address, such as `redis://:password@10.0.0.5:6379/0`. Must never be logged. */
   readonly url: string;
-  /** Gateways with the same store and group act as one: the keys of each group begin with its name. */
+  /** Gateways with the same store and group act as one. All keys of a group begin with its name. */
   readonly group: string;
   readonly log: Logger;
 }
 
-/** Time limit of a command, in milliseconds; after that it counts as failed, whether it was carried out or not. */
+/** Time limit of a command, in milliseconds. After that it counts as failed, whether it was executed or not. */
 const COMMAND_MS = 1000;
 const CONNECT_MS = 2000;
 /** How long the start of the program waits for the first connection, in milliseconds. */
 const FIRST_CONNECT_MS = 3000;
-/** A connection without traffic for this long is closed, in milliseconds. Pings make sure that there is traffic. */
+/** A connection without traffic for this long is closed, in milliseconds. Pings ensure that there is traffic. */
 const SILENCE_MS = 5000;
 const PING_MS = 2000;
 const FIRST_WAIT_MS = 100;
-/** Short, so that the gateways find each other soon after the store is back. */
+/** Short, so that the gateways find each other soon after the store comes back. */
 const LONGEST_WAIT_MS = 1000;
 const MOST_WAITING = 10_000;
 
-/** Sets a key to the second value if it has the first one; an empty text stands for a key that does not exist. */
+/** Sets a key to the second value if it has the first one; an empty value represents a key that does not exist. */
 const REPLACE = `
 local found = redis.call('GET', KEYS[1]) or ''
 if found ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1`;
 
-/** Adds to a number that begins with the third value; its time begins then, too. */
+/** Adds to a number whose initial value is the third argument. Its lifetime begins when it is created. */
 const ADD = `
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[2]) end
 return redis.call('INCRBY', KEYS[1], ARGV[1])`;
 
 /**
- * What several gateways share: texts and numbers by key in Redis or Valkey, each for a limited time. Commands fail with
- * STORE_AWAY while it cannot be reached, and never wait for long; it is connected to again by itself.
+ * What several gateways share: texts and numbers by key in Redis or Valkey, each for a limited time. While the store is
+ * unreachable, commands fail with STORE_AWAY without waiting long, and the client reconnects by itself.
  */
 export class Store {
   readonly #client: RedisClientType;
   readonly #log: Logger;
-  /** When it was reached last, on the performance clock; undefined while it is away. */
+  /** When it became reachable, on the performance clock; undefined while it is away. */
   #reachableSince: number | undefined;
   #told: 'reachable' | 'away' | undefined;
   #closed = false;
@@ -57,7 +57,7 @@ export class Store {
     client.on('reconnecting', () => this.#lost(undefined));
   }
 
-  /** Connects, and goes on without the store if that takes long. Throws STORE_INVALID for an unusable address. */
+  /** Connects, or continues without the store if that takes too long. Throws STORE_INVALID for an unusable address. */
   static async open({ url, group, log }: StoreOptions): Promise<Store> {
     const client = createClient({
       url,
@@ -79,7 +79,7 @@ export class Store {
     return store;
   }
 
-  /** For how many milliseconds it has been reachable; undefined while it is away. */
+  /** How long it has been reachable, in milliseconds; undefined while it is away. */
   get reachableFor(): number | undefined {
     return this.#reachableSince === undefined ? undefined : performance.now() - this.#reachableSince;
   }
@@ -94,7 +94,7 @@ export class Store {
     return this.#run(async (client) => (await client.mGet([...keys])).map((value) => value ?? undefined));
   }
 
-  /** The first characters of each; empty for a key that does not exist. */
+  /** The first characters of each value; empty for a key that does not exist. */
   getStarts(keys: readonly string[], length: number): Promise<string[]> {
     return this.#run(async (client) => {
       const starts = await Promise.all(keys.map((key) => client.getRange(key, 0, length - 1)));
@@ -108,25 +108,25 @@ export class Store {
     });
   }
 
-  /** Gives an existing key more time. */
+  /** Extends the lifetime of an existing key. */
   keep(key: string, ms: number): Promise<void> {
     return this.#run(async (client) => {
       await client.pExpire(key, ms);
     });
   }
 
-  /** Sets a key if its value is still `before` (undefined: it does not exist). Returns whether it was. */
+  /** Sets a key if its value is still `before` (undefined: it does not exist). Returns whether it did. */
   replace(key: string, before: string | undefined, value: string, ms: number): Promise<boolean> {
     const args = [before ?? '', value, ms];
     return this.script(REPLACE, { keys: [key], args }).then((replaced) => replaced === 1);
   }
 
-  /** Adds to a number that is forgotten so many milliseconds after its beginning, by default with 0. Returns the sum. */
+  /** Adds to a number that starts at `first` and expires `ms` milliseconds after it was created. Returns the sum. */
   add(key: string, count: number, ms: number, first = 0): Promise<number> {
     return this.script(ADD, { keys: [key], args: [count, ms, first] }).then(Number);
   }
 
-  /** Runs a Lua script, during which nothing else happens in the store. */
+  /** Runs a Lua script. The store executes nothing else in the meantime. */
   script(
     text: string,
     { keys, args }: { readonly keys: readonly string[]; readonly args: readonly (string | number)[] },
@@ -134,7 +134,7 @@ export class Store {
     return this.#run((client) => client.eval(text, { keys: [...keys], arguments: args.map(String) }));
   }
 
-  /** Counts calls with all others that share the store. */
+  /** Counts calls together with all gateways that share the store. */
   callCounts(): SharedCallCounts {
     return new SharedCallCounts(this);
   }

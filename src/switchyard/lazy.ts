@@ -1,4 +1,4 @@
-// What few commands need: each is loaded when it is called.
+// Code that few commands need: each module is loaded on first use.
 export const allProjects = lazy(async () => (await import('./features/status/all-projects.ts')).allProjects);
 export const checkAlias = lazy(async () => (await import('./features/mcp/aliases.ts')).checkAlias);
 export const checkout = lazy(async () => (await import('./features/checkout/checkout.ts')).checkout);

@@ -16,7 +16,7 @@ afterEach(() => rmSync(state, { recursive: true, force: true }));
 
 const WIPE = '{"name":"wipe","inputSchema":{"type":"object"}}';
 
-/** A client that holds its questions until they are answered, and a tool that can change meanwhile. */
+/** A client that holds its questions until they are answered, and a tool that can change in the meantime. */
 function setUp({ timeoutMs, approval }: Partial<Pick<ApprovalGateOptions, 'timeoutMs' | 'approval'>> = {}) {
   const asked: AnswerListener[] = [];
   const withdrawn: number[] = [];

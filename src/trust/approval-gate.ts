@@ -20,7 +20,7 @@ export interface ApprovalGateOptions {
   /** The command that allows a tool of the server permanently. */
   readonly allowCommand: (tool: string) => string;
   readonly log: Logger;
-  /** How long a user may take to answer, in milliseconds. Default ten minutes. */
+  /** How long a user may take to answer, in milliseconds. Default: ten minutes. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -29,9 +29,9 @@ export interface ToolCall {
   readonly call: Call;
   /** The tool's own name. */
   readonly name: string;
-  /** As JSON text, as the server will get them. */
+  /** The arguments as JSON text, as they will be sent to the server. */
   readonly args: string;
-  /** The tool as its server lists it now; undefined if it does not. */
+  /** The tool as its server currently lists it; undefined if it is not listed. */
   readonly listed: () => Component | undefined;
 }
 
@@ -40,19 +40,19 @@ const TIMEOUT_MS = 600_000;
 /** Asks the user of a client before a tool runs. */
 export class ApprovalGate {
   readonly #options: ApprovalGateOptions;
-  /** The question that each client is showing now: a second form on top of it would be answered unread. */
+  /** The question that each client currently shows. A second form on top of it would be answered unread. */
   readonly #asking = new WeakMap<object, Promise<unknown>>();
 
   constructor(options: ApprovalGateOptions) {
     this.#options = options;
   }
 
-  /** Whether a call of this tool could require approval, whatever the tool says about itself. */
+  /** Whether a call to this tool could require approval, whatever its annotations say. */
   concerns(tool: string): boolean {
     return asks(this.#options.approval, tool, () => true);
   }
 
-  /** Resolves with the reason why the call must not run; undefined if it may, or is over. */
+  /** Resolves with the reason why the call must not run; undefined if it may run or has already ended. */
   async refusal(toolCall: ToolCall): Promise<SwitchboardError | undefined> {
     const { listed } = toolCall;
     const isDestructive = (): boolean => toolHints(listed()?.member('annotations')).destructive;
@@ -70,14 +70,14 @@ export class ApprovalGate {
       turn.catch(() => undefined),
     );
     const refusal = await turn;
-    // The tool has changed since the user agreed.
+    // The tool has changed since the user agreed to it.
     if (refusal === undefined && hashOf(toolCall.listed()) !== before) return changedMeanwhile(call);
     return refusal;
   }
 
   async #question(toolCall: ToolCall, hash: string | undefined): Promise<SwitchboardError | undefined> {
     const { call, name } = toolCall;
-    // The answer to the previous question may have been about this tool.
+    // The answer to the previous question may have allowed this tool.
     if (this.#isAllowed(toolCall, hash)) return undefined;
     let message: string;
     try {
@@ -110,7 +110,7 @@ export class ApprovalGate {
   ): Promise<SwitchboardError | undefined> {
     if (answer.kind === 'cancelled') return undefined;
     if (answer.kind === 'unanswered') return this.#cannotAsk(call, name, answer.why);
-    // A client that shows no form answers without content, which accepts the default.
+    // A client without forms answers without content, which accepts the default.
     const { decision = 'once' } = answer.kind === 'accepted' ? answer.content : { decision: 'no' };
     if (!CHOICES.some(({ value }) => value === decision)) return declined(call);
     const { decisions, key, server, log } = this.#options;
@@ -139,7 +139,7 @@ export class ApprovalGate {
     try {
       return decisions.allowsForGood(tool);
     } catch (error) {
-      // A file that others could have written allows nothing.
+      // A file that others could have written must not allow anything.
       log.warn('saved decisions are not used', { server, reason: messageOf(error) });
       return false;
     }

@@ -3,14 +3,14 @@ import { parseJson } from '../shared/parse-json.ts';
 import { undrawn } from '../shared/printable.ts';
 import { Turns } from '../shared/turns.ts';
 
-/** How many characters of one text are listed. */
+/** How many characters of one text are reported. */
 const NAMED = 5;
 const MOST_FINDINGS = 3;
 /** How many hidden characters of one text are examined. */
 const MOST_HIDDEN = 100;
 
 /**
- * What a definition hides from the person who reads it, as sentences: tag characters, zero-width characters,
+ * Describes, in sentences, what a definition hides from its reader: tag characters, zero-width characters,
  * bidirectional and terminal controls. Joiners and selectors that shape emoji and letters are not reported.
  */
 export async function hiddenCharacters(definition: string): Promise<string[]> {
@@ -27,7 +27,7 @@ export async function hiddenCharacters(definition: string): Promise<string[]> {
   return findings;
 }
 
-/** JSON in which no character and no escape could be a hidden one: most definitions. */
+/** JSON that cannot contain a hidden character, plain or escaped. Most definitions match. */
 const PLAIN = /^(?:[ -[\]-~]|\\["\\/nt])*$/;
 
 function* textsIn(
@@ -50,7 +50,7 @@ async function hiddenCodes(text: string, turns: Turns): Promise<ReadonlySet<stri
   for (const { char, at, shapes } of undrawn(text)) {
     const turn = turns.next();
     if (turn !== undefined) await turn;
-    // Texts from Windows contain carriage returns, which hide nothing.
+    // Texts from Windows contain carriage returns, which are harmless.
     if (shapes || (char === '\r' && text[at + 1] === '\n')) continue;
     codes.add(`U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`);
     if (++hidden === MOST_HIDDEN) break;
@@ -65,21 +65,21 @@ function named(codes: readonly string[]): string {
 
 /** Finds the names of other tools that a name could be mistaken for. */
 export class Lookalikes {
-  /** By appearance: names that look like one that can imitate. Few names can, so most others are not kept. */
+  /** Names that look like a name that can imitate others, by appearance. Few names can, so most others are not kept. */
   readonly #others = new Map<string, Set<string>>();
 
   constructor(names: Iterable<string>) {
     for (const name of names) if (canImitate(name)) this.#others.set(skeleton(name), new Set());
   }
 
-  /** Whether any of the names can imitate another. */
+  /** Whether any of the names can imitate another one. */
   get any(): boolean {
     return this.#others.size > 0;
   }
 
-  /** Adds a name of another tool. */
+  /** Adds the name of another tool. */
   add(name: string): void {
-    // The first may be the name in question, which does not imitate itself, so two are kept.
+    // The first may be the name under test, which does not imitate itself, so two are kept.
     const others = this.any ? this.#others.get(skeleton(name)) : undefined;
     if (others !== undefined && others.size < 2) others.add(name);
   }
@@ -91,18 +91,21 @@ export class Lookalikes {
   }
 }
 
-/** Only a name with unusual characters can imitate: the plain name is the real one, whichever comes first. */
+/**
+ * Only a name with unusual characters can imitate another. The plain name counts as the original, whichever comes
+ * first.
+ */
 function canImitate(name: string): boolean {
   return skeleton(name) !== name.toLowerCase();
 }
 
-/** Longer names are compared by their beginning. */
+/** Only the beginning of longer names is compared. */
 const LONGEST_NAME = 200;
 
-/** How a name looks, in plain letters. */
+/** What a name looks like, in plain letters. */
 function skeleton(name: string): string {
   const beginning = name.slice(0, LONGEST_NAME);
-  // The same as below, for most names: a new server is compared with all tools that were ever listed.
+  // A shortcut with the same result for most names: a new server is compared with all tools ever listed.
   if (ASCII.test(beginning))
     return beginning.toLowerCase().replace(/[01]/g, (digit) => LOOKS_LIKE.get(digit) ?? digit);
   const visible = beginning.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '');

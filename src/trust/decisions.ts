@@ -1,13 +1,13 @@
 import { isObject } from '../shared/is-object.ts';
 import type { Records } from './records.ts';
 
-/** A tool that may run without a question, as it was when its user said so. */
+/** A tool that may run without asking, as it was when the user allowed it. */
 export interface AllowedTool {
-  /** Stands for the server and how it is reached. */
+  /** Identifies the server and how it is reached. */
   readonly key: string;
   readonly server: string;
   readonly tool: string;
-  /** Of its definition: a tool that changes is another one. */
+  /** The hash of its definition: a changed tool is a different tool. */
   readonly hash: string;
   readonly since: string;
 }
@@ -17,7 +17,7 @@ type ToolId = Pick<AllowedTool, 'key' | 'tool' | 'hash'>;
 const NAME = 'allowed-tools.json';
 const MOST = 2000;
 
-/** What users decided about tools: for the session of a client, and for good. */
+/** What users have decided about tools: for a client's session, and permanently. */
 export class Decisions {
   readonly #records: Records;
   readonly #sessions = new WeakMap<object, Set<string>>();
@@ -27,7 +27,7 @@ export class Decisions {
     records.follow(NAME, toolsIn);
   }
 
-  /** Read each time, so that what is revoked is revoked at once. Throws where the file cannot be used. */
+  /** Read each time, so that revoking takes effect immediately. Throws if the file cannot be used. */
   get forGood(): readonly AllowedTool[] {
     return this.#records.read(NAME, toolsIn)?.tools ?? [];
   }
@@ -38,7 +38,7 @@ export class Decisions {
 
   async allowForGood(tool: AllowedTool): Promise<void> {
     await this.#records.change(NAME, toolsIn, (record) => ({
-      // One definition of each tool; the newest come last.
+      // One definition per tool, newest last.
       tools: [
         ...(record?.tools ?? []).filter((each) => each.key !== tool.key || each.tool !== tool.tool),
         tool,
@@ -46,7 +46,7 @@ export class Decisions {
     }));
   }
 
-  /** Forgets what was allowed of a server, or of one tool of it. Returns what that was. */
+  /** Revokes what was allowed for a server, or for one of its tools. Returns the tools concerned. */
   async revoke(server: string | undefined, tool: string | undefined): Promise<readonly AllowedTool[]> {
     let revoked: readonly AllowedTool[] = [];
     await this.#records.change(NAME, toolsIn, (record) => {
@@ -60,7 +60,7 @@ export class Decisions {
     return revoked;
   }
 
-  /** `client` is what stands for the session. */
+  /** `client` identifies the session. */
   allowsInSession(client: object, tool: ToolId): boolean {
     return this.#sessions.get(client)?.has(idOf(tool)) === true;
   }

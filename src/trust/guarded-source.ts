@@ -15,9 +15,9 @@ export interface GuardedSourceOptions {
 }
 
 /**
- * A server whose tools run only after checks. Every call passes through here, whether it comes from a suite, a flat
- * tool, a compound tool, a language model or a command, with the tool's own name and the arguments that the server will
- * receive.
+ * A server whose tools run only after checks. Every call passes through here, with the tool's own name and the
+ * arguments that the server will receive, whether it comes from a suite, a flat tool, a compound tool, a language model
+ * or a command.
  */
 export function guardedSource({ inner, approval, screen: pinned }: GuardedSourceOptions): Source {
   const screen = pinned && new PinScreen(pinned);
@@ -44,7 +44,7 @@ export function guardedSource({ inner, approval, screen: pinned }: GuardedSource
     if (approval === undefined) return undefined;
     const asking = gate ?? (await load(approval));
     if (!asking.concerns(name)) return undefined;
-    // Nothing is known of a tool that is not listed, so the worst is assumed.
+    // Nothing is known about a tool that is not listed, so assume the worst.
     if (inner.known('tools') === undefined) await inner.list('tools').catch(() => undefined);
     if (!call.open) return undefined;
     const listed = (): Component | undefined => inner.known('tools')?.byKey.get(name);
@@ -65,7 +65,7 @@ export function guardedSource({ inner, approval, screen: pinned }: GuardedSource
 
   let relisting: Promise<void> | undefined;
   let relistedAt = -Infinity;
-  /** Two gateways that are told different things would otherwise contradict each other with every call. */
+  /** Otherwise two gateways to which the server lists different tools would contradict each other on every call. */
   const relist = async (): Promise<void> => {
     if (relisting === undefined && performance.now() - relistedAt < RELIST_EVERY) return;
     relisting ??= inner.relist?.().finally(() => {
@@ -76,7 +76,7 @@ export function guardedSource({ inner, approval, screen: pinned }: GuardedSource
   };
 
   let last: Listing | undefined;
-  /** The part of a list that clients may see. If that changes, clients are notified. */
+  /** The part of a list that clients may see. Clients are notified when it changes. */
   const shown = (listing: Listing | undefined): Listing | undefined => {
     if (listing === undefined || screen === undefined) return listing;
     const screened = screen.checked(listing);
@@ -129,10 +129,10 @@ export function guardedSource({ inner, approval, screen: pinned }: GuardedSource
   };
 }
 
-/** How often a server is asked for its tools because another gateway was told something else, in milliseconds. */
+/** How often a server is asked for its tools again because another gateway got a different list, in milliseconds. */
 const RELIST_EVERY = 1000;
 
-/** The server's own name for the tool, and its arguments as JSON text, as they will be sent. */
+/** The server's own name for the tool, and its arguments as JSON text, exactly as they will be sent. */
 function toolCalled(edits: Edit[], { request }: Call): { readonly name: string; readonly args: string } {
   const sent = edits.length === 0 ? request : Message.fromText(editedText(request, edits), CLIENT_SHAPE);
   return { name: sent.string(Client.name) ?? '', args: sent.text(Client.arguments) ?? '{}' };

@@ -47,7 +47,7 @@ test('the first list is pinned, what comes later is not', async () => {
   const later = await after(first, [{ ...A, description: 'Reads all.' }, { name: 'c' }]);
   expect(states(later)).toEqual({ a: 'changed', b: 'pinned', c: 'new' });
   expect(later.tools.get('a')?.pinned?.hash).toBe(hashOf(A));
-  // Left out and back, it is compared with what it was.
+  // A tool that disappears and comes back is compared with its pin.
   expect(states(await after(later, [{ ...B, description: 'x' }])).b).toBe('changed');
 });
 
@@ -67,7 +67,7 @@ test('an approval is of what was shown', async () => {
   const changed = { ...A, description: 'Reads all.' };
   const record = await after(await after(undefined, [A]), [changed]);
   expect(withApproval(record, 'a', hashOf({ ...A, description: 'other' }))).toBeUndefined();
-  // What it was before is not what it says now.
+  // An earlier definition is not the current one.
   expect(withApproval(record, 'a', hashOf(A))).toBeUndefined();
   expect(withApproval(record, 'gone', hashOf(A))).toBeUndefined();
   const approved = withApproval(record, 'a', hashOf(changed));
@@ -94,7 +94,7 @@ test('many tools and long texts are bounded, and drive out nothing that is pinne
     );
   expect(record).toMatchObject({ overflow: true });
   expect(record.tools.size).toBe(2000);
-  // What is larger is not read any more.
+  // Larger files are no longer read.
   const printed = (): number => Buffer.byteLength(JSON.stringify(printPins(record), null, 1));
   expect(printed()).toBeLessThan(4 * 1024 * 1024);
   record = await after(record, [{ ...A, description: 'y'.repeat(100_000) }]);

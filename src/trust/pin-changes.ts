@@ -2,26 +2,26 @@ import { Turns } from '../shared/turns.ts';
 import type { Lookalikes } from './characters.ts';
 import type { Definition, PinnedTool, PinRecord } from './pin-record.ts';
 
-/** A tool as a list has it. */
+/** A tool as it appears in a list. */
 export interface ListedDefinition {
   readonly name: string;
   readonly text: string;
   readonly hash: string;
-  /** What it hides, as sentences. */
+  /** What its definition hides, as sentences. */
   readonly hidden: readonly string[];
-  /** Whether it holds what must not be written to a file: then only its hash is kept. Default false. */
+  /** Whether it contains anything that must not be written to a file. If so, only its hash is kept. Default false. */
   readonly isSecret?: boolean | undefined;
 }
 
 const MOST_TOOLS = 2000;
-/** Of one definition, of all of one server together, and of their names, in bytes. */
+/** Limits for one definition, for all definitions of one server, and for their names, in bytes. */
 const LONGEST_TEXT = 32_768;
 const MOST_TEXT = 1024 * 1024;
 const MOST_NAMES = 512 * 1024;
 
 /**
- * The record after one more list. What is pinned stays, whatever the list says: a tool that is not pinned yet comes in
- * only with the first list of all, and only where nothing about it is suspicious. `others`: names of other servers' tools;
+ * Returns the record after one more list. Existing pins stay, whatever the list says. A tool without a pin gets one
+ * only from the very first list, and only if nothing about it is suspicious. `others`: names of other servers' tools;
  * those of the list are added.
  */
 export async function withList(
@@ -74,7 +74,7 @@ function nextState(
       ? { pinned: definition, changes: 0 }
       : { now: definition, changes: 0, ...said };
   const { pinned, first, now, changes } = known;
-  // It is back to what it was. That it had changed is still told.
+  // The tool is back to its pin. The change is still reported.
   if (pinned?.hash === definition.hash) return { pinned, first: first ?? now, changes: changes + 1 };
   const earlier = first ?? now;
   return {
@@ -86,7 +86,7 @@ function nextState(
   };
 }
 
-/** Of another tool, in characters. */
+/** The limit for a name of another tool, in characters. */
 const LONGEST_NAME = 200;
 
 function findingsOf(name: string, hidden: readonly string[], others: Lookalikes): string[] {

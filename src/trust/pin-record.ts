@@ -1,43 +1,45 @@
 import { isObject } from '../shared/is-object.ts';
 
-/** What a tool said of itself at some time. */
+/** A tool's definition at some point in time. */
 export interface Definition {
   readonly hash: string;
-  /** As text; undefined where it is too long to be kept, or holds a secret. */
+  /** The definition as text; undefined if it is too long to keep or contains a secret. */
   readonly text?: string | undefined;
-  /** When it was first seen so, in ISO form. */
+  /** When it was first seen, as an ISO date. */
   readonly since: string;
 }
 
-/** What is remembered of one tool. */
+/** What is remembered about one tool. */
 export interface PinnedTool {
-  /** What holds: as it was when it was first used, or approved. Undefined: nothing yet. */
+  /** The definition from its first use or its last approval; undefined if there is none yet. */
   readonly pinned?: Definition | undefined;
-  /** What it says now, where that is something else. */
+  /** The current definition, if it differs. */
   readonly now?: Definition | undefined;
-  /** The first change since, where that was another one. */
+  /** The first change after the pin, if it was not the current one. */
   readonly first?: Definition | undefined;
-  /** How often it was seen to change since. */
+  /** How many changes have been seen since the pin. */
   readonly changes: number;
-  /** What is wrong with what it says now, as sentences. */
+  /** What is wrong with the current definition, as sentences. */
   readonly findings?: readonly string[] | undefined;
 }
 
-/** What is remembered of the tools of one server. */
+/** What is remembered about the tools of one server. */
 export interface PinRecord {
   readonly server: string;
   readonly since: string;
-  /** Stands for the list that came last. */
+  /** Identifies the latest list. */
   readonly listed: string;
-  /** Whether it has listed more tools than are remembered. */
+  /** Whether the server has listed more tools than can be remembered. */
   readonly overflow: boolean;
   readonly tools: ReadonlyMap<string, PinnedTool>;
 }
 
-/** `new`: it appeared after the others. `suspicious`: something about it is hidden or misleading. */
+/** `new`: appeared after the others. `suspicious`: something about it is hidden or misleading. */
 export type PinState = 'pinned' | 'changed' | 'restored' | 'new' | 'suspicious';
 
-/** The record after a person has approved what a tool says; undefined where it does not say that (any more). */
+/**
+ * The record after a person has approved a tool's definition; undefined if that is not (or no longer) its definition.
+ */
 export function withApproval(record: PinRecord, tool: string, hash: string): PinRecord | undefined {
   const known = record.tools.get(tool);
   const approved = [known?.now, known?.pinned].find((each) => each?.hash === hash);
@@ -45,7 +47,7 @@ export function withApproval(record: PinRecord, tool: string, hash: string): Pin
   return { ...record, tools: new Map(record.tools).set(tool, { pinned: approved, changes: 0 }) };
 }
 
-/** Where a tool stands; of one that says this now, with `hash`. */
+/** The state of a tool whose current definition has this `hash`. */
 export function pinStateOf(tool: PinnedTool | undefined, hash = (tool?.now ?? tool?.pinned)?.hash): PinState {
   if (tool?.pinned !== undefined && tool.pinned.hash === hash)
     return tool.changes > 0 ? 'restored' : 'pinned';
@@ -53,12 +55,12 @@ export function pinStateOf(tool: PinnedTool | undefined, hash = (tool?.now ?? to
   return tool?.pinned === undefined ? 'new' : 'changed';
 }
 
-/** As it is written to a file. */
+/** The form that is written to a file. */
 export function printPins({ tools, ...rest }: PinRecord): object {
   return { ...rest, tools: [...tools] };
 }
 
-/** As it is read from a file; undefined where it is not in order. */
+/** Reads the form written to a file; undefined if it is invalid. */
 export function readPins(value: Record<string, unknown>): PinRecord | undefined {
   const { server, since, listed, overflow, tools } = value;
   if (typeof server !== 'string' || typeof since !== 'string' || typeof listed !== 'string') return undefined;

@@ -12,35 +12,35 @@ export interface PinScreenOptions {
   readonly server: PinnedServer;
   /** The command that shows what changed in a tool. */
   readonly reviewCommand: (tool?: string) => string;
-  /** Whether all gateways reach one and the same server: then another one may know better what it says now. */
+  /** Whether all gateways reach the very same server. If so, another gateway may know a newer list. */
   readonly isRemote: boolean;
 }
 
-/** A list as it was screened, by the record of that moment. */
+/** A list after screening, with the revision of the record it was screened against. */
 interface Screened {
   readonly revision: string;
   readonly listing: Listing;
-  /** Why each tool is withheld that is. */
+  /** The reasons for the tools that are withheld. */
   readonly withheld: ReadonlyMap<string, SwitchboardError>;
   /** What was recorded of each tool last, as its hash. */
   readonly recorded: ReadonlyMap<string, string | undefined>;
 }
 
-/** Keeps from clients what a server says of tools that nobody has approved, and refuses their calls. */
+/** Hides unapproved tool definitions from clients and refuses calls to these tools. */
 export class PinScreen {
   readonly #options: PinScreenOptions;
   readonly #screened = new WeakMap<Listing, Screened>();
-  /** Lists of earlier runs that are not the one that was compared last, each with the record of that moment. */
+  /** Lists of earlier runs other than the one compared last, each with the revision of the record at that time. */
   readonly #outdated = new WeakMap<Listing, string>();
 
   constructor(options: PinScreenOptions) {
     this.#options = options;
   }
 
-  /** The list as clients may see it, once it is compared. */
+  /** Returns the list as clients may see it, after comparing it. */
   async check(listing: Listing): Promise<Listing> {
     const { pins, server } = this.#options;
-    // What cannot be compared is told when the record is read.
+    // Reading the record reports why it cannot be compared.
     await pins.check(server).catch(() => undefined);
     const turns = new Turns();
     for (const component of listing.components) {
@@ -51,14 +51,14 @@ export class PinScreen {
     return this.#screen(listing).listing;
   }
 
-  /** The same for one that was compared already; undefined for any other. */
+  /** Like `check`, for a list that has already been compared; undefined for any other. */
   checked(listing: Listing): Listing | undefined {
     return this.#screened.has(listing) ? this.#screen(listing).listing : undefined;
   }
 
   /**
-   * The same for a list of an earlier run, which was compared then; undefined where another one was compared since.
-   * Comparing takes time, and what is recalled is wanted at once.
+   * Like `checked`, for a list of an earlier run, which was compared in that run; undefined if another list has been
+   * compared since. Comparing takes time, and a remembered list is needed immediately.
    */
   recalled(listing: Listing): Listing | undefined {
     const { pins, server } = this.#options;
@@ -74,13 +74,13 @@ export class PinScreen {
     return this.#screen(listing, () => undefined).listing;
   }
 
-  /** Why a tool of this list must not run. */
+  /** Returns why a tool of this list must not run. */
   refusal(tool: string, listing: Listing): SwitchboardError | undefined {
     if (listing.byKey.has(tool)) return this.#screen(listing).withheld.get(tool);
     return this.#withheld(tool, 'its server does not list it, so it cannot be compared');
   }
 
-  /** Whether another gateway was told something else of a tool than this list says. */
+  /** Whether another gateway got a different definition of a tool than the one in this list. */
   isContradicted(tool: string, listing: Listing): boolean {
     const { pins, isRemote } = this.#options;
     const component = listing.byKey.get(tool);
@@ -89,7 +89,7 @@ export class PinScreen {
     return recorded !== undefined && recorded !== componentHash(component);
   }
 
-  /** `hashOf`: what a tool says; undefined: what is recorded of it. */
+  /** `hashOf` returns the hash of a tool's definition; undefined if the recorded one is to be used. */
   #screen(listing: Listing, hashOf: (tool: Component) => string | undefined = componentHash): Screened {
     const { pins, server } = this.#options;
     const revision = pins.store.revision(server.key);
@@ -142,13 +142,13 @@ export class PinScreen {
   }
 }
 
-/** Why clients do not get a tool; undefined where it is as it was approved. */
+/** Returns why a tool is withheld from clients; undefined if it is as approved. */
 function whyNot(
   record: PinRecord | undefined,
   tool: string,
   hash: () => string | undefined,
 ): string | undefined {
-  // Without a record, nothing was ever shown of the server: its first list is what counts.
+  // Without a record, clients have never seen this server's tools: its first list will be pinned.
   if (record === undefined) return 'what it says is not recorded yet';
   const pinned = record.tools.get(tool);
   if (pinned === undefined && record.overflow) return 'its server has more tools than can be stored';
@@ -168,7 +168,7 @@ const REASONS: Readonly<Record<Exclude<PinState, 'suspicious'>, string | undefin
   new: 'it is new since the server was approved',
 };
 
-/** What clients see in its place. */
+/** The placeholder that clients see instead of the tool. */
 function standIn(name: string, error: SwitchboardError): Component {
   return new Component(
     name,

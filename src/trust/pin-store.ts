@@ -2,37 +2,37 @@ import { readdirSync, statSync, utimesSync, rmSync } from 'node:fs';
 import { printPins, readPins, type PinRecord } from './pin-record.ts';
 import type { Records } from './records.ts';
 
-/** What is not used for so long is forgotten, in milliseconds. */
+/** Files that have not been used for this long are deleted, in milliseconds. */
 const MAX_AGE = 365 * 24 * 60 * 60 * 1000;
 const DIRECTORY = 'pins';
 const FILE = /^[0-9a-f]{32}\.json$/;
 
-/** What is remembered of servers' tools: a file for each server, so that none can touch what is another's. */
+/** What is remembered about servers' tools: one file per server, so that no server can affect the record of another. */
 export class PinStore {
   readonly #records: Records;
-  /** The names of each server's tools, with the revision of the file that they were read from. */
+  /** The names of each server's tools, with the revision of the file they were read from. */
   readonly #names = new Map<string, { readonly revision: string; readonly names: readonly string[] }>();
 
   constructor(records: Records) {
     this.#records = records;
   }
 
-  /** Whether nothing is noted here: it is only compared. */
+  /** Whether records can only be compared here, not changed. */
   get isReadOnly(): boolean {
     return this.#records.isReadOnly;
   }
 
-  /** Keeps what is known of a server up to date, where other machines may change it. */
+  /** Keeps the record of a server up to date if other machines can change it. */
   follow(key: string): void {
     this.#records.follow(nameOf(key), readPins);
   }
 
-  /** Undefined for a server whose tools were never listed. Throws where the file cannot be used. */
+  /** Undefined for a server whose tools were never listed. Throws if the file cannot be used. */
   read(key: string): PinRecord | undefined {
     return this.#records.read(nameOf(key), readPins);
   }
 
-  /** Changes what is known of one server while no other gateway does; undefined: nothing changes. */
+  /** Changes a server's record while no other gateway does. Returning undefined leaves it unchanged. */
   async change(
     key: string,
     change: (record: PinRecord | undefined) => Promise<PinRecord | undefined> | PinRecord | undefined,
@@ -43,7 +43,7 @@ export class PinStore {
     });
   }
 
-  /** The names of a server's tools. None where its file cannot be used: that is told where the server is used. */
+  /** The names of a server's tools. Empty if its file cannot be used, which is reported when the server is used. */
   toolNames(key: string): readonly string[] {
     try {
       const revision = this.revision(key);
@@ -57,12 +57,12 @@ export class PinStore {
     }
   }
 
-  /** Another text once the file has changed. */
+  /** Changes whenever the file does. */
   revision(key: string): string {
     return this.#records.revision(nameOf(key));
   }
 
-  /** The server is still in use; noted where the file is older than this, in milliseconds. */
+  /** Marks the server as still in use if its file is older than `age`, in milliseconds. */
   confirm(key: string, age: number): void {
     const found = statSync(this.file(key), { throwIfNoEntry: false });
     const now = new Date();
@@ -78,7 +78,7 @@ export class PinStore {
     }
   }
 
-  /** Removes what was not used for long. */
+  /** Deletes records that have not been used for a long time. */
   prune(): void {
     for (const key of this.keys()) {
       const found = statSync(this.file(key), { throwIfNoEntry: false });

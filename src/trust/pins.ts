@@ -8,19 +8,19 @@ import type { Records } from './records.ts';
 /** A server whose tools are pinned. */
 export interface PinnedServer {
   readonly name: string;
-  /** Stands for the server and how it is reached. */
+  /** Identifies the server and how it is reached. */
   readonly key: string;
-  /** What must not be written to a file. Default: nothing. */
+  /** Values that must not be written to a file. Default: none. */
   readonly secrets?: (() => Iterable<string>) | undefined;
 }
 
-/** Servers that start together are looked at together, in milliseconds; no list waits for that. */
+/** Delay that lets servers that start together be compared together, in milliseconds. No list waits for it. */
 const LOOK_AFTER = 500;
-/** Changes that are logged of one server in one run; `switchboard trust` shows all. */
+/** Changes logged per server and run; `switchboard trust` shows all. */
 const MOST_LOGGED = 5;
-/** Lists of one server that wait to be looked at. Of more than these, the ones between are counted as one. */
+/** Lists of one server waiting to be compared. Beyond this, lists in the middle are dropped. */
 const MOST_WAITING = 20;
-/** How often what other machines have changed is taken over, in milliseconds. */
+/** How often changes made by other machines are fetched, in milliseconds. */
 const REFRESH_EVERY = 1000;
 
 interface PinsOptions {
@@ -31,7 +31,7 @@ interface PinsOptions {
   readonly recorded: () => void;
 }
 
-/** Compares what servers list with what they listed when their tools were first used, and keeps both. */
+/** Compares servers' tools with their definitions at first use, and records both. */
 export class Pins {
   readonly store: PinStore;
   readonly #log: Logger;
@@ -43,7 +43,7 @@ export class Pins {
   #timer: NodeJS.Timeout | undefined;
   #following: NodeJS.Timeout | undefined;
   #refreshing: Promise<void> | undefined;
-  /** Why records could not be brought up to date. */
+  /** The last reason why records could not be updated. */
   #problem: string | undefined;
   #pruned = false;
 
@@ -55,7 +55,7 @@ export class Pins {
     this.#recorded = recorded;
   }
 
-  /** Takes over what other machines change, from now on. */
+  /** Starts fetching the changes made by other machines. */
   follow(): void {
     if (this.#records.areShared)
       this.#following ??= setInterval(
@@ -64,36 +64,36 @@ export class Pins {
       ).unref();
   }
 
-  /** Whether other machines change what is remembered, too. */
+  /** Whether other machines change the records, too. */
   get areShared(): boolean {
     return this.#records.areShared;
   }
 
-  /** Whether nothing is recorded here, but only compared with what gateways have recorded that open the store. */
+  /** Whether nothing is recorded here, only compared with what gateways that open the store have recorded. */
   get areReadOnly(): boolean {
     return this.#records.isReadOnly;
   }
 
-  /** Whether nothing can be recorded now, for the store cannot be reached. */
+  /** Whether nothing can be recorded now because the store is unreachable. */
   get isAway(): boolean {
     return this.#records.areAway;
   }
 
-  /** Takes over what other machines have changed of these servers, of those in use, and of decisions. Never rejects. */
+  /** Fetches what other machines have changed about these servers, those in use, and decisions. Never rejects. */
   async refresh(servers: readonly PinnedServer[] = []): Promise<void> {
     for (const { key } of servers) this.store.follow(key);
-    // One that runs already may not know of these.
+    // A refresh in progress may not include these.
     if (servers.length > 0) await this.#refreshing;
     this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
     await this.#refreshing;
   }
 
-  /** Stops following changes from other machines. */
+  /** Stops fetching changes made by other machines. */
   close(): void {
     clearInterval(this.#following);
   }
 
-  /** A server has listed its tools. */
+  /** Called when a server has listed its tools. */
   listed(server: PinnedServer, listing: Listing): void {
     const watched = this.#watched(server);
     watched.waiting.push(listing);
@@ -102,7 +102,7 @@ export class Pins {
     this.#timer ??= setTimeout(() => void this.settle(), LOOK_AFTER).unref();
   }
 
-  /** Looks at all lists that came so far. */
+  /** Compares all lists received so far. */
   async settle(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -116,7 +116,7 @@ export class Pins {
     }
   }
 
-  /** The same for the lists of one server. Rejects where what is remembered of it cannot be used. */
+  /** Compares the lists of one server. Rejects if its record cannot be used. */
   async check(server: PinnedServer): Promise<void> {
     const watched = this.#watched(server);
     await this.#look(watched);
@@ -132,28 +132,28 @@ export class Pins {
         this.#recorded();
       }
       if (problem === undefined) this.#problem = undefined;
-      else this.#sayOld(problem);
+      else this.#warnIfOld(problem);
     } catch (error) {
-      this.#sayOld(error);
+      this.#warnIfOld(error);
     }
   }
 
-  #sayOld(error: unknown): void {
+  #warnIfOld(error: unknown): void {
     const reason = messageOf(error);
-    // That the store is away is said by the store.
+    // The store itself reports that it is away.
     if (error instanceof SwitchboardError && error.code === 'STORE_AWAY') return;
     if (reason !== this.#problem) this.#log.warn('pins and approvals may be old', { reason });
     this.#problem = reason;
   }
 
-  /** What others remember of a server has taken the place of what began here: what it has listed is not noted there. */
+  /** The record of another machine has replaced ours, without what this server has listed here: compare that again. */
   #compareAgain(watched: Watched): void {
     const { since, last } = watched.recorded;
     if (since === undefined || last === undefined) return;
     try {
       if (this.store.read(watched.key)?.since === since) return;
     } catch {
-      // A record that cannot be used is told when it is looked at next.
+      // An unusable record is reported when it is read next.
       return;
     }
     watched.recorded = {};
@@ -161,7 +161,7 @@ export class Pins {
     void this.#look(watched);
   }
 
-  /** Looks at lists that came while the store was away. */
+  /** Compares lists that arrived while the store was away. */
   #lookAgain(): void {
     for (const watched of this.#servers.values()) if (watched.problem !== undefined) void this.#look(watched);
   }
@@ -189,7 +189,7 @@ export class Pins {
 
   #look(watched: Watched): Promise<void> {
     watched.looking = watched.looking.then(async () => {
-      // They wait until they can be compared with what others have seen.
+      // Lists wait until they can be compared with what other machines have seen.
       if (watched.waiting.length > 0 && this.#records.areAway) {
         watched.problem = new SwitchboardError('STORE_AWAY', 'The store cannot be reached.');
         return;
@@ -205,7 +205,7 @@ export class Pins {
           watched.waiting.unshift(...lists);
         const reason = messageOf(error);
         const what = 'could not compare the tools with earlier ones';
-        // Where nothing can be written, other parts that need it more say so.
+        // If nothing can be written, parts of the program that depend on it more report that.
         if (error instanceof SwitchboardError && error.code === 'TRUST_UNREADABLE')
           this.#say(watched, 'problem', what, { reason });
         else this.#log.debug(what, { server: watched.name, reason });
@@ -230,7 +230,7 @@ export class Pins {
     this.#recorded();
   }
 
-  /** Says what is not as it was, once for each change. */
+  /** Logs differences from the pins, each change once. */
   #tell(watched: Watched, { tools, overflow }: PinRecord): void {
     const listed = new Set(watched.names);
     for (const [tool, pinned] of tools) {
@@ -255,14 +255,14 @@ export class Pins {
 }
 
 interface Watched extends PinnedServer {
-  /** Lists that were not looked at yet. */
+  /** Lists that have not been compared yet. */
   readonly waiting: Listing[];
   looking: Promise<void>;
-  /** Of its tools, as it listed them last. */
+  /** The names of its tools in its latest list. */
   names: readonly string[];
   readonly logged: Set<string>;
   problem: Error | undefined;
-  /** What was compared last, and since when the tools are remembered that it was compared with. */
+  /** The list compared last, and the `since` of the record it was compared with. */
   recorded: { readonly since?: string | undefined; readonly last?: Listing | undefined };
 }
 

@@ -10,13 +10,13 @@ import { writeFileAtomic } from '../shared/write-file.ts';
 
 const VERSION = 1;
 
-/** Says whether the content of a record has the form it should have. */
+/** Returns the content of a record, or undefined if it does not have the right form. */
 export type Form<T> = (value: Record<string, unknown>) => T | undefined;
 
-/** What a record becomes; undefined: it stays as it is. */
+/** Returns the new content of a record; undefined leaves it unchanged. */
 export type Change<T> = (record: T | undefined) => Promise<object | undefined> | object | undefined;
 
-/** What such a file says; undefined where there is none. Throws where it is damaged, or others could have written it. */
+/** Reads such a file; undefined if there is none. Throws if it is damaged or others could have written it. */
 export function readRecord<T>(file: string, form: Form<T>): T | undefined {
   const text = readRecordText(file);
   if (text === undefined) return undefined;
@@ -25,7 +25,7 @@ export function readRecord<T>(file: string, form: Form<T>): T | undefined {
   return record;
 }
 
-/** The same as text, whatever its form. */
+/** Reads such a file as text, without checking its form. */
 export function readRecordText(file: string): string | undefined {
   return readPrivateFile(file, unusable(file), CHANGE);
 }
@@ -37,12 +37,12 @@ export function trustRecordIn<T>(text: string, form: Form<T>): T | undefined {
 
 /** Changes such a file while no other gateway does. */
 export async function changeRecord<T>(file: string, form: Form<T>, change: Change<T>): Promise<void> {
-  // Not before it is needed: a host waits for us to start.
+  // Loaded on demand: a host waits for us to start.
   const { withFileLock } = await import('../shared/file-lock.ts');
   await withFileLock(file, async () => {
     const changed = await change(readRecord(file, form));
     if (changed === undefined) return;
-    // Reading and writing a long one is work for two turns.
+    // Reading and writing a long file should not happen in one turn of the event loop.
     await new Promise<void>(inLaterTurn);
     writeRecordText(file, recordText(changed));
   });
@@ -64,7 +64,7 @@ export function writeRecordText(file: string, text: string): void {
   }
 }
 
-/** Another text once the file has changed; empty where there is none. */
+/** Changes whenever the file does; empty if there is none. */
 export function fileRevision(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false });
   return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeMs}`;

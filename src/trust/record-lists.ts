@@ -7,12 +7,12 @@ import type { PinRecord } from './pin-record.ts';
 import type { PinStore } from './pin-store.ts';
 import { definitionOf } from './tool-definition.ts';
 
-/** A file that was not changed for so long is marked as used, in milliseconds. */
+/** Files that have not changed for this long are marked as used, in milliseconds. */
 const CONFIRM_AFTER = 24 * 60 * 60 * 1000;
 
 /**
- * Compares lists of a server, the oldest first, with what is remembered of it, and notes what is new where that can be
- * changed. Returns what they make of it.
+ * Compares the lists of a server, oldest first, with its record, and records what is new if the record can be changed.
+ * Returns the resulting record.
  */
 export async function recordLists(
   store: PinStore,
@@ -42,7 +42,7 @@ export async function recordLists(
   }
   const now = new Date().toISOString();
   const names = new Lookalikes(read.flatMap(({ tools }) => tools.map(({ name }) => name)));
-  // Reading what is remembered of all other servers takes long where these are many.
+  // Reading the records of many servers takes long.
   if (names.any) {
     await addAll(names, others);
     for (const other of store.keys()) if (other !== key) await addAll(names, store.toolNames(other));
@@ -66,7 +66,7 @@ async function addAll(known: Lookalikes, names: Iterable<string>): Promise<void>
   }
 }
 
-/** Done tool by tool, as all that follows, so that nobody waits for its megabytes. */
+/** Works tool by tool, like everything below, so that megabytes of definitions block nobody. */
 async function definitionsIn(
   { components }: Listing,
   secrets: readonly string[],
@@ -80,7 +80,7 @@ async function definitionsIn(
     const { text, hash } = definitionOf(component);
     const turn = turns.next();
     if (turn !== undefined) await turn;
-    // A name is written with everything that is remembered.
+    // A name is part of everything that is written.
     if (holdsSecret(name)) continue;
     tools.push({ name, text, hash, hidden: await hiddenCharacters(text), isSecret: holdsSecret(text) });
   }

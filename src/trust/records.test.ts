@@ -63,7 +63,7 @@ describe.skipIf(NO_REDIS !== undefined)(`shared records${NO_REDIS ? ` (${NO_REDI
     await other.records.refresh();
     await one.add('b');
     await restart(server, [one, other]);
-    // The older copy is the first to be back.
+    // The older copy comes back first.
     await other.records.refresh();
     expect(await other.store.get(`trust:${NAME}`)).not.toContain('"b"');
     await one.records.refresh();
@@ -82,10 +82,10 @@ describe.skipIf(NO_REDIS !== undefined)(`shared records${NO_REDIS ? ` (${NO_REDI
     const fresh = await machine(server);
     const adding = fresh.add('c');
     await one.records.refresh();
-    // It waits for those that know more.
+    // It waits for machines that know more.
     await adding;
     expect(fresh.words()).toEqual(['a', 'b', 'c']);
-    // Where they come too late, what it has made goes.
+    // If they come too late, what it has created is discarded.
     await one.store.set(`trust:${NAME}`, `7 x ${Date.now()}\n{"version":1,"words":["new"]}`, 60_000);
     await fresh.records.refresh();
     await one.records.refresh();
@@ -138,7 +138,7 @@ describe.skipIf(NO_REDIS !== undefined)(`shared records${NO_REDIS ? ` (${NO_REDI
     const before = readFileSync(one.file, 'utf8');
     expect(await one.records.refresh()).toMatchObject({ problem: { code: 'TRUST_UNREADABLE' } });
     expect(readFileSync(one.file, 'utf8')).toBe(before);
-    // One that has nothing but a damaged copy does not share it.
+    // A machine that has only a damaged copy does not share it.
     await other.store.delete(`trust:${NAME}`);
     writeFileSync(other.file, '{');
     expect(await other.records.refresh()).toMatchObject({ problem: { code: 'TRUST_UNREADABLE' } });

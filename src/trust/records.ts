@@ -5,16 +5,16 @@ import { changeRecord, fileRevision, readRecord, type Change, type Form } from '
 import type { Refreshed } from './shared-record.ts';
 
 /**
- * The records of one directory, each in a file. With a store, several machines have them in common: each has a copy in
- * its files, which is as old as the last `refresh`. What is changed is changed in the store first, or not at all.
- * Programs that do not open the store of their configuration only read the copy.
+ * The records of one directory, one file each. With a store, several machines share them: each has copies in its files,
+ * which are as recent as the last `refresh`. Changes are made in the store first, or not at all. Programs that do not open
+ * the store of their configuration only read the copies.
  */
 export class Records {
   readonly directory: string;
   readonly #store: Store | undefined;
-  /** Whether nothing can be changed here, for the records belong to a store that is not opened. */
+  /** Whether nothing can be changed here, because the records belong to a store that is not open. */
   readonly isReadOnly: boolean;
-  /** Those that are kept up to date, by name. */
+  /** The records that are kept up to date, by name. */
   readonly #followed = new Map<string, Form<unknown>>();
 
   constructor(directory: string, store?: Store | 'not opened') {
@@ -23,22 +23,22 @@ export class Records {
     this.#store = store === 'not opened' ? undefined : store;
   }
 
-  /** Whether others change the records, too, on other machines, and `refresh` takes that over. */
+  /** Whether other machines change the records, too, and `refresh` fetches the changes. */
   get areShared(): boolean {
     return this.#store !== undefined;
   }
 
-  /** Whether nothing can be changed now, for the store cannot be reached. */
+  /** Whether nothing can be changed now because the store is unreachable. */
   get areAway(): boolean {
     return this.#store !== undefined && this.#store.reachableFor === undefined;
   }
 
-  /** Undefined where there is none. Throws where the file cannot be used. */
+  /** Undefined if there is none. Throws if the file cannot be used. */
   read<T>(name: string, form: Form<T>): T | undefined {
     return readRecord(this.file(name), form);
   }
 
-  /** Changes a record while nobody else does. Rejects with STORE_AWAY where only the store could be changed. */
+  /** Changes a record while nobody else can. Rejects with STORE_AWAY if only the store could be changed. */
   async change<T>(name: string, form: Form<T>, change: Change<T>): Promise<void> {
     if (this.isReadOnly)
       throw new SwitchboardError(
@@ -54,12 +54,12 @@ export class Records {
     await changeShared(this.#shared(this.#store, name, form), change);
   }
 
-  /** From now on, `refresh` looks at this record as well. */
+  /** Includes this record in every `refresh` from now on. */
   follow(name: string, form: Form<unknown>): void {
     if (this.#store !== undefined) this.#followed.set(name, form);
   }
 
-  /** Brings the copies of this machine up to date. Rejects while the store is away. */
+  /** Updates the copies on this machine. Rejects while the store is away. */
   async refresh(): Promise<Refreshed> {
     if (this.#store === undefined || this.#followed.size === 0) return { any: false };
     const { refreshShared } = await import('./shared-record.ts');
@@ -70,7 +70,7 @@ export class Records {
     );
   }
 
-  /** Another text once the file has changed; empty where there is none. */
+  /** Changes whenever the file does; empty if there is none. */
   revision(name: string): string {
     return fileRevision(this.file(name));
   }

@@ -10,7 +10,7 @@ import { componentHash } from './tool-definition.ts';
 export interface ToolReview extends PinnedTool {
   readonly name: string;
   readonly state: PinState;
-  /** Of what it says now: an approval is of this. */
+  /** The hash of its current definition, which is what an approval applies to. */
   readonly hash: string;
 }
 
@@ -26,11 +26,11 @@ export interface ServerReview {
 
 const COUNT_MS = 1000;
 
-/** What is remembered about tools, for the person who reviews them. */
+/** What is remembered about tools, prepared for the person who reviews them. */
 export class Review {
   readonly #store: PinStore;
   readonly #decisions: Decisions;
-  /** By the key of the server. */
+  /** The counts, by the key of the server. */
   readonly #counts = new Map<string, { at: number; revision: string; count: number }>();
 
   constructor(store: PinStore, decisions: Decisions) {
@@ -48,7 +48,7 @@ export class Review {
     }
   }
 
-  /** How many tools need a review. A change by another program counts within a second. */
+  /** How many tools need a review. Takes up to a second to notice a change made by another program. */
   countFor({ key, name }: PinnedServer): number {
     const now = performance.now();
     const known = this.#counts.get(key);
@@ -60,12 +60,12 @@ export class Review {
     return count;
   }
 
-  /** New records were written: counts again. */
+  /** Discards the counts after new records were written. */
   recount(): void {
     this.#counts.clear();
   }
 
-  /** Approves the definitions that were shown, all or none: a tool that has changed since is not approved. */
+  /** Approves the definitions that were shown, all or none. Fails if one of the tools has changed since. */
   async approve({ key, name }: PinnedServer, shown: readonly ToolReview[]): Promise<void> {
     await this.#store.change(key, (record) =>
       shown.reduce<PinRecord | undefined>((before, tool) => {
@@ -77,12 +77,12 @@ export class Review {
     this.recount();
   }
 
-  /** The tools that users have allowed to run without a question, permanently. */
+  /** The tools that users have permanently allowed to run without asking. */
   get allowed(): readonly AllowedTool[] {
     return this.#decisions.forGood;
   }
 
-  /** Allows a tool as it was last seen; `list` finds it if it has never been seen. */
+  /** Allows a tool as it was last seen. `list` is used to find a tool that has never been seen. */
   async allow(
     { key, name }: PinnedServer,
     tool: string,
@@ -102,7 +102,7 @@ export class Review {
   }
 }
 
-/** Whether a person has to look at it. */
+/** Whether a person should look at it. */
 export function isNotable({ state }: ToolReview): boolean {
   return state !== 'pinned';
 }

@@ -16,7 +16,7 @@ import {
   type Form,
 } from './private-record.ts';
 
-/** A record in a store, and the copy of this machine. */
+/** A record in a store, with the copy on this machine. */
 export interface SharedRecord<T> {
   readonly store: Store;
   readonly key: string;
@@ -24,18 +24,20 @@ export interface SharedRecord<T> {
   readonly form: Form<T>;
 }
 
-/** What is not used for so long is forgotten, in milliseconds. */
+/** Records that have not been used for this long are forgotten, in milliseconds. */
 const KEPT_MS = 365 * 24 * 60 * 60 * 1000;
-/** So often another machine may be faster. */
+/** How often another machine may change the record first. */
 const MOST_TRIES = 50;
-/** The first line of what is in the store has not more characters than these. */
+/** The most characters in the first line of a stored record. */
 const LONGEST_REVISION = 60;
-/** How long after the store is back all machines have given back what it may have forgotten, in milliseconds. */
+/**
+ * How long after the store comes back it takes until all machines have restored what it may have lost, in milliseconds.
+ */
 const SETTLED_MS = 3000;
-/** How many revisions of files are remembered. */
+/** How many revisions of files are kept in memory. */
 const MOST_KNOWN = 5000;
 
-/** Changes a record in the store, and then the copy of this machine. Rejects with STORE_AWAY: then nothing has changed. */
+/** Changes a record in the store, then the copy on this machine. Rejects with STORE_AWAY without changing anything. */
 export async function changeShared<T>(record: SharedRecord<T>, change: Change<T>): Promise<void> {
   const { store, key, file, form } = record;
   await withFileLock(file, async () => {
@@ -58,13 +60,13 @@ export async function changeShared<T>(record: SharedRecord<T>, change: Change<T>
 }
 
 export interface Refreshed {
-  /** Whether a copy was not up to date. */
+  /** Whether a copy was outdated. */
   readonly any: boolean;
-  /** Why one could not be brought up to date. It does not keep others from that. */
+  /** Why a copy could not be updated. The others were. */
   readonly problem?: unknown;
 }
 
-/** Brings copies up to date where they are not. Rejects while the store is away. */
+/** Updates outdated copies. Rejects while the store is away. */
 export async function refreshShared(
   store: Store,
   records: readonly SharedRecord<unknown>[],
@@ -83,20 +85,24 @@ export async function refreshShared(
       await withFileLock(record.file, () => settle(record));
       any = true;
     } catch (error) {
+      // An unusable record must not keep others from being updated.
       problem ??= error;
     }
   }
   return { any, problem };
 }
 
-/** Before a store that may be new is believed that there is nothing. Returns whether that took time. */
+/**
+ * Waits until a store that came back recently has been filled again, before concluding that a record does not exist.
+ * Returns whether it waited.
+ */
 async function waitForOthers({ reachableFor = 0 }: Store): Promise<boolean> {
   if (reachableFor > SETTLED_MS) return false;
   await sleep(SETTLED_MS - reachableFor + 1, undefined, { ref: false });
   return true;
 }
 
-/** A record as it is in the store. */
+/** A record as stored. */
 interface Found {
   readonly text: string;
   readonly revision: string;
@@ -104,7 +110,8 @@ interface Found {
 }
 
 /**
- * Makes the store and the copy of this machine the same: by what is in the store, unless that has lost what the copy has.
+ * Brings the store and the copy on this machine into agreement. The store takes precedence, unless it has lost what the
+ * copy has.
  */
 async function settle(record: SharedRecord<unknown>): Promise<Found | undefined> {
   const { store, key, file, form } = record;
@@ -122,7 +129,7 @@ async function settle(record: SharedRecord<unknown>): Promise<Found | undefined>
     }
     if (copy === undefined) return undefined;
     if (trustRecordIn(copy.json, form) === undefined) {
-      // A machine that has nothing else says what is wrong with its file.
+      // This machine has nothing but a damaged file: throws what is wrong with it.
       readRecord(file, form);
       return undefined;
     }
@@ -137,12 +144,12 @@ async function settle(record: SharedRecord<unknown>): Promise<Found | undefined>
 }
 
 interface Copy {
-  /** Empty where it was never in the store. */
+  /** Empty if it has never been in the store. */
   readonly revision: string;
   readonly json: string;
 }
 
-/** Undefined where there is none. Throws where the file cannot be used. */
+/** Undefined if there is none. Throws if the file cannot be used. */
 function copyIn(file: string): Copy | undefined {
   const json = readRecordText(file);
   if (json === undefined) return undefined;
@@ -152,7 +159,7 @@ function copyIn(file: string): Copy | undefined {
   return { revision, json };
 }
 
-/** The same without reading the file each time; undefined where there is none. */
+/** Returns the revision of the copy without reading the file each time; undefined if there is none. */
 function revisionOfCopy(file: string): string | undefined {
   const of = fileRevision(file);
   if (of === '') return undefined;
@@ -171,8 +178,8 @@ function withRevision(json: string): Copy {
 }
 
 /**
- * A number that counts up, a mark that tells apart what two machines have made of the same one, and when the record was
- * made.
+ * A counter, a random value that distinguishes changes two machines made to the same revision, and when the record was
+ * created.
  */
 function nextRevision(before: string | undefined): string {
   const { number, madeAt } = partsOf(before);
@@ -180,7 +187,7 @@ function nextRevision(before: string | undefined): string {
   return `${number + 1} ${mark} ${madeAt === Infinity ? Date.now() : madeAt}`;
 }
 
-/** Whether a record has lost what another one has: it is an earlier one, or was made anew after that was lost. */
+/** Whether a record lacks what the other one has: it is older, or was created anew after the other one was lost. */
 function isBefore(one: string, other: string | undefined): boolean {
   const [a, b] = [partsOf(one), partsOf(other)];
   return a.madeAt === b.madeAt ? a.number < b.number : a.madeAt > b.madeAt;

@@ -2,20 +2,20 @@ import { revealedLine } from '../shared/printable.ts';
 import { isSecretName } from '../shared/secrets.ts';
 import { jsonItems, jsonMembers } from '../wire/index.ts';
 
-/** How much of one text a person sees, and of all arguments together, in characters. */
+/** How much of one text, and of all arguments together, a person sees, in characters. */
 const SHOWN_OF_ONE = 300;
 const SHOWN = 4000;
 /** Longer arguments are shown as the names and sizes of their members. */
 const TAKEN_APART = 500_000;
 const MOST_LEVELS = 20;
 
-/** Arguments that could mean one thing to the person and another to the server. */
+/** Arguments that a person and a server could interpret differently. */
 export class AmbiguousArguments extends Error {}
 
 /**
- * The arguments of a call for the person who decides on it, from their JSON text: invisible characters are made
- * visible, secrets are hidden, and a long text does not push what follows it out of sight. Throws AmbiguousArguments if
- * a member is repeated, because servers differ in which one counts.
+ * Formats the arguments of a call, given as JSON text, for the person who decides on it: invisible characters become
+ * visible, secrets are hidden, and a long text cannot push the rest out of sight. Throws AmbiguousArguments if a member
+ * is repeated, because servers differ in which one they use.
  */
 export function shownArguments(args: string, hidden: ReadonlySet<string>): string {
   const levels = args.length > TAKEN_APART ? 1 : MOST_LEVELS;

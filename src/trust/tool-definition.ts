@@ -4,7 +4,7 @@ import { parseJson } from '../shared/parse-json.ts';
 import { sha256 } from '../shared/sha256.ts';
 import { sortedJson } from '../shared/sorted-json.ts';
 
-/** What a tool says about itself to models and hosts: changing any of it makes it another tool. */
+/** What a tool tells models and hosts about itself. A change to any of it makes it a different tool. */
 const MEMBERS = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'];
 
 /** The definition of a tool as text that does not depend on the order of its members. */
@@ -20,7 +20,7 @@ export function definitionHash(definition: string): string {
   return sha256(definition).slice(0, 32);
 }
 
-/** Both for a tool of a list. */
+/** The definition of a listed tool and its hash. */
 export function definitionOf(component: Component): { readonly text: string; readonly hash: string } {
   const text = definitionText(component);
   const hash = definitionHash(text);
@@ -28,7 +28,7 @@ export function definitionOf(component: Component): { readonly text: string; rea
   return { text, hash };
 }
 
-/** The hash alone, computed once: for a long definition it takes milliseconds, and each call needs it. */
+/** Only the hash, computed once: a long definition takes milliseconds, and every call needs it. */
 export function componentHash(component: Component): string {
   return hashes.get(component) ?? definitionOf(component).hash;
 }

@@ -10,36 +10,36 @@ import type { ServerCacheEntry } from './lists/server-cache.ts';
 import type { ToolHeaders } from './modern/tool-headers.ts';
 import type { UpstreamServer } from './server.ts';
 
-/** What the upstream side needs of the program around it. */
+/** What the upstream side needs from the rest of the program. */
 export interface UpstreamContext {
-  /** Loads what starts processes. */
+  /** Loads the code that starts processes. */
   readonly children: () => Promise<ChildProcesses>;
   readonly log: Logger;
   /** What to do about a server that does not start, as a sentence. */
   readonly startHint: string;
-  /** How we introduce ourselves to a server; asked for when it starts. */
+  /** How we identify ourselves to a server; called when it starts. */
   readonly identity: () => ClientIdentity;
-  /** The era of the clients that use the server; asked for when it starts. Undefined: none of them is there yet. */
+  /** The era of the clients that use the server; called when it starts. Undefined if there are none yet. */
   readonly era: () => Era | undefined;
-  /** How calls reach another connection that speaks the other era; undefined: this one may speak either. */
+  /** Passes calls to another connection that uses the other era; undefined if this connection may use either. */
   readonly other: () => ((edits: Edit[], call: Call) => void) | undefined;
-  /** Takes each line a server writes to stderr, already prefixed and safe to print. */
+  /** Receives each line that a server writes to stderr, already prefixed and safe to print. */
   readonly stderr: (line: string) => void;
-  /** Why no further process may be started now; undefined where one may. */
+  /** Why no more processes may be started now; undefined if they may. */
   readonly mayNotStart: () => SwitchboardError | undefined;
-  /** Starts a process when it is its turn, so that not all start at the same moment. */
+  /** Starts a process when it is its turn, so that not all of them start at the same moment. */
   readonly inTurn: <T>(start: LimitedStart<T>) => Promise<T>;
-  /** How long somebody waits for a server to start before being told to come back, in milliseconds. */
+  /** How long a caller waits for a server to start before being asked to come back, in milliseconds. */
   readonly callerMs: number;
-  /** What is remembered of the server, across runs of this program. */
+  /** What is remembered about the server across runs of this program. */
   readonly cache: ServerCacheEntry;
-  /** The state of a connection to a server has changed. */
+  /** Called when the state of a connection to a server has changed. */
   readonly stateChanged: (server: string, from: SourceState['kind'], to: SourceState['kind']) => void;
-  /** A server has listed what it offers. */
+  /** Called when a server has listed what it offers. */
   readonly listed: (server: string, kind: ListKind, listing: Listing) => void;
 }
 
-/** A server with all that its connection and its runs need. */
+/** A server with everything that its connection and its runs need. */
 export interface ServerSetup {
   readonly server: UpstreamServer;
   readonly context: UpstreamContext;
@@ -48,16 +48,16 @@ export interface ServerSetup {
   readonly learned: LearnedFacts;
 }
 
-/** What was found out about a server in one run and holds for the next. */
+/** What one run found out about a server that is useful to the next. */
 export interface LearnedFacts {
-  /** What it said of itself last. */
+  /** What the server last reported about itself. */
   about?: SourceInfo | undefined;
   /** The framing that worked. */
   framing?: Framing;
   /** The transport that answered. */
   transport?: 'http' | 'sse';
-  /** It ended when it was asked the modern way first. */
+  /** Whether it exited when it was sent `server/discover` first. */
   endsOnDiscover?: boolean;
-  /** What its tools want to see in headers; only asked over HTTP. */
+  /** The tool parameters that it requires in headers; used only over HTTP. */
   readonly headers: ToolHeaders;
 }

@@ -1,6 +1,5 @@
 /**
- * What a DPoP-Nonce header says, which the next proof for its sender must contain (RFC 9449); undefined where it is no
- * nonce.
+ * The nonce in a DPoP-Nonce header, which our next proof must contain (RFC 9449); undefined if it is not a valid nonce.
  */
 export function nonceIn(header: unknown): string | undefined {
   return typeof header === 'string' && NONCE.test(header) ? header : undefined;

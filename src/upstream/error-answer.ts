@@ -2,7 +2,7 @@ import { isObject } from '../shared/is-object.ts';
 import { Server } from '../protocol/index.ts';
 import type { Message } from '../wire/index.ts';
 
-/** What a server's error answer says, in its own words or as JSON. */
+/** The text of a server's error response: its message, or otherwise the error as JSON. */
 export function errorText(answer: Message): string {
   const error = answer.value(Server.error);
   if (error === undefined) return 'an error that is too long to be shown';
@@ -14,7 +14,7 @@ export function errorCode(answer: Message): unknown {
   return isObject(error) ? error.code : undefined;
 }
 
-/** The versions that an error names as those the server speaks; undefined where it names none. */
+/** The versions that an error lists as supported by the server; undefined if it lists none. */
 export function versionsSupported(answer: Message): readonly unknown[] | undefined {
   const error = answer.value(Server.error);
   const data = isObject(error) ? error.data : undefined;

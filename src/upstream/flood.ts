@@ -1,13 +1,13 @@
-/** So much that is no message, within so long, and a server counts as broken. */
+/** A server that sends this much non-message data within this time counts as broken. */
 const FLOOD_BYTES = 10 * 1024 * 1024;
 const FLOOD_WINDOW = 10_000;
 
-/** Counts what a server sends that is no message. */
+/** Counts what a server sends that is not a message. */
 export class Flood {
   #windowStart = 0;
   #windowBytes = 0;
 
-  /** True when it is a flood. */
+  /** Returns whether the limit is exceeded. */
   add(bytes: number, now = performance.now()): boolean {
     if (now - this.#windowStart > FLOOD_WINDOW) {
       this.#windowStart = now;
@@ -18,5 +18,5 @@ export class Flood {
   }
 }
 
-/** What a line counts for at least, in bytes: reading a short one costs no less. */
+/** The minimum that a line counts for, in bytes: reading a short one costs no less. */
 export const LEAST_LINE = 50;

@@ -135,8 +135,8 @@ test('of a server that crashes again and again, nothing is kept of the runs befo
     while (crashing.state.kind !== 'crashed') await new Promise((resolve) => setTimeout(resolve, 1));
   }
   await crashing.start();
-  // The one that runs, and the last one: its error says where it came from.
-  // A run is let go of when the last event of its process has been handled, which may be after its crash is known.
+  // One for the current run, and one for the last run, whose error says where it came from. A run is released when the
+  // last event of its process has been handled, which may be after its crash is reported.
   await until(() => (queryObjects(ServerRun) as number) <= before + 2, { what: 'earlier runs to go' });
   await crashing.close();
 });

@@ -25,16 +25,16 @@ import type { UpstreamContext } from './context.ts';
 import type { UpstreamServer } from './server.ts';
 import type { ToolHeaders } from './modern/tool-headers.ts';
 
-/** How long a list is used at least, in milliseconds, whatever its server says. */
+/** The shortest time for which a list is used, in milliseconds, whatever its server says. */
 const RELIST_EVERY = 250;
 
-/** An upstream server as a source: its lists are kept until it says that they changed. */
+/** An upstream server as a source. Its lists are kept until the server reports a change. */
 export class ServerSource implements Source {
   readonly #server: UpstreamServer;
   readonly #context: UpstreamContext;
   readonly #deadlines: Deadlines;
   #lists: Map<CatalogKind, KeptList> | undefined;
-  /** Made when it is needed: of many configured servers most are never used, and a host waits for all of them. */
+  /** Created on demand: most configured servers are never used, and a host waits for all of them. */
   #connection: Connection | undefined;
   #connecting: Promise<Connection> | undefined;
   #headers: ToolHeaders | undefined;
@@ -167,7 +167,8 @@ export class ServerSource implements Source {
   async #fetch(kind: ListKind): Promise<Listing> {
     const { cache, listed, log } = this.#context;
     const connection = await this.#connect();
-    // Nothing is asked of a server that says it has none; tools are asked for all the same, for servers forget to say.
+    // Nothing is requested from a server that says it has none. Tools are requested anyway, because some servers forget
+    // to declare them.
     if (kind !== 'tools') {
       const { agreed } = await connection.started();
       if (agreed.info.capabilities[LIST_KINDS[kind].capability] === undefined) return EMPTY_LISTING;
@@ -184,7 +185,7 @@ export class ServerSource implements Source {
     return listing;
   }
 
-  /** What a modern server wants in headers has to be known before its tools can be used. */
+  /** The headers that a modern server requires must be known before its tools can be used. */
   #screen(name: string, tool: string): string | undefined {
     const isModern = this.#connection?.about?.protocolVersion === MODERN_VERSION;
     return isModern ? this.#headers?.learn(name, tool) : undefined;
@@ -227,7 +228,7 @@ export const loadConnection = () => import('./connection/index.ts');
 const IDLE: SourceState = { kind: 'idle' };
 const STOPPED: SourceState = { kind: 'stopped' };
 
-/** One list of a server, asked for once and kept. */
+/** One list of a server, requested once and kept. */
 class KeptList {
   known: Listing | undefined;
   #asked: Promise<Listing> | undefined;
@@ -244,7 +245,7 @@ class KeptList {
         if (this.#asked === fresh) this.known = listing;
       },
       () => {
-        // A failure is not kept: the next one to ask asks the server again.
+        // A failure is not kept: the next caller requests the list again.
         if (this.#asked === fresh) this.#asked = undefined;
       },
     );
@@ -257,7 +258,10 @@ class KeptList {
     this.#asked = this.known = undefined;
   }
 
-  /** The server says that it has changed; one that says so all the time is believed four times a second. */
+  /**
+   * The server says that the list has changed. If it says so constantly, the list is requested four times a second at
+   * most.
+   */
   outdated(then: () => void): void {
     const forget = (): void => {
       this.forget();

@@ -6,11 +6,11 @@ export interface Transport {
   /** Carries the messages. */
   readonly messages: MessageTransport;
   readonly pid: number | undefined;
-  /** False once it accepts no more messages, though `ended` may not have been called yet. */
+  /** False once no more messages are accepted, even if `ended` has not been called yet. */
   readonly open: boolean;
   /**
-   * Watches a process for activity; `looked` is called with the milliseconds since the last. Returns how to stop that.
-   * Undefined for a remote server.
+   * Watches a process for activity; `looked` is called with the milliseconds since the last activity. Returns a
+   * function that stops watching. Undefined for a remote server.
    */
   watch?(looked: (idleMs: number) => void): () => void;
   /** What the server reported about its problems, as a sentence for a person; empty if nothing. */
@@ -18,14 +18,16 @@ export interface Transport {
   /** The server has closed its output. Only for a process. */
   inputEnded?(): void;
   /**
-   * Ends it without calling `ended`. Resolves when nothing of it is left. With `atOnce`, a process is not given time to
-   * exit by itself.
+   * Ends the connection without calling `ended`. Resolves when nothing of it is left. With `atOnce`, a process gets no
+   * time to exit by itself.
    */
   stop(atOnce?: boolean): Promise<void>;
 }
 
 export interface TransportEvents {
-  /** It is over, and not because of `stop`. Called at most once, never before the transport was returned. */
+  /**
+   * The connection has ended, and not because of `stop`. Called at most once, never before the transport was returned.
+   */
   ended(end: TransportEnd): void;
 }
 
@@ -33,7 +35,7 @@ export type TransportEnd =
   /** `how` completes a sentence that begins with the server: `exited with code 1`. */
   | { readonly kind: 'lost'; readonly how: string }
   | { readonly kind: 'failed'; readonly error: SwitchboardError }
-  /** The server works but no longer knows the session: all it takes is a new handshake. */
+  /** The server is running but no longer knows the session. A new handshake is all it takes. */
   | { readonly kind: 'session-lost' };
 
 export type SendFailure =

@@ -1,11 +1,11 @@
 /**
- * What a configuration may say: the one source of the types, the editor schema, the quick check and the messages.
+ * The configuration schema: the only source of the types, the editor schema, the quick check and the messages.
  *
- * Loading this file costs 26 ms, a third of a whole start, so nothing imports it at run time except explain.ts,
- * which runs only when something is wrong. After a change here or in the files beside it: `npm run generate`.
+ * Loading this file takes 26 ms, a third of a whole start, so nothing imports it at run time except explain.ts, which
+ * runs only when something is wrong. After a change here or in the files beside it: `npm run generate`.
  *
- * Only what JSON Schema can say too (no refine, no transform): the quick check must agree to the letter. What else
- * must hold is in ../rules.ts.
+ * Use only what JSON Schema can express, too (no refine, no transform): the quick check must agree exactly. All other
+ * rules are in ../rules.ts.
  */
 import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '../../shared/log.ts';
@@ -384,7 +384,7 @@ export const config = z
   })
   .describe('Configuration of Switchboard, the MCP gateway.');
 
-/** A configuration as written: everything may be missing. */
+/** A configuration as written: any member may be missing. */
 export type ConfigInput = z.input<typeof config>;
 /** A configuration with every default applied. */
 export type ConfigOutput = z.output<typeof config>;
@@ -392,5 +392,5 @@ export type StdioServer = z.input<typeof stdioServer>;
 export type RemoteServer = z.input<typeof remoteServer>;
 export type BuiltinServer = z.input<typeof builtinServer>;
 export type ServerEntry = z.input<typeof server>;
-/** What an entry and `suites` may both say about how a server is shown. */
+/** What both an entry and `suites` may say about how a server is exposed. */
 export type PresentationSettings = Pick<StdioServer, keyof typeof presentation>;

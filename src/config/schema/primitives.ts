@@ -1,7 +1,7 @@
-/** The small pieces that the descriptions beside this file are made of. */
+/** The building blocks of the schemas in this folder. */
 import { z } from 'zod';
 
-/** The longest time a Node timer can wait; a longer one would fire at once. */
+/** The longest time a Node timer can wait; a longer one would fire immediately. */
 export const LONGEST_MS = 2_147_483_647;
 
 export const yesOrNo = z.boolean({ error: 'must be true or false' });

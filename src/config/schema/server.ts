@@ -135,7 +135,7 @@ export const timeouts = {
   callMaxMs: milliseconds().describe('Total time for a call, even with progress, in milliseconds.'),
 };
 
-/** Not about one server. */
+/** Applies to the whole configuration, not to one server. */
 export const firstListMs = wholeNumber(' of milliseconds', 0, LONGEST_MS).describe(
   'Time the first tools/list waits for servers that are still starting, in milliseconds; 0: none.',
 );
@@ -224,7 +224,7 @@ export const suiteForm = z
   })
   .describe('Settings for suites.');
 
-/** What an entry and `suites` may both say about how a server is shown. */
+/** What both an entry and `suites` may say about how a server is exposed. */
 export const presentation = {
   suiteName: suiteName.optional(),
   suite: suiteForm.optional(),
@@ -245,7 +245,7 @@ export const presentation = {
 
 export const isolation = z.enum(ISOLATIONS);
 
-// No flags but u: the editor schema cannot say them.
+// No flags except u, because the editor schema cannot express others.
 const webAddress = (pattern: RegExp, begins: string) => {
   const error = `must be a URL that starts with ${begins}`;
   return z.string({ error }).regex(pattern, { error });
@@ -370,7 +370,7 @@ export const launchSettings = {
     ),
 };
 
-/** A server we start and talk to over its stdin and stdout. */
+/** A server that we start and reach over its stdin and stdout. */
 export const stdioServer = z.strictObject({
   type: z.literal('stdio').optional().describe('A server that runs as a local program.'),
   command: command(z.strictObject(commandObject)),
@@ -457,7 +457,7 @@ export const oauth = <T extends z.ZodObject>(objectForm: T) =>
     })
     .describe('How to log in to the server (`switchboard auth`); false disables logins.');
 
-/** A part of this program that is shown like a server. */
+/** A part of this program that is exposed like a server. */
 export const builtinServer = z.strictObject({
   builtin: z
     .enum(BUILTINS)
@@ -472,7 +472,7 @@ export const builtinServer = z.strictObject({
   ...presentation,
 });
 
-/** A server that runs elsewhere and is reached over HTTP. */
+/** A remote server, reached over HTTP. */
 export const remoteServer = z.strictObject({
   type: z
     .enum(['auto', 'http', 'sse', 'streamable-http'])

@@ -15,7 +15,7 @@ export const claudeDesktop: Host = {
   traces: (where) => folders(where),
   program: 'claude-desktop',
   stdio: {},
-  // Remote servers are connectors there and are in no file.
+  // Remote servers are connectors there, which are not stored in a file.
   http: undefined,
   references: 'none',
   envInheritance: 'little',
@@ -28,15 +28,15 @@ export const claudeDesktop: Host = {
 function folders(where: HostEnvironment): string[] {
   const { platform } = where;
   const usual = joinPath(where, settingsHome(where), 'Claude');
-  // Of the builds for Linux some write the folder in small letters.
+  // Some builds for Linux write the folder in lower case.
   if (platform === 'linux') return [usual, joinPath(where, settingsHome(where), 'claude')];
   const packaged = platform === 'win32' ? packagedFolder(where) : undefined;
   return packaged !== undefined && existsSync(packaged) ? [packaged, usual] : [usual];
 }
 
 /**
- * Since 2026 the app for Windows is a package, and the system redirects what it writes to %APPDATA%. It reads the usual
- * folder only where this one has no such file. The name of the package has a hash of its publisher.
+ * Since 2026 the Windows app is a package, and the system redirects what it writes to %APPDATA%. It reads the usual
+ * folder only if this one has no such file. The name of the package contains a hash of its publisher.
  */
 function packagedFolder(where: HostEnvironment): string {
   const local = where.env.LOCALAPPDATA || joinPath(where, where.home, 'AppData', 'Local');

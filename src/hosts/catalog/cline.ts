@@ -11,7 +11,7 @@ export const cline: Host = {
   files: {
     user: (where) => [
       where.env.CLINE_MCP_SETTINGS_PATH || joinPath(where, dataFolder(where), 'settings', FILE),
-      // Where the extension kept them before it shared them with the command line.
+      // Where the extension stored servers before it shared them with the command line.
       ...['Code', 'Cursor'].map((editor) => joinPath(where, settingsHome(where), editor, ...EXTENSION, FILE)),
     ],
   },

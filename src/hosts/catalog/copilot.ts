@@ -10,7 +10,7 @@ export const copilot: Host = {
   keyPath: ['mcpServers'],
   files: {
     user: (where) => [joinPath(where, folder(where), 'mcp-config.json')],
-    // It reads .mcp.json, too; that one is known as Claude Code's.
+    // It also reads .mcp.json, which counts as Claude Code's.
     project: (where) => [joinPath(where, where.cwd, '.github', 'mcp.json')],
   },
   traces: (where) => [folder(where)],

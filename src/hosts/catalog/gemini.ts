@@ -14,12 +14,12 @@ export const gemini: Host = {
   traces: (where) => [folder(where)],
   program: 'gemini',
   stdio: {},
-  // Old versions read "url" as SSE; this key means the same to all of them.
+  // Old versions interpret "url" as SSE; this key means the same in all versions.
   http: { address: 'httpUrl', constant: {}, bearer: 'header' },
   references: 'shell-and-bare',
-  // It drops what looks like a secret by its name (KEY, AUTH, CERT …) or by its value.
+  // It drops variables that look like a secret by their name (KEY, AUTH, CERT …) or value.
   envInheritance: 'in-env',
-  // Its policies take a tool apart at the first "_".
+  // Its policies split the name of a tool at the first "_".
   names: { pattern: /^[A-Za-z0-9-]+$/, allows: 'only letters, digits and "-"' },
   next: {
     user: 'In Gemini CLI, run /mcp reload, or restart it.',

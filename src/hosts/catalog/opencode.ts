@@ -26,12 +26,12 @@ export const opencode: Host = {
   },
 };
 
-/** The first one wins where both are there. */
+/** If both exist, the first one takes precedence. */
 function namesIn(where: HostEnvironment, directory: string): string[] {
   return ['opencode.jsonc', 'opencode.json'].map((name) => joinPath(where, directory, name));
 }
 
-/** The same on every system, Windows included. */
+/** The same on every system, including Windows. */
 function folder(where: HostEnvironment): string {
   return joinPath(where, where.env.XDG_CONFIG_HOME || joinPath(where, where.home, '.config'), 'opencode');
 }

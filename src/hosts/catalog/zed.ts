@@ -14,9 +14,9 @@ export const zed: Host = {
   },
   traces: (where) => [folder(where)],
   program: 'zed',
-  // Builds before 2026 skip an entry without it.
+  // Builds before 2026 skip an entry without this.
   stdio: { source: 'custom' },
-  // Its headers are literal: the token would have to be written into the file.
+  // Its headers are literal, so the token would have to be written to the file.
   http: undefined,
   references: 'none',
   envInheritance: 'everything',
@@ -28,7 +28,7 @@ export const zed: Host = {
   },
 };
 
-/** Zed keeps to ~/.config on a Mac, too. */
+/** Zed uses ~/.config on macOS, too. */
 function folder(where: HostEnvironment): string {
   const { platform, home, env } = where;
   if (platform === 'win32')

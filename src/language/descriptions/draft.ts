@@ -3,17 +3,17 @@ import { isObject } from '../../shared/is-object.ts';
 import { printable, printableLine } from '../../shared/printable.ts';
 
 export interface DraftOptions {
-  /** The name it has here. */
+  /** Its configured name. */
   readonly server: string;
-  /** Its own description; undefined if it has never run. */
+  /** The server's information about itself; undefined if it has never run. */
   readonly about: SourceInfo | undefined;
-  /** What the model may call. */
+  /** The tools that the model may call. */
   readonly tools: readonly OfferedTool[];
 }
 
 /**
- * Draft instructions for the model of an unknown server, made from the server's own descriptions:
- * Markdown of 6,000 characters at most. The same for the same words.
+ * Draft instructions for the model of an unknown server, made from the server's own descriptions: Markdown of at most
+ * 6,000 characters. Deterministic.
  */
 export function draft({ server, about, tools }: DraftOptions): string {
   const title = cut(titleOf(about) ?? server, MAX_TITLE);
@@ -40,7 +40,7 @@ const HOW = [
   '- Answer with the result itself and the names, ids or links needed to continue from it.',
 ].join('\n');
 
-/** What a server says on how to use it, as a section; empty where it says nothing. */
+/** The server's own instructions as a section; empty if it has none. */
 export function ownWords(about: SourceInfo | undefined): string[] {
   const words = printable(about?.instructions ?? '').trim();
   return words === '' ? [] : [`## What the server says\n\n${cut(words, MAX_OWN_WORDS)}`];
@@ -52,7 +52,7 @@ function titleOf(about: SourceInfo | undefined): string | undefined {
   return given === undefined ? undefined : oneLine(given);
 }
 
-/** Tools by what they may do, as far as the server says it: by MCP these are hints, all of them optional. */
+/** Groups of tools by their effect, as far as the server declares it: in MCP, all of these hints are optional. */
 const GROUPS: readonly { readonly heading: string; readonly has: (hints: Hints) => boolean }[] = [
   { heading: 'Tools that only read', has: ({ reads }) => reads },
   { heading: 'Tools that change something', has: ({ reads, destroys }) => !reads && destroys === false },
@@ -68,11 +68,11 @@ const GROUPS: readonly { readonly heading: string; readonly has: (hints: Hints) 
 
 interface Hints {
   readonly reads: boolean;
-  /** Undefined where the server does not say. */
+  /** Undefined if the server does not say. */
   readonly destroys: boolean | undefined;
 }
 
-/** The list of tools in `room` characters. Where they do not fit, descriptions go first, then the last tools. */
+/** The list of tools in `room` characters. If it does not fit, descriptions are left out first, then the last tools. */
 function toolSections(tools: readonly OfferedTool[], room: number): string[] {
   const full = sections(tools, true);
   if (length(full) <= room) return full;
@@ -122,7 +122,7 @@ const MAX_LINE = 400;
 
 function firstSentence(description: string): string {
   const text = oneLine(description);
-  // A full stop inside "e.g. this" ends nothing: what follows a sentence begins with a capital.
+  // The full stop in "e.g. this" does not end a sentence: a new one begins with a capital letter.
   return cut(/^.*?[.!?](?=\s+\p{Lu}|$)/u.exec(text)?.[0] ?? text, MAX_SENTENCE);
 }
 

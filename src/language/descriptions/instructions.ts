@@ -5,18 +5,21 @@ import { draft, ownWords, type DraftOptions } from './draft.ts';
 import { knownAs, type Recognisable } from './known.ts';
 
 export interface InstructionsOptions extends DraftOptions {
-  /** What is started or reached, to find it in the library: the server's definition. Default: it is not looked for. */
+  /**
+   * What is started or reached, for finding it in the library: the server's definition. Default: the library is not
+   * used.
+   */
   readonly program?: Recognisable | undefined;
-  /** What the user wrote for it. The file comes before the text. Default nothing. */
+  /** The user's own instructions. The file takes precedence over the text. Default: none. */
   readonly settings?: Pick<LanguageDefinition, 'instructions' | 'instructionsFile'> | undefined;
-  /** What mcp-descriptions.json says of it: `claude` of the server's definition. Default nothing. */
+  /** From mcp-descriptions.json: `claude` of the server's definition. Default: none. */
   readonly claude?: string | undefined;
 }
 
 /**
- * The instructions for the model of a server: the first that exists of the user's file, the user's
- * text, the user's mcp-descriptions.json, our library, a draft. Rejects with a SwitchboardError INSTRUCTIONS_UNREADABLE
- * where the file cannot be read.
+ * The instructions for the model of a server: the first that exists of the user's file, the user's text, the user's
+ * mcp-descriptions.json, our library, a draft. Rejects with a SwitchboardError INSTRUCTIONS_UNREADABLE if the file
+ * cannot be read.
  */
 export async function instructionsFor(options: InstructionsOptions): Promise<string> {
   const { server, program, settings, claude } = options;
@@ -27,7 +30,7 @@ export async function instructionsFor(options: InstructionsOptions): Promise<str
   return (program === undefined ? undefined : await libraryInstructions(program, options)) ?? draft(options);
 }
 
-/** What the library says of a server, and the server's own word behind it; undefined where we do not know it. */
+/** The library's instructions for a server, followed by the server's own; undefined if it is not in the library. */
 async function libraryInstructions(
   program: Recognisable,
   { server, about }: DraftOptions,
@@ -39,7 +42,7 @@ async function libraryInstructions(
   return `${parts.join('\n\n')}\n`;
 }
 
-/** There are many releases of a server, and the user may have hidden some tools. */
+/** A server has many releases, and the user may have hidden some tools. */
 const TRUST_THE_LIST =
   'Tools may be missing or have other names than in this text. The list you are given is authoritative: use the tool in it that does the same.';
 

@@ -2,27 +2,27 @@ import type { RemoteDefinition, StdioDefinition } from '../../config/index.ts';
 import { brands } from './library/brands.ts';
 import { KNOWN, type Known, type KnownId } from './library/known.ts';
 
-/** The parts of a server's definition that identify its program. Every definition has them. */
+/** The parts of a server's definition that identify its program. Every definition contains them. */
 export type Recognisable =
   | Pick<StdioDefinition, 'kind' | 'command' | 'args'>
   | Pick<RemoteDefinition, 'kind' | 'url'>
   | { readonly kind: 'builtin' };
 
-/** What a server is for, to be put behind "Use this tool for"; undefined where we do not know it. */
+/** The purpose of a server, to follow "Use this tool for"; undefined if it is unknown. */
 export function purposeOf(server: Recognisable): string | undefined {
   const id = recognised(server);
   return id === undefined ? undefined : library().get(id)?.purpose;
 }
 
-/** Which of the servers that we can say much about a server is. */
+/** The id of a server for which the library has instructions. */
 export function knownAs(server: Recognisable): KnownId | undefined {
   const id = recognised(server);
   return id !== undefined && Object.hasOwn(KNOWN, id) ? (id as KnownId) : undefined;
 }
 
 /**
- * Which entry of the library a server is, by what is started or reached: a package, an image, a program, an address. Its
- * name does not count, since anything may be called "github".
+ * The library entry of a server, determined by what is started or reached: a package, an image, a program, an address.
+ * Its name does not count, since anything may be called "github".
  */
 export function recognised(server: Recognisable): string | undefined {
   switch (server.kind) {
@@ -51,7 +51,7 @@ function startedBy(command: string, args: readonly string[]): string | undefined
     const name = packageName(word);
     if (name === undefined) continue;
     const id = programNamed(name);
-    // What comes first is what runs; what follows are its arguments.
+    // The first word is what runs; the following ones are its arguments.
     if (id !== undefined) return id;
     bridged ||= BRIDGES.has(name);
   }
@@ -61,7 +61,7 @@ function startedBy(command: string, args: readonly string[]): string | undefined
 /** Programs that connect to a remote server. */
 const BRIDGES: ReadonlySet<string> = new Set(['mcp-remote', 'mcp-proxy', 'supergateway']);
 
-/** Programs that run the file they are given. */
+/** Programs that run the file passed to them. */
 const INTERPRETERS: ReadonlySet<string> = new Set(['node', 'bun', 'deno', 'tsx', 'python', 'python3']);
 
 let all: ReadonlyMap<string, Known> | undefined;
@@ -73,14 +73,14 @@ function library(): ReadonlyMap<string, Known> {
 
 let allPrograms: ReadonlyMap<string, string> | undefined;
 
-/** Which entry each program, package or image belongs to. */
+/** The library entry of each program, package or image. */
 function programsInLibrary(): ReadonlyMap<string, string> {
   const programs = new Map<string, string>();
   for (const [id, known] of library()) for (const each of known.programs) programs.set(each, id);
   return programs;
 }
 
-/** The server with a program, package or image of this name, of whatever npm scope. */
+/** The server with a program, package or image of this name, in any npm scope. */
 function programNamed(name: string): string | undefined {
   const programs = (allPrograms ??= programsInLibrary());
   const found = programs.get(name) ?? productIn(name);
@@ -89,11 +89,11 @@ function programNamed(name: string): string | undefined {
   return programs.get(unscoped) ?? productIn(unscoped);
 }
 
-/** The product in a usual name of its packages, from any publisher. */
+/** The product in a conventional package name, from any publisher. */
 function productIn(name: string): string | undefined {
   if (!name.includes('mcp')) return undefined;
   return USUAL_NAMES.map((pattern) => pattern.exec(name)?.[1]).find(
-    // Common words are no products: such a package may do anything.
+    // Common words are not products: such a package may do anything.
     (id) => id !== undefined && library().has(id) && !COMMON_WORDS.has(id),
   );
 }
@@ -105,7 +105,7 @@ const COMMON_WORDS: ReadonlySet<string> = new Set([
   ...['browser-mcp', 'mobile-mcp', 'square', 'render', 'monday', 'unity'],
 ]);
 
-/** A shell is given its whole command in one argument. */
+/** A shell gets its whole command in one argument. */
 function wordsOf(argument: string): readonly string[] {
   return /\s/.test(argument) ? argument.split(/\s+/) : [argument];
 }
@@ -116,7 +116,7 @@ function fileName(path: string): string {
   return name.replace(/\.(?:exe|cmd|bat|ps1)$/i, '');
 }
 
-/** The package or image an argument names, without version, tag and extras; undefined for what cannot be one. */
+/** The package or image that an argument names, without version, tag and extras; undefined if it cannot be one. */
 function packageName(word: string): string | undefined {
   const named = word.startsWith('-') ? /^--(?:package|from)=(.+)$/.exec(word)?.[1] : word;
   if (named === undefined || named.startsWith('-')) return undefined;
@@ -125,7 +125,7 @@ function packageName(word: string): string | undefined {
     ? /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]
     : undefined;
   if (installed !== undefined) return installed;
-  // The "@" of a scope is none before a version.
+  // The "@" of a scope does not precede a version.
   return /^(?:docker\.io\/)?(@?[^@:=<>~![\s]+)/.exec(path)?.[1];
 }
 

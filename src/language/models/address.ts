@@ -1,19 +1,19 @@
 import { SwitchboardError } from '../../shared/errors.ts';
 
-/** Default address of Anthropic's models. */
+/** The default address of Anthropic's API. */
 export const ANTHROPIC_URL = 'https://api.anthropic.com';
 
-/** The same for those of OpenAI. */
+/** The default address of OpenAI's API. */
 export const OPENAI_URL = 'https://api.openai.com/v1';
 
-/** The address of an API like that of Anthropic, without the `/v1`, which is part of every path there. */
+/** The address of an Anthropic-compatible API, without the `/v1`, which is part of every path there. */
 export function anthropicUrl(text: string): URL {
   const url = addressOf(text);
   url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v1(\/messages)?$/, '');
   return url;
 }
 
-/** That of an API like OpenAI's, with the `/v1` unless it has a path of its own: not everybody calls it that. */
+/** The address of an OpenAI-compatible API, with `/v1` unless it already has a path: some servers use another one. */
 export function openaiUrl(text: string): URL {
   const url = addressOf(text);
   const path = url.pathname.replace(/\/+$/, '').replace(/\/chat\/completions$/, '');
@@ -25,7 +25,7 @@ function addressOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
     return url;
-  // The address is not repeated: it may hold a password.
+  // The address is not repeated, because it may contain a password.
   throw new SwitchboardError(
     'LANGUAGE_BAD_ADDRESS',
     'The model address is not an http(s) URL, or it contains a password.',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { AnthropicReply } from './anthropic-reply.ts';
 import { OversizedReply } from './reply-size.ts';
 
-/** The events as they come from the API, also of kinds that the library does not know yet. */
+/** The events as sent by the API, including kinds that the library does not know yet. */
 function replyTo(...events: any[]) {
   const heard = new AnthropicReply();
   for (const event of events) heard.take(event);

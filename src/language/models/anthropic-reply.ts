@@ -6,13 +6,13 @@ import { ReplySize } from './reply-size.ts';
 
 interface Block {
   readonly content: JsonObject;
-  /** The pieces of the input of a call. */
+  /** The pieces of a call's input. */
   json: string;
 }
 
-/** A turn of an Anthropic model, put together from the events of its stream. */
+/** A turn of an Anthropic model, assembled from the events of its stream. */
 export class AnthropicReply {
-  /** Whether the stream has come to its proper end. */
+  /** Whether the stream has ended properly. */
   complete = false;
   readonly #blocks = new Map<number, Block>();
   #stop: string | null = null;
@@ -52,7 +52,7 @@ export class AnthropicReply {
       if (content.type === 'text') text += content.text as string;
       if (!('input' in content)) continue;
       const written = parseToolInput(json === '' ? content.input : json);
-      // What is given back has to be an object, whatever was written.
+      // What is sent back must be an object, whatever the model wrote.
       content.input = written.input ?? {};
       if (content.type === 'tool_use') {
         calls.push({ id: content.id as string, name: content.name as string, ...written });
@@ -65,7 +65,7 @@ export class AnthropicReply {
   #count(usage: Partial<Counted> | undefined): void {
     if (usage === undefined) return;
     const { input_tokens: read, cache_creation_input_tokens: kept, cache_read_input_tokens: reread } = usage;
-    // It is sent twice, the second time perhaps without the cached part.
+    // Sent twice, the second time perhaps without the cached part.
     if (typeof read === 'number')
       this.#input = Math.max(this.#input ?? 0, read + (kept ?? 0) + (reread ?? 0));
     if (typeof usage.output_tokens === 'number') this.#output = usage.output_tokens;
@@ -79,7 +79,7 @@ interface Counted {
   readonly output_tokens: number;
 }
 
-/** Adds a piece to its block, also to one of a kind that is not known here. */
+/** Adds a piece to its block, even if that is of an unknown kind. */
 function grow(block: Block, { type, ...pieces }: JsonObject, size: ReplySize): void {
   if (type === 'input_json_delta') {
     const piece = String(pieces.partial_json);

@@ -13,8 +13,8 @@ import type { ModelRequest, ToolOutcome, ToolSpec, ModelMessage } from '../model
 import { contentText } from './content-text.ts';
 
 /**
- * A request as the Anthropic Messages API wants it. What stays the same from one step of a loop to the next is marked to
- * be kept by the API, where reading it again costs a tenth.
+ * A request for the Anthropic Messages API. The part that stays the same from one step to the next is marked for
+ * caching, which reduces the cost of reading it again to a tenth.
  */
 export function anthropicRequest(model: string, request: ModelRequest): MessageCreateParamsStreaming {
   const { system, tools, turns } = request;
@@ -47,7 +47,7 @@ function messagesOf(turns: readonly ModelMessage[]): MessageParam[] {
     const role = turn.from === 'model' ? 'assistant' : 'user';
     const content = contentOf(turn, index === turns.length - 1);
     const before = messages.at(-1);
-    // The API wants the two to take turns.
+    // The API requires the roles to alternate.
     if (before?.role === role) before.content.push(...content);
     else messages.push({ role, content });
   }
@@ -64,7 +64,7 @@ function contentOf(turn: ModelMessage, last: boolean): ContentBlockParam[] {
     }
     case 'tools': {
       const results = turn.results.map(resultOf);
-      // The loop goes on from here, so that all this is read again.
+      // The loop continues from here, so all of this is read again.
       const final = last ? results.at(-1) : undefined;
       if (final !== undefined) final.cache_control = KEEP;
       return results;
@@ -72,7 +72,7 @@ function contentOf(turn: ModelMessage, last: boolean): ContentBlockParam[] {
   }
 }
 
-/** The API gives empty texts and does not take them back. */
+/** The API returns empty texts but does not accept them. */
 function isSayable(block: ContentBlockParam): boolean {
   return block.type !== 'text' || !isBlank(block.text);
 }
@@ -98,10 +98,10 @@ function resultOf({ id, content, isError }: ToolOutcome): ToolResultBlockParam {
 
 const MEDIA = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
 
-/** The API takes no larger image, in characters of base64. */
+/** The largest image that the API accepts, in characters of base64. */
 const LARGEST_IMAGE = 5 * 1024 * 1024;
 
-/** Undefined for what the API cannot look at. */
+/** Undefined if the API does not accept it. */
 function imageOf(block: JsonObject): ImageBlockParam | undefined {
   const image = block.type === 'resource' && isObject(block.resource) ? block.resource : block;
   const data = block.type === 'image' ? block.data : image.blob;

@@ -19,7 +19,7 @@ it('the parts that only the model reads are given back as they came', async () =
   expect(reply.text).toBe('');
   const result = { id: 'one', name: 'list', content: [], isError: false };
   const turns: ModelMessage[] = [...HELLO, { from: 'model', reply }, { from: 'tools', results: [result] }];
-  // The server refuses a thought whose signature has been lost.
+  // The server rejects a thought whose signature is missing.
   expect((await claude.reply(requestOf(turns))).text).toBe('None.');
   expect(server.requests[1]?.body.messages[1].content[0]).toMatchObject({
     type: 'thinking',

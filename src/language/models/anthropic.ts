@@ -12,7 +12,7 @@ import { TransientFailure, withRetries, type RetryLimits } from './retry.ts';
 
 type KeyedEndpoint = Endpoint & { readonly apiKey: string };
 
-/** A model behind the Anthropic Messages API. */
+/** A model with the Anthropic Messages API. */
 export function anthropicModel(endpoint: KeyedEndpoint, limits?: RetryLimits): Model {
   let client: Promise<Anthropic> | undefined;
   return {
@@ -26,20 +26,20 @@ export function anthropicModel(endpoint: KeyedEndpoint, limits?: RetryLimits): M
   };
 }
 
-/** The library is large: it is loaded when a model is asked, and nowhere else. */
+/** The library is large, so it is loaded only when a model is used. */
 async function clientFor(endpoint: KeyedEndpoint): Promise<Anthropic> {
   const { Anthropic } = await import('@anthropic-ai/sdk');
   return new Anthropic({
     apiKey: endpoint.apiKey,
     baseURL: endpoint.url.href.replace(/\/$/, ''),
-    // Proxies and look-alikes often know only the older header.
+    // Proxies and compatible servers often support only the older header.
     ...(endpoint.url.origin === ANTHROPIC_URL ? {} : { defaultHeaders: { 'x-api-key': endpoint.apiKey } }),
-    // We retry ourselves, so that the waiting client hears about it.
+    // We retry ourselves, so that the waiting client is informed.
     maxRetries: 0,
     // A redirect could carry the key elsewhere.
     fetchOptions: { redirect: 'manual' },
     fetch: async (url, init) => bounded(await fetch(url, init), endpoint),
-    // It would print what it cannot read.
+    // It would print responses that it cannot parse.
     logLevel: 'off',
     openTelemetry: false,
   });
@@ -55,14 +55,14 @@ async function ask(client: Anthropic, endpoint: Endpoint, request: ModelRequest)
     const turns = new Turns();
     for await (const event of stream) {
       heard.take(event);
-      // Thousands of events may come at once.
+      // Thousands of events may arrive at once.
       const turn = turns.next();
       if (turn !== undefined) await turn;
     }
   } catch (error) {
     throw reasonOf(error, endpoint, begun);
   }
-  // The library ends a stream quietly when it is aborted.
+  // The library ends a stream silently when it is aborted.
   signal.throwIfAborted();
   if (!heard.complete) throw brokenOff(endpoint);
   return heard.reply();
@@ -85,7 +85,7 @@ function reasonOf(error: unknown, endpoint: Endpoint, begun: boolean): Error {
   });
 }
 
-/** An error in the middle of a stream has a kind and no status. */
+/** An error in the middle of a stream has a type but no status. */
 const STATUS: Partial<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,

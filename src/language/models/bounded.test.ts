@@ -9,7 +9,7 @@ const ENDPOINT = {
 } as const;
 const MB = 1024 * 1024;
 
-/** Reads a response of so many megabytes, chunk by chunk. */
+/** Reads a response of this size, chunk by chunk. */
 function read(type: string, chunk: string, bytes: number): Promise<string> {
   const text = new TextEncoder().encode(chunk);
   let left = bytes;

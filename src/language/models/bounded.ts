@@ -1,12 +1,14 @@
 import { badOutput, type Endpoint } from './failure.ts';
 
 const MB = 1024 * 1024;
-/** The most that is read of one answer, in bytes. The longest answers of today's models have a hundredth of it. */
+/** The most that is read of one response, in bytes. The longest responses of today's models have a hundredth of it. */
 const LIMIT = 16 * MB;
-/** The longest event of a stream and the longest answer in one piece, in bytes: each is parsed in one go. */
+/**
+ * The longest event of a stream, and the longest response without a stream, in bytes: each is parsed without a pause.
+ */
 const EVENT_LIMIT = MB;
 
-/** The same response, whose body fails when it does not end, or one event of it does not. */
+/** The same response, but its body fails if it, or one of its events, does not end. */
 export function bounded(response: Response, endpoint: Endpoint): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get('content-type')?.includes('json') !== true;
@@ -26,7 +28,7 @@ export function bounded(response: Response, endpoint: Endpoint): Response {
   return new Response(response.body.pipeThrough(counter), { status, statusText, headers });
 }
 
-/** The length of the event that has begun, after one more chunk. A blank line ends an event. */
+/** The length of the current event after one more chunk. A blank line ends an event. */
 function sinceLastEvent(chunk: Uint8Array, before: number): number {
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   const end = Math.max(bytes.lastIndexOf('\n\n'), bytes.lastIndexOf('\n\r\n'));

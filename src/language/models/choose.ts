@@ -7,12 +7,12 @@ import type { RetryLimits } from './retry.ts';
 
 type Settings = Pick<LanguageDefinition, 'model' | 'provider' | 'baseUrl' | 'apiKey'>;
 
-/** Small, quick, and good with tools. */
+/** Small, fast, and good with tools. */
 const DEFAULT_MODEL = 'claude-haiku-5-5';
 
 /**
- * The model that the settings mean, or where they leave it open, the environment; with no key at all, that of the client.
- * Rejects where something is missing. `ask` is undefined where the client has no model for us.
+ * The configured model, otherwise the one that the environment selects; without any key, the client's. Rejects if
+ * something is missing. `ask` is undefined if the client offers no model.
  */
 export async function chooseModel(
   settings: Settings,
@@ -37,7 +37,7 @@ export async function chooseModel(
       const url = openaiUrl(baseUrl ?? given(env.OPENAI_BASE_URL) ?? OPENAI_URL);
       if (name === undefined) throw noName(url);
       const key = given(settings.apiKey) ?? given(env.OPENAI_API_KEY);
-      // Others may need none: one on this machine, say.
+      // Others may not need one, for example a server on this machine.
       if (key === undefined && url.href === OPENAI_URL)
         throw keyMissing({ provider: 'openai', model: name, url });
       const apiKey = key === undefined ? undefined : sendable(key);
@@ -78,13 +78,13 @@ function noName(url: URL): SwitchboardError {
   });
 }
 
-/** A variable that is set to nothing counts as not set. */
+/** An empty variable counts as not set. */
 function given(value: string | undefined): string | undefined {
   const trimmed = value?.trim();
   return trimmed === '' ? undefined : trimmed;
 }
 
-/** The HTTP client would show a key that it cannot send, in its error. */
+/** The HTTP client would include a key that it cannot send in its error. */
 function sendable(key: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new SwitchboardError(

@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/is-object.ts';
 import type { JsonObject } from '../../protocol/index.ts';
 
-/** A part of a tool's result for a model that reads text only; empty where there is nothing to read. */
+/** A part of a tool's result for a model that only reads text; empty if there is nothing to read. */
 export function contentText(block: JsonObject): string {
   switch (block.type) {
     case 'text':
@@ -28,7 +28,7 @@ function about({ uri, name, title, description, mimeType }: JsonObject): string 
 }
 
 function unseen(what: string, mimeType: unknown, data: unknown): string {
-  // Four characters of base64 hold three bytes.
+  // Four characters of base64 encode three bytes.
   const size = typeof data === 'string' ? `, ${Math.ceil((data.length * 3) / 4 / 1000)} kB` : '';
   return `[${what} (${text(mimeType) || 'unknown type'}${size}) is part of the result; you cannot see it.]`;
 }

@@ -1,6 +1,8 @@
 import { Turns } from '../../shared/turns.ts';
 
-/** What the events of a stream (`text/event-stream`) hold, one after the other. Comments and names are passed over. */
+/**
+ * The data of the events in a stream (`text/event-stream`), one after the other. Comments and event types are skipped.
+ */
 export async function* eventData(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<string> {
@@ -18,7 +20,7 @@ export async function* eventData(
         yield data.join('\n');
         data = [];
       }
-      // Thousands of lines may come at once.
+      // Thousands of lines may arrive at once.
       const turn = turns.next();
       if (turn !== undefined) await turn;
     }

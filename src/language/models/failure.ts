@@ -4,25 +4,25 @@ import { printableLine } from '../../shared/printable.ts';
 import { secretMask } from '../../shared/secrets.ts';
 import { TransientFailure } from './retry.ts';
 
-/** Where a model is asked. */
+/** Where a model is reached. */
 export interface Endpoint {
   readonly provider: 'anthropic' | 'openai';
   readonly model: string;
   readonly url: URL;
-  /** Undefined where none is sent. */
+  /** Undefined if none is sent. */
   readonly apiKey: string | undefined;
 }
 
-/** An answer that says no. */
+/** A response with an error. */
 export interface ModelRefusal {
   readonly status: number;
-  /** The API's own words for what kind of error it is. */
+  /** The API's own names for the kind of error. */
   readonly kinds: readonly string[];
   readonly message: string | undefined;
   readonly headers: Headers | undefined;
 }
 
-/** What becomes of an answer that says no: an error for a person, or something that passes. */
+/** The result of an error response: an error for a person, or a transient failure. */
 export function failureOf(endpoint: Endpoint, refusal: ModelRefusal): SwitchboardError | TransientFailure {
   const { status, kinds } = refusal;
   const who = nameOf(endpoint);
@@ -64,7 +64,7 @@ export function failureOf(endpoint: Endpoint, refusal: ModelRefusal): Switchboar
   return new TransientFailure(`${passes} (status ${status})`, error, waitAsked(refusal.headers));
 }
 
-/** The connection failed before anything came. */
+/** The connection failed before any response. */
 export function modelUnreachable(endpoint: Endpoint, cause: unknown): TransientFailure {
   const why = codeOf(cause);
   const error = new SwitchboardError(
@@ -78,7 +78,7 @@ export function modelUnreachable(endpoint: Endpoint, cause: unknown): TransientF
   return new TransientFailure(`it cannot be reached (${why})`, error);
 }
 
-/** It began to answer and did not finish. */
+/** The response began but did not finish. */
 export function brokenOff(endpoint: Endpoint, cause?: unknown): SwitchboardError {
   const why = cause === undefined ? '' : ` (${codeOf(cause)})`;
   return new SwitchboardError(
@@ -88,14 +88,14 @@ export function brokenOff(endpoint: Endpoint, cause?: unknown): SwitchboardError
   );
 }
 
-/** What it sent is not what its API says. */
+/** The response does not match the API. */
 export function badOutput(endpoint: Endpoint, what: string): SwitchboardError {
   return new SwitchboardError('LANGUAGE_BAD_OUTPUT', `${nameOf(endpoint)} ${what}.`, {
     hint: `Check that "baseUrl" under "language" of the server is an API of this kind, or ${ANOTHER_MODEL}.`,
   });
 }
 
-/** No key where one is needed. */
+/** A required key is missing. */
 export function keyMissing({ provider, model, url }: Omit<Endpoint, 'apiKey'>): SwitchboardError {
   return new SwitchboardError(
     'LANGUAGE_KEY_MISSING',
@@ -117,7 +117,7 @@ function nameOf({ model, url }: Endpoint): string {
 
 function keyRefused(endpoint: Endpoint, status: number): SwitchboardError {
   if (endpoint.apiKey === undefined) return keyMissing(endpoint);
-  // What the API says about a key is not repeated: some repeat a part of the key.
+  // The API's message about a key is not repeated: some contain a part of the key.
   return new SwitchboardError(
     'LANGUAGE_KEY_REFUSED',
     `${nameOf(endpoint)} rejected the API key (status ${status}).`,
@@ -139,7 +139,7 @@ function isTooLong({ status, kinds, message = '' }: ModelRefusal): boolean {
   return status === 400 && /too long|context (length|window|size)|maximum context/i.test(message);
 }
 
-/** Undefined: it would be the same the next time. */
+/** Undefined if the error would be the same next time. */
 function passingReason(status: number, kinds: readonly string[]): string | undefined {
   if (status === 529 || status === 503 || kinds.includes('overloaded_error')) return 'it is overloaded';
   if (status === 429) return 'its rate limit is exceeded';
@@ -147,7 +147,7 @@ function passingReason(status: number, kinds: readonly string[]): string | undef
   return undefined;
 }
 
-/** In milliseconds. The header holds seconds or a date. */
+/** In milliseconds. The header contains seconds or a date. */
 function waitAsked(headers: Headers | undefined): number | undefined {
   const exact = Number.parseFloat(headers?.get('retry-after-ms') ?? '');
   if (exact >= 0) return exact;
@@ -158,7 +158,7 @@ function waitAsked(headers: Headers | undefined): number | undefined {
   return Number.isNaN(until) ? undefined : Math.max(until, 0);
 }
 
-/** Longest quote of a provider's message, in characters. */
+/** The longest quote of a provider's message, in characters. */
 const QUOTE = 300;
 
 function quote({ apiKey }: Endpoint, message: string | undefined): string {
@@ -167,7 +167,7 @@ function quote({ apiKey }: Endpoint, message: string | undefined): string {
   return `: ${said.length > QUOTE ? `${said.slice(0, QUOTE)}…` : said}`;
 }
 
-/** `ECONNREFUSED` is a cause of `fetch failed`, sometimes nested deeply. */
+/** `ECONNREFUSED` is a cause of `fetch failed`, sometimes deeply nested. */
 function codeOf(cause: unknown): string {
   let named = '';
   for (let error = cause; error instanceof Error; error = error.cause) {

@@ -6,7 +6,7 @@ import type { Model, ModelMessage } from '../model.ts';
 import { hostModel } from './host.ts';
 import { failureWith, HELLO, requestOf } from './http-model.cases.ts';
 
-/** A client whose model says these things, one after the other. */
+/** A client whose model returns these results one after the other. */
 function client(...results: (JsonObject | Error)[]): { asked: JsonObject[]; model: Model } {
   const asked: JsonObject[] = [];
   const model = hostModel((method, params) => {

@@ -5,7 +5,7 @@ import { isObject } from '../../shared/is-object.ts';
 import type { AskClient, Model, ModelReply, ModelRequest, ToolUse, ModelMessage } from '../model.ts';
 import { parseToolInput } from './parse-tool-input.ts';
 
-/** The model of the client itself, asked with `sampling/createMessage`. `wanted`: a model it may prefer. */
+/** The client's own model, reached with `sampling/createMessage`. `wanted`: a model that it may prefer. */
 export function hostModel(ask: AskClient, wanted?: string): Model {
   return {
     provider: 'host',
@@ -42,7 +42,7 @@ function messageOf(turn: ModelMessage): JsonObject {
       return { role: 'user', content: { type: 'text', text: turn.text } };
     case 'model':
       return { role: 'assistant', content: turn.reply.raw };
-    // A message with results may contain nothing else.
+    // A message with results must not contain anything else.
     case 'tools':
       return {
         role: 'user',
@@ -80,7 +80,7 @@ function replyOf(result: JsonObject): ModelReply {
 
 function stopOf(reason: unknown, calling: boolean): ModelReply['stop'] {
   if (reason === 'maxTokens') return 'length';
-  // Not among the standard ones, but what models say.
+  // Not among the standard reasons, but used by models.
   if (reason === 'refusal' || reason === 'content_filter') return 'refused';
   return calling ? 'calls' : 'done';
 }
@@ -93,7 +93,7 @@ function badAnswer(): SwitchboardError {
   );
 }
 
-/** The code of the protocol's own example for a person who says no. */
+/** The code for a user's refusal in the protocol's own example. */
 const REJECTED = -1;
 
 function reasonOf(error: unknown): unknown {

@@ -11,7 +11,7 @@ export interface HttpModelSetup {
 
 export const KEY = 'sk-test-0123456789abcdef';
 
-/** Waits are short, so that tests are. */
+/** Short waits keep the tests fast. */
 export const QUICK = { tries: 4, firstMs: 2, longestMs: 20 };
 
 export function requestOf(turns: readonly ModelMessage[], more: Partial<ModelRequest> = {}): ModelRequest {
@@ -40,7 +40,7 @@ export async function failureWith(reply: Promise<unknown>): Promise<SwitchboardE
   return error;
 }
 
-/** What must be true of every model that is asked over HTTP. */
+/** What applies to every model that is reached over HTTP. */
 export function httpModelCases(name: string, { start, model: make }: HttpModelSetup): void {
   const told = async (...script: ScriptedTurn[]): Promise<{ server: ModelServer; model: Model }> => {
     const server = await start(script);
@@ -99,7 +99,7 @@ export function httpModelCases(name: string, { start, model: make }: HttpModelSe
       const reply = await model.reply(requestOf(HELLO));
       expect(reply.calls[0]).toMatchObject({ id: 'one', name: 'add', input: undefined });
       expect(reply.calls[0]?.malformed).toMatch(wrong);
-      // It is not held against the rest of the conversation.
+      // It does not affect the rest of the conversation.
       const answer = {
         id: 'one',
         name: 'add',

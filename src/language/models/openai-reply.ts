@@ -8,13 +8,13 @@ import { ReplySize } from './reply-size.ts';
 interface Call {
   id: string;
   name: string;
-  /** Some servers give an object in place of its text. */
+  /** Some servers send an object instead of its text. */
   written: string | JsonObject;
-  /** What the server added of its own, and may want back. */
+  /** Members that the server added, and may want back. */
   readonly more: JsonObject;
 }
 
-/** A turn of a model behind an OpenAI-compatible API, put together from the pieces of its stream. */
+/** A turn of a model with an OpenAI-compatible API, assembled from the pieces of its stream. */
 export class OpenaiReply {
   #text = '';
   #refusal = '';
@@ -30,7 +30,7 @@ export class OpenaiReply {
     return this.#finish !== undefined;
   }
 
-  /** A piece of a stream, or a whole answer of a server that does not stream. */
+  /** Adds a piece of a stream, or the whole response of a server that does not stream. */
   take({ choices, usage }: JsonObject): void {
     if (isObject(usage)) this.#usage = usageOf(usage) ?? this.#usage;
     const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
@@ -46,7 +46,7 @@ export class OpenaiReply {
     for (const { id, name, written, more } of this.#calls) {
       const read = parseToolInput(written);
       calls.push({ id, name, ...read });
-      // What is given back has to be JSON, whatever was written.
+      // What is sent back must be JSON, whatever the model wrote.
       const text = typeof written === 'string' && read.input && written !== '' ? written : undefined;
       const whole = { name, arguments: text ?? JSON.stringify(read.input ?? {}) };
       given.push({ ...more, id, type: 'function', function: whole });
@@ -84,7 +84,7 @@ export class OpenaiReply {
     const call = this.#callAt(index, id, names);
     for (const [key, value] of Object.entries(more)) if (key !== 'type') add(call.more, key, value);
     if (!isObject(called)) return;
-    // Some servers give the whole name with every piece.
+    // Some servers send the whole name with every piece.
     if (typeof called.name === 'string' && called.name !== call.name) call.name += called.name;
     if (isObject(called.arguments)) call.written = called.arguments;
     else if (typeof called.arguments === 'string' && typeof call.written === 'string') {
@@ -93,14 +93,17 @@ export class OpenaiReply {
     }
   }
 
-  /** Some servers number no calls, or give every call the same number; some have no ids. `names`: a tool is named. */
+  /**
+   * Some servers do not number calls, or give every call the same number; some have no ids. `names`: the piece names a
+   * tool.
+   */
   #callAt(index: unknown, id: unknown, names: boolean): Call {
     const named = typeof id === 'string' && id !== '' ? id : undefined;
     const place = typeof index === 'number' ? index : undefined;
     const known =
       place === undefined ? (named === undefined ? this.#calls.at(-1) : undefined) : this.#places.get(place);
     const same = named === undefined ? known : this.#calls.find((call) => call.id === named);
-    // What names a tool after a whole call is the next call.
+    // A tool name after a complete call begins the next call.
     const isNext = named === undefined && names && same !== undefined && isWhole(same);
     if (same !== undefined && !isNext) return same;
     this.#size.addPart();
@@ -115,7 +118,7 @@ function isWhole({ name, written }: Call): boolean {
   return name !== '' && written !== '' && parseToolInput(written).input !== undefined;
 }
 
-/** Given with an answer, and not taken back. */
+/** Members of a response that are not accepted in a request. */
 const OWN = new Set(['role', 'annotations', 'audio', 'function_call']);
 
 function add(to: JsonObject, key: string, value: unknown): void {
@@ -125,7 +128,7 @@ function add(to: JsonObject, key: string, value: unknown): void {
   else if (value !== null) to[key] = value;
 }
 
-/** Some servers give a list of parts. */
+/** Some servers send a list of parts. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return list(value)

@@ -5,13 +5,13 @@ import { contentText } from './content-text.ts';
 /** Parameters that differ between servers of this API: some use another name or do not support them. */
 export interface Dialect {
   readonly limit: 'max_tokens' | 'max_completion_tokens';
-  /** The longest answer it can be asked for, in tokens. */
+  /** The longest response that may be requested, in tokens. */
   readonly longest: number;
-  /** Whether it can be asked how many tokens a streamed answer took. */
+  /** Whether it reports the token usage of a streamed response on request. */
   readonly usage: boolean;
 }
 
-/** A request as an OpenAI-compatible `chat/completions` wants it. */
+/** A request for an OpenAI-compatible `chat/completions`. */
 export function openaiRequest(model: string, request: ModelRequest, dialect: Dialect): JsonObject {
   const { system, tools, turns } = request;
   return {

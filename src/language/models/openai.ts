@@ -19,7 +19,7 @@ import { openaiRequest, type Dialect } from './openai-request.ts';
 import { OversizedReply } from './reply-size.ts';
 import { TransientFailure, withRetries, type RetryLimits } from './retry.ts';
 
-/** A model behind any API like that of OpenAI; one on this machine, too. */
+/** A model with any OpenAI-compatible API, including one on this machine. */
 export function openaiModel(endpoint: Endpoint, limits?: RetryLimits): Model {
   const speaker = new Speaker(endpoint);
   return {
@@ -42,7 +42,7 @@ class Speaker {
     const address = new URL(endpoint.url);
     address.pathname = `${address.pathname.replace(/\/$/, '')}/chat/completions`;
     this.#address = address.href;
-    // The newer name is needed by newer models of OpenAI, and most other servers know only the older.
+    // OpenAI's newer models require the newer name, and most other servers only support the older one.
     const newer = endpoint.url.origin === new URL(OPENAI_URL).origin;
     this.#dialect = {
       limit: newer ? 'max_completion_tokens' : 'max_tokens',
@@ -109,7 +109,7 @@ class Speaker {
   #take(text: string, heard: OpenaiReply): void {
     const piece = parseJson(text);
     if (!isObject(piece)) throw badOutput(this.#endpoint, 'sent a response that is not JSON');
-    // An answer can begin well and then fail.
+    // A response can begin successfully and then fail.
     if (piece.error !== undefined && piece.error !== null) {
       const said = saidIn(piece);
       const { code } = isObject(piece.error) ? piece.error : {};
@@ -119,7 +119,7 @@ class Speaker {
     heard.take(piece);
   }
 
-  /** Speaks as the server wants it. Returns whether there is something to change that was not changed before. */
+  /** Adapts to an error of the server. Returns whether there was anything left to change. */
   #adapt({ status, message = '' }: ModelRefusal, asked: number): boolean {
     if (status !== 400 && status !== 422) return false;
     const { limit, longest, usage } = this.#dialect;
@@ -134,19 +134,19 @@ class Speaker {
   }
 }
 
-/** Many a model on this machine has little room, and what it may answer counts as taken from the beginning. */
+/** Many models on this machine have a short context, of which the maximum response is reserved from the beginning. */
 const TOO_LONG_AN_ANSWER = /max_(completion_)?tokens|completion tokens|context (length|window|size)/i;
 
-/** With less it is of no use, in tokens. */
+/** Less than this is useless, in tokens. */
 const SHORTEST_ANSWER = 256;
 
 async function refusalOf(response: Response): Promise<ModelRefusal> {
-  // The status says enough where the rest cannot be read.
+  // The status is enough if the rest cannot be read.
   const text = await response.text().catch(() => '');
   return { status: response.status, ...saidIn(parseJson(text)), headers: response.headers };
 }
 
-/** Compatible servers agree least on how an error looks. */
+/** Compatible servers differ most in the form of their errors. */
 function saidIn(body: unknown): Pick<ModelRefusal, 'kinds' | 'message'> {
   const whole: JsonObject = isObject(body) ? body : {};
   const first: unknown = Array.isArray(body) ? body[0] : undefined;

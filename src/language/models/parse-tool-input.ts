@@ -3,7 +3,7 @@ import type { JsonObject } from '../../protocol/index.ts';
 
 /** The arguments that a model wrote for a call: an object, or what is wrong with them. */
 export function parseToolInput(written: unknown): { input: JsonObject | undefined; malformed?: string } {
-  // A tool without arguments is often called with nothing at all.
+  // Models often call a tool without arguments with nothing at all.
   if (written === undefined || written === null || written === '') return { input: {} };
   if (isObject(written)) return { input: written };
   if (typeof written !== 'string') return noObject();

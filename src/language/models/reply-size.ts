@@ -1,13 +1,13 @@
-/** The longest arguments of all calls in an answer, in UTF-16 units, and the most parts. Models write far less. */
+/** The longest arguments of all calls in a response, in UTF-16 units, and the most parts. Models write far less. */
 const MOST_ARGUMENTS = 1024 * 1024;
 const MOST_PARTS = 1000;
 
-/** Counts what a model writes while it arrives. Throws an `OversizedReply` where it is too much. */
+/** Counts what a model writes while it arrives. Throws an `OversizedReply` if it is too much. */
 export class ReplySize {
   #arguments = 0;
   #parts = 0;
 
-  /** Arguments are parsed in one go. */
+  /** Arguments are parsed without a pause. */
   addArguments(text: string): void {
     this.#arguments += text.length;
     if (this.#arguments > MOST_ARGUMENTS)

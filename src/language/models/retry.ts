@@ -3,24 +3,26 @@ import type { SwitchboardError } from '../../shared/errors.ts';
 
 export interface RetryOptions {
   readonly signal: AbortSignal;
-  /** Told before each wait, with the reason in a few words and the wait in milliseconds. */
+  /** Called before each wait, with a short reason and the wait in milliseconds. */
   readonly onRetry?: ((reason: string, waitMs: number) => void) | undefined;
   readonly limits?: RetryLimits | undefined;
 }
 
-/** How often a model is asked, and how long is waited in between. */
+/** How often a model is tried, and the waits in between. */
 export interface RetryLimits {
-  /** How often it is asked at most. */
+  /** The maximum number of attempts. */
   readonly tries: number;
-  /** The wait before the second try, in milliseconds; for each further one it is doubled. */
+  /** The wait before the second attempt, in milliseconds; it doubles with each further attempt. */
   readonly firstMs: number;
-  /** The longest wait, also where the model asks for a longer one, in milliseconds. */
+  /** The longest wait, even if the model requests a longer one, in milliseconds. */
   readonly longestMs: number;
 }
 
 const RETRY_LIMITS: RetryLimits = { tries: 4, firstMs: 500, longestMs: 60_000 };
 
-/** Does something again as long as it fails for a passing reason. Rejects with the reason of `signal` when that aborts. */
+/**
+ * Repeats an attempt as long as it fails for a transient reason. Rejects with the reason of `signal` when that aborts.
+ */
 export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { signal, onRetry, limits = RETRY_LIMITS } = options;
   for (let tries = 1; ; tries++) {
@@ -38,13 +40,13 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
   }
 }
 
-/** A failure that may not happen the next time. */
+/** A failure that may not occur the next time. */
 export class TransientFailure extends Error {
-  /** In a few words. */
+  /** A short reason. */
   readonly reason: string;
-  /** The error if it does not pass. */
+  /** The error if it does not go away. */
   readonly error: SwitchboardError;
-  /** How long the other side wants to be left alone, in milliseconds. */
+  /** How long the server wants us to wait, in milliseconds. */
   readonly afterMs: number | undefined;
 
   constructor(reason: string, error: SwitchboardError, afterMs?: number) {
@@ -59,6 +61,6 @@ export class TransientFailure extends Error {
 function waitBefore(tries: number, afterMs: number | undefined, limits: RetryLimits): number {
   if (afterMs !== undefined) return Math.min(afterMs, limits.longestMs);
   const whole = Math.min(limits.firstMs * 2 ** (tries - 1), limits.longestMs);
-  // Many that were turned away together must not come back together.
+  // Clients that were refused together must not return together.
   return Math.round(whole * (0.5 + Math.random() / 2));
 }

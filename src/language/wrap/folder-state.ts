@@ -6,19 +6,19 @@ import { readRegularFile } from '../../shared/regular-file.ts';
 import { wrapPathsIn, SCRIPT_ENDING, type WrapPaths } from './names.ts';
 import { recordIn, type WrapRecord } from './record.ts';
 
-/** What became of a folder so far. */
+/** The current state of a folder. */
 export interface FolderState {
   readonly places: WrapPaths;
   /**
-   * `wrapped`: the script has replaced the server. `unfinished`: the server itself is used, and something is
-   * left of a wrap or unwrap that was interrupted.
+   * `wrapped`: the script has replaced the server. `unfinished`: the server itself is in use, and there are leftovers
+   * of an interrupted wrap or unwrap.
    */
   readonly kind: 'plain' | 'wrapped' | 'unfinished';
-  /** The script, where there is one of ours. */
+  /** Our script, if there is one. */
   readonly script?: FoundScript | undefined;
-  /** Whether the folder has instructions that no wrap has written. */
+  /** Whether the folder has instructions that were not written by a wrap. */
   readonly hasOwn: boolean;
-  /** Whether `original` was made by a wrap: a folder may have one of its own. */
+  /** Whether `original` was created by a wrap: a folder may have its own. */
   readonly ownsOriginal: boolean;
 }
 
@@ -43,7 +43,7 @@ export function readFolderState(folder: string): FolderState {
 function stateOf(folder: string): FolderState {
   const places = wrapPathsIn(folder);
   const script = findScript(folder);
-  // The staging folder becomes `original` right after the script is there.
+  // The staging folder becomes `original` right after the script is written.
   const ownsOriginal = script !== undefined && !isThere(places.staging);
   const isMoved = ownsOriginal && isFile(places.originalConfig);
   const isWrapped = isMoved && !isSame(places.config, places.originalConfig);
@@ -70,7 +70,7 @@ export function isFile(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** Whether two files have the same content, as two names of one file do. */
+/** Whether two files have the same content, which includes two names of one file. */
 export function isSame(one: string, other: string): boolean {
   return isFile(one) && isFile(other) && readRegularFile(one).equals(readRegularFile(other));
 }

@@ -1,4 +1,4 @@
-/** Wrap and unwrap, ended or failing at each single thing they do to the disk. */
+/** Wrap and unwrap, interrupted or failing at each single file system operation. */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const CHANGING = [
 type Call = (...args: unknown[]) => unknown;
 const table = fs as unknown as Record<string, Call>;
 const untouched = Object.fromEntries(CHANGING.map((name) => [name, table[name]!]));
-// It is for those who lose power, which no test does, and takes most of the time.
+// It only matters after a power failure, which no test causes, and takes most of the time.
 const real: Readonly<Record<string, Call>> = { ...untouched, fsyncSync: () => undefined };
 
 function use(calls: Readonly<Record<string, Call>>): void {
@@ -31,10 +31,10 @@ function use(calls: Readonly<Record<string, Call>>): void {
 beforeEach(() => use(real));
 afterEach(() => use(untouched));
 
-/** How a disk lets us down: the code that a call fails with, by its number; undefined where it does not. */
+/** Simulates disk errors: returns the code with which a call fails, or undefined if it succeeds. */
 type Trouble = (call: { readonly at: number; readonly name: string }) => string | undefined;
 
-/** Does the work on such a disk. Says how many calls there were, and what it threw. */
+/** Runs the work on such a disk. Returns the number of calls and the error that it threw. */
 function withTrouble(trouble: Trouble, work: () => void): { calls: number; error?: unknown } {
   let calls = 0;
   for (const [name, call] of Object.entries(real)) {
@@ -42,7 +42,7 @@ function withTrouble(trouble: Trouble, work: () => void): { calls: number; error
       if (name === 'openSync' && isReading(args[1])) return call(...args);
       const code = trouble({ at: ++calls, name });
       if (code === undefined) return call(...args);
-      // Who is killed while writing leaves a part.
+      // A process that is killed while writing leaves a partial file.
       if (name === 'writeFileSync') call(args[0], String(args[1]).slice(0, 9));
       throw Object.assign(new Error(`${code}: ${name}`), { code });
     };
@@ -63,7 +63,7 @@ function isReading(flags: unknown): boolean {
   return flags === 'r' || (typeof flags === 'number' && (flags & (O_WRONLY | O_RDWR)) === 0);
 }
 
-/** From then on nothing happens any more. */
+/** Simulates a process that is killed at this call: nothing happens afterwards. */
 const killedAt =
   (last: number): Trouble =>
   ({ at }) =>
@@ -89,7 +89,7 @@ function snapshot(folder: string): Record<string, string> {
     names.map((name) => {
       const stat = fs.lstatSync(join(folder, name));
       const content = stat.isFile() ? fs.readFileSync(join(folder, name), 'latin1') : '';
-      // The definition stays the same file.
+      // The definition remains the same file.
       const identity = name === '.mcp.json' ? `${stat.ino} ${stat.mtimeMs}` : '';
       return [name, `${stat.mode.toString(8)} ${identity} ${content}`];
     }),
@@ -114,7 +114,7 @@ describe.each(SITUATIONS)('%s', (_, files, instructions) => {
       script: wrapperScript('memory', { kind: 'installed', program: '/opt/switchboard/dist/index.js' }),
       instructions,
     });
-  /** The server works, or its wrapper with all that it needs. */
+  /** The server is usable, or its wrapper with everything it needs. */
   const expectUsable = (folder: string): void => {
     const text = fs.readFileSync(join(folder, '.mcp.json'), 'utf8');
     if (text === ORIGINAL) return;
@@ -125,7 +125,7 @@ describe.each(SITUATIONS)('%s', (_, files, instructions) => {
     );
   };
 
-  /** Goes through all moments, until one is past the end. */
+  /** Tries every position until one is past the end. */
   function atEach(
     trouble: (at: number) => Trouble,
     first: 'wrap' | 'unwrap',
@@ -171,7 +171,7 @@ describe.each(SITUATIONS)('%s', (_, files, instructions) => {
         isKilled = withTrouble(killedAt(wrapped), () => wrapIt(folder)).error !== undefined;
         withTrouble(killedAt(unwrapped), () => void unwrapFolder(folder));
         expectUsable(folder);
-        // Throwing away what was changed must not throw away what is the folder's own.
+        // Discarding changes must not discard the folder's own files.
         expect(unwrapFolder(folder, { force: unwrapped % 2 === 0 })).toEqual({ kept: [] });
         expect(snapshot(folder)).toEqual(before);
       }

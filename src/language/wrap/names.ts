@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 
-/** Where everything of a wrapped folder is. */
+/** The paths of everything in a wrapped folder. */
 export interface WrapPaths {
   readonly folder: string;
-  /** What says how the server is started: before, the server itself; wrapped, the script. */
+  /** The definition: before, that of the server itself; wrapped, that of the script. */
   readonly config: string;
   /** Instructions for the model. */
   readonly instructions: string;
-  /** Keeps what stood in the folder before. */
+  /** Contains the folder's previous files. */
   readonly original: string;
   readonly originalConfig: string;
-  /** The folder's own instructions, where others were wanted. */
+  /** The folder's own instructions, if others were wanted. */
   readonly originalInstructions: string;
-  /** What becomes `original`; there only while a folder is wrapped, or if that was interrupted. */
+  /** Becomes `original`; exists only while a folder is being wrapped, or if that was interrupted. */
   readonly staging: string;
 }
 
@@ -34,13 +34,13 @@ export function wrapPathsIn(folder: string): WrapPaths {
   };
 }
 
-/** The script of a server. Its name may be anything; that of a file may not. */
+/** The file name of a server's script. A server's name may contain anything; a file name may not. */
 export function scriptName(server: string): string {
   const plain = server.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+|-+$/g, '');
   return `${plain === '' ? 'server' : plain}${SCRIPT_ENDING}`;
 }
 
-/** Whether what is started is the script of a wrapped folder. */
+/** Whether the arguments start the script of a wrapped folder. */
 export function isWrapper(args: readonly string[]): boolean {
   return args[0]?.endsWith(SCRIPT_ENDING) === true;
 }

@@ -3,20 +3,21 @@ import type { JsonObject } from '../../protocol/index.ts';
 
 export interface OuterOptions {
   readonly server: string;
-  /** What the server is for, where its own definition does not say it. Default: that is not known. */
+  /** The purpose of the server, if its own definition does not contain it. Default: unknown. */
   readonly purpose?: string | undefined;
-  /** How the script is started, with the settings of the model as arguments. */
+  /** The command that starts the script, with the settings of the model as arguments. */
   readonly command: string;
   readonly args: readonly string[];
-  /** What it gets besides what it inherits: references only, never values. Default nothing. */
+  /** Environment variables in addition to the inherited ones: only references, never values. Default: none. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** How long a gateway waits for an answer, in milliseconds. */
+  /** How long a gateway waits for a response, in milliseconds. */
   readonly rpcMs: number;
 }
 
 /**
- * The definition of the script, in the form of the server's own. It keeps what says how the server is shown as a whole.
- * All else stays with the original: its environment, which may hold secrets, and what is about its own tools.
+ * The definition of the script, in the form of the server's own. It keeps the settings for exposing the server as a
+ * whole. Everything else stays with the original: its environment, which may contain secrets, and settings for its own
+ * tools.
  */
 export function outerConfig(original: JsonObject, options: OuterOptions): JsonObject {
   const { server, command, args, rpcMs } = options;
@@ -38,12 +39,14 @@ export function outerConfig(original: JsonObject, options: OuterOptions): JsonOb
   return { name: server, ...shown, command: { cmd: command, args: [...args], ...env }, ...timeouts };
 }
 
-/** The entry of a server, where the definition is a map of servers. */
+/** The entry of a server, if the definition is a map of servers. */
 export function outerEntryOf({ mcpServers }: JsonObject, server: string): JsonObject | undefined {
   return isObject(mcpServers) && isObject(mcpServers[server]) ? mcpServers[server] : undefined;
 }
 
-/** What was changed in a definition since it was written, in words; the arguments of the script are there to be changed. */
+/**
+ * The changes made to a definition since it was written, in words. Changes to the arguments of the script do not count.
+ */
 export function outerConfigChanges(now: unknown, written: JsonObject): string[] {
   if (!isObject(now)) return ['everything'];
   const before = flat(written);
@@ -55,7 +58,7 @@ export function outerConfigChanges(now: unknown, written: JsonObject): string[] 
 const CHILD_KEYS = ['description', 'switchboardDescription', 'isolation', 'disabled'];
 const MAP_KEYS = [...CHILD_KEYS, 'suiteName', 'exposure', 'summaryMaxChars'];
 
-/** The script is not what the server is recognised by, so its purpose is written down. */
+/** The script does not identify the server, so its purpose is written to the definition. */
 function purposeOf(original: JsonObject, { purpose }: OuterOptions): JsonObject {
   return purpose === undefined || original.switchboardDescription !== undefined
     ? {}
@@ -66,7 +69,7 @@ function kept(from: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])));
 }
 
-/** Every value by its path. */
+/** All values, by their paths. */
 function flat(value: JsonObject, path = ''): Map<string, string> {
   const found = new Map<string, string>();
   for (const [key, member] of Object.entries(value)) {

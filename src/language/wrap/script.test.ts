@@ -5,7 +5,7 @@ import { createProject, type Project } from '../../../test/helpers/temp-project.
 import { recordIn, withRecord } from './record.ts';
 import { wrapperScript } from './script.ts';
 
-/** A name with what ends a line of a program, or a text in it. */
+/** A name with characters that end a line or a string in JavaScript. */
 const NAME = 'a"b`${c}\u2028*/';
 
 async function runScript(project: Project, args: readonly string[] = []) {

@@ -1,13 +1,13 @@
 import { ascii } from './record.ts';
 
-/** How the script reaches this program. */
+/** How the script starts this program. */
 export type WrapperLaunch =
-  /** It is installed here; the script runs it in its own process. */
+  /** It is installed on this machine; the script runs it in its own process. */
   | { readonly kind: 'installed'; readonly program: string }
-  /** It was fetched for one run and may be gone tomorrow; the script has it fetched again. */
+  /** It was downloaded for one run and may be gone tomorrow; the script has it downloaded again. */
   | { readonly kind: 'fetched'; readonly command: string; readonly args: readonly string[] };
 
-/** The command that the script gives this program; `main` of the command line knows it. */
+/** The command that the script passes to this program, which `main` of the command line handles. */
 const WRAPPER_COMMAND = 'language-server';
 
 /** The program that replaces a wrapped server. */

@@ -11,20 +11,20 @@ import { SCRIPT_ENDING, type WrapPaths } from './names.ts';
 import { outerConfigChanges } from './outer-config.ts';
 import { digest } from './record.ts';
 
-/** Files that unwrapping left in the folder because they were edited. */
+/** Files that were left in the folder because they had been edited. */
 export interface Unwrapped {
   readonly kept: readonly string[];
 }
 
 export interface UnwrapOptions {
-  /** Whether what was changed since is thrown away. Default false. */
+  /** Whether later changes are discarded. Default false. */
   readonly force?: boolean | undefined;
 }
 
 /**
- * Puts a wrapped folder back to what it was, to the byte, also where wrapping or unwrapping was interrupted. Throws a
- * SwitchboardError if that would discard changes (UNWRAP_REFUSED), with the folder as it was, or if it fails
- * (UNWRAP_FAILED); then it can be tried again.
+ * Restores a wrapped folder exactly, even if wrapping or unwrapping was interrupted. Throws a SwitchboardError:
+ * UNWRAP_REFUSED, without changing anything, if that would discard changes, or UNWRAP_FAILED, after which it can be
+ * tried again.
  */
 export function unwrapFolder(folder: string, { force = false }: UnwrapOptions = {}): Unwrapped {
   refuseToUnwrap(folder, force);
@@ -38,7 +38,7 @@ export function unwrapFolder(folder: string, { force = false }: UnwrapOptions = 
   }
 }
 
-/** Throws where the definition is lost, or something was changed that unwrapping takes away. Changes nothing. */
+/** Throws if the definition is lost, or if unwrapping would discard changes. Changes nothing itself. */
 export function refuseToUnwrap(folder: string, force: boolean): void {
   const state = readFolderState(folder);
   const { kind, script, places } = state;
@@ -66,7 +66,7 @@ export function refuseToUnwrap(folder: string, force: boolean): void {
     );
 }
 
-/** Whether the wrapper is all that is left: nothing says how the server itself is started. */
+/** Whether only the wrapper is left: nothing defines how the server itself is started. */
 function isLost({ places, script, ownsOriginal }: FolderState): boolean {
   if (script === undefined || !ownsOriginal || isThere(places.originalConfig)) return false;
   return !isThere(places.config) || readRegularFile(places.config).includes(basename(script.file));
@@ -80,7 +80,10 @@ function definitionIn(file: string): unknown {
   }
 }
 
-/** Returns what is kept because it was edited. The script goes last: its record says what the other files are. */
+/**
+ * Returns what is kept because it was edited. The script is removed last, because its record identifies the other
+ * files.
+ */
 function restore(state: FolderState, force: boolean): string[] {
   const { places, script, kind, ownsOriginal } = state;
   if (kind === 'plain') return [];
@@ -102,22 +105,22 @@ function isOurs(file: string, { config, instructions }: WrapPaths): boolean {
 
 function restoreConfig({ config, originalConfig }: WrapPaths): void {
   if (!isFile(originalConfig)) return;
-  // A rename does nothing where both are names of one file.
+  // A rename does nothing if both are names of the same file.
   if (isSame(originalConfig, config)) rmSync(originalConfig);
   else renameSync(originalConfig, config);
 }
 
-/** Restores the folder's own instructions, if it had some, or removes ours. Edited ones stay and are returned. */
+/** Restores the folder's own instructions, if it had any, or removes ours. Edited ones stay and are returned. */
 function restoreInstructions({ places, script, kind }: FolderState, force: boolean): string[] {
   const { instructions: written, setAside } = script?.record ?? {};
   const isSetAside = isThere(places.originalInstructions);
-  // The file is the folder's own, not set aside yet or restored already.
+  // The file is the folder's own: not yet moved, or already restored.
   if (written === undefined || (setAside === true && !isSetAside)) return [];
   const kept: string[] = [];
   if (isThere(places.instructions)) {
     const isAsWritten =
       isFile(places.instructions) && digest(readRegularFile(places.instructions)) === written;
-    // After an unwrap that was interrupted, it may be a new file, which we did not write.
+    // After an interrupted unwrap, it may be a new file that we did not write.
     const mayGo = isAsWritten || (force && kind === 'wrapped');
     if (!mayGo) kept.push(isSetAside ? moveAside(places) : places.instructions);
     else if (!isSetAside) rmSync(places.instructions);
@@ -134,7 +137,7 @@ function moveAside({ folder, instructions }: WrapPaths): string {
   return free;
 }
 
-/** Returns false for a directory that is not empty. */
+/** Returns false if the directory is not empty. */
 function removeIfEmpty(directory: string): boolean {
   try {
     rmdirSync(directory);

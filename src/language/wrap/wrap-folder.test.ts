@@ -13,7 +13,7 @@ const ORIGINAL =
   '{\n  // mine\n  "name": "memory", "command": { "cmd": "node", "args": ["server.js"], "env": { "A": "s3cret" } },\n}\r\n';
 const CONFIG = '.mcp.json';
 
-// Waiting for the disk is for those who lose power, which no test does, and takes most of the time.
+// Waiting for the disk only matters after a power failure, which no test causes, and takes most of the time.
 const { fsyncSync } = fs;
 beforeAll(() => {
   fs.fsyncSync = () => undefined;
@@ -44,7 +44,7 @@ function planFor(folder: string, instructions?: string): WrapPlan {
   };
 }
 
-/** Names, kinds, rights and contents of everything in a folder, and which file the definition is. */
+/** Names, kinds, permissions and contents of everything in a folder, and the identity of the definition's file. */
 function snapshot(folder: string): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of fs.readdirSync(folder, { recursive: true }) as string[]) {
@@ -58,7 +58,7 @@ function snapshot(folder: string): Record<string, string> {
   return found;
 }
 
-/** Either definition works: the server's own, or the script's with everything it needs. */
+/** One of the definitions is usable: the server's own, or the script's with everything it needs. */
 function expectUsable(folder: string): void {
   const text = fs.readFileSync(join(folder, CONFIG), 'utf8');
   if (text === ORIGINAL) return;

@@ -14,20 +14,20 @@ export interface WrapPlan {
   /** The folder of the server, absolute. */
   readonly folder: string;
   readonly server: string;
-  /** Its definition as it was read; where it is another one by now, nothing is changed. */
+  /** The definition as it was read. If it has changed since, nothing is changed. */
   readonly original: Buffer;
-  /** The definition that takes its place. */
+  /** The definition that replaces it. */
   readonly config: JsonObject;
   /** The script, without its record. */
   readonly script: string;
-  /** Instructions for the model. Default: the folder's own CLAUDE.md, which is left alone. */
+  /** Instructions for the model. Default: the folder's own CLAUDE.md, which is not changed. */
   readonly instructions?: string | undefined;
 }
 
 /**
- * Puts a script in the place of a server, all at once or not at all. What an interrupted attempt has left is taken away
- * first. Throws a
- * SwitchboardError, with the folder as it was, where something is in the way (WRAP_REFUSED) or fails (WRAP_FAILED).
+ * Replaces a server with a script, completely or not at all. Leftovers of an interrupted attempt are removed first.
+ * Throws a SwitchboardError and leaves the folder as it was if something is in the way (WRAP_REFUSED) or fails
+ * (WRAP_FAILED).
  */
 export function wrapFolder(plan: WrapPlan): void {
   clearLeftovers(plan.folder);
@@ -55,12 +55,12 @@ function triesToClear(folder: string): boolean {
   }
 }
 
-/** Takes away what an attempt that did not come to its end has left, or does nothing. Throws like unwrapFolder. */
+/** Removes the leftovers of an interrupted attempt, if any. Throws like unwrapFolder. */
 export function clearLeftovers(folder: string): void {
   if (readFolderState(folder).kind === 'unfinished') unwrapFolder(folder);
 }
 
-/** Throws where the folder holds something that the script's files would take the place of. Changes nothing. */
+/** Throws if the folder contains something that the script's files would replace. Changes nothing. */
 export function refuseToWrap(folder: string, server: string): void {
   const { config, original, instructions } = wrapPathsIn(folder);
   const state = readFolderState(folder);
@@ -94,7 +94,7 @@ function leadsToFile(path: string): boolean {
   }
 }
 
-/** Until the last step, the folder is the server's; the record in the script tells what to undo until then. */
+/** Until the last step, the folder still starts the server; the record in the script determines what to undo. */
 function replaceServer(plan: WrapPlan): void {
   const { folder, server, original, instructions } = plan;
   const places = wrapPathsIn(folder);
@@ -110,7 +110,7 @@ function replaceServer(plan: WrapPlan): void {
   const found = { path: places.config, bytes: original, stats: fs.statSync(places.config) };
   const config = Buffer.from(`${JSON.stringify(plan.config, null, 2)}\n`);
   if (replaceFile(places.config, found, config)) return;
-  // Somebody has written another definition since ours was read; it must not be lost.
+  // Another program has written a new definition since ours was read; it must not be lost.
   throw new SwitchboardError('WRAP_FAILED', `${places.config} is being changed by another program.`, {
     hint: 'Nothing was changed. Try again later.',
   });
@@ -121,12 +121,12 @@ function recorded({ server, config, script, instructions }: WrapPlan, setAside: 
   return withRecord(script, { server, config, ...told });
 }
 
-/** Gives a file a second name, so that it stays the same file there: its rights, its age, its identity. */
+/** Gives a file a second name, so that it remains the same file with its permissions, times and identity. */
 function keepFile(file: string, name: string): void {
   try {
     fs.linkSync(file, name);
   } catch {
-    // Some file systems have no links.
+    // Some file systems have no hard links.
     fs.copyFileSync(file, name, fs.constants.COPYFILE_EXCL);
     const { atime, mtime } = fs.statSync(file);
     fs.utimesSync(name, atime, mtime);

@@ -4,28 +4,34 @@ import { BlockList, isIP } from 'node:net';
 import { SwitchboardError } from '../../shared/errors.ts';
 
 /**
- * Where a login may lead. A server names the addresses of its login itself, so a bad one could name what only this
- * machine can reach. What the user typed is the user's own choice; what was found from there must be https, and as
- * public as what was typed.
+ * Limits which addresses a login may use. A server names these addresses itself, so a malicious one could name
+ * something that only this machine can reach. The user may type any address; every address discovered from there must
+ * use https and be at least as public as the typed one.
  */
 export interface AddressGuard {
-  /** Throws ADDRESS_REFUSED unless documents may be read there: on the typed server itself, or as for an endpoint. */
+  /**
+   * Throws ADDRESS_REFUSED unless documents may be read from this URL: it is on the typed server itself, or meets the
+   * rules for endpoints.
+   */
   checkDocument(url: URL): Promise<void>;
-  /** Throws ADDRESS_REFUSED unless secrets may be sent there: https, or this very machine where that was typed. */
+  /**
+   * Throws ADDRESS_REFUSED unless secrets may be sent to this URL: it uses https, or is on this machine and so was the
+   * typed one.
+   */
   checkEndpoint(url: URL): Promise<void>;
   /**
-   * Resolves a name for a connection and checks all addresses at the moment of use, since a name may change them. Those
-   * of the typed server must be in one network, and stay there.
+   * Resolves a name for a connection and checks all its addresses at that moment, since they may change. Those of the
+   * typed server must be in one network, and stay there.
    */
   resolve(hostname: string): Promise<readonly LookupAddress[]>;
 }
 
-/** How far away an address is. `nowhere`: one that no server has. */
+/** How far away an address is. `nowhere`: no server has such an address. */
 type Reach = 'public' | 'private' | 'link-local' | 'loopback' | 'nowhere';
 
 type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
-/** What else may be reached from a server that was typed. */
+/** What may be reached from a typed server in each network. */
 const REACHABLE: Readonly<Record<Reach, readonly Reach[]>> = {
   public: ['public'],
   private: ['public', 'private'],
@@ -37,7 +43,7 @@ const REACHABLE: Readonly<Record<Reach, readonly Reach[]>> = {
 export function createAddressGuard(typed: URL, resolve: Resolve = lookupAll): AddressGuard {
   const typedHost = hostOf(typed);
   let first: Promise<readonly Reach[]> | undefined;
-  /** Where the typed server was at first. */
+  /** The networks that the typed server was in at first. */
   const typedReaches = (): Promise<readonly Reach[]> =>
     (first ??= reachesOf(typedHost, resolve).catch(() => {
       first = undefined;
@@ -50,10 +56,10 @@ export function createAddressGuard(typed: URL, resolve: Resolve = lookupAll): Ad
   };
   const guarded = async (hostname: string): Promise<readonly LookupAddress[]> => {
     const host = withoutDot(hostname);
-    // Browsers take such a name to this machine, whatever a resolver says.
+    // Browsers resolve such a name to this machine, whatever a resolver says.
     if (isLoopback(host) && !(await isAllowed(host, 'loopback'))) throw elsewhere(host);
     const addresses = await resolve(hostname);
-    // All of them: the one that is used may be any.
+    // Check all of them: any one may be used.
     for (const { address } of addresses) {
       if (!(await isAllowed(host, reachOf(address)))) throw elsewhere(host);
     }
@@ -69,7 +75,7 @@ export function createAddressGuard(typed: URL, resolve: Resolve = lookupAll): Ad
     const host = hostOf(url);
     if (isIP(host) === 0) {
       await guarded(host).catch((error: unknown) => {
-        // A name that does not resolve is reported by the connection attempt.
+        // The connection attempt reports a name that does not resolve.
         if (error instanceof SwitchboardError) throw error;
       });
     } else if (!(await isAllowed(host, reachOf(host))))
@@ -82,7 +88,7 @@ export function createAddressGuard(typed: URL, resolve: Resolve = lookupAll): Ad
   };
 }
 
-/** Addresses such as those of files have no host. */
+/** File URLs and the like have no host. */
 function placeOf({ host, protocol }: URL): string {
   return host === '' ? `a ${protocol} address` : host;
 }
@@ -97,7 +103,7 @@ function elsewhere(host: string): SwitchboardError {
   return refused(host, 'resolves to a different network than the configured address');
 }
 
-/** How far away a host is, by each of its addresses. */
+/** How far away each address of a host is. */
 async function reachesOf(host: string, resolve: Resolve): Promise<readonly Reach[]> {
   if (isIP(host) !== 0) return [reachOf(host)];
   if (isLoopback(host)) return ['loopback'];
@@ -111,7 +117,7 @@ function networkOf(host: string, reaches: readonly Reach[]): Reach {
   return reach === 'private' && reaches.every((each) => each === 'private') ? 'private' : 'public';
 }
 
-/** Without the brackets of IPv6 and the dot that may end a name. */
+/** The host without the brackets of IPv6 and without a trailing dot. */
 function hostOf({ hostname }: URL): string {
   return withoutDot(hostname.replace(/^\[(.*)\]$/, '$1'));
 }
@@ -120,7 +126,7 @@ function withoutDot(hostname: string): string {
   return hostname.replace(/\.$/, '');
 }
 
-/** Whether this names our own machine, whatever a resolver says. */
+/** Whether this name means our own machine, whatever a resolver says. */
 function isLoopback(host: string): boolean {
   if (isIP(host) !== 0) return reachOf(host) === 'loopback';
   return host === 'localhost' || host.endsWith('.localhost');
@@ -128,7 +134,7 @@ function isLoopback(host: string): boolean {
 
 const lookupAll: Resolve = (hostname) => lookup(hostname, { all: true });
 
-/** How far away an IP address is, in whichever form it is written. */
+/** How far away an IP address is, in any notation. */
 export function reachOf(address: string): Reach {
   const plain = address.replace(/%.*$/, '');
   const version = isIP(plain);
@@ -138,7 +144,7 @@ export function reachOf(address: string): Reach {
 }
 
 const NETWORKS: readonly (readonly [Reach, BlockList])[] = [
-  // The unspecified address leads to this machine too.
+  // The unspecified address also leads to this machine.
   ['loopback', networks(['127.0.0.0', 8], ['0.0.0.0', 8], ['::', 128], ['::1', 128])],
   ['link-local', networks(['169.254.0.0', 16], ['fe80::', 10])],
   [
@@ -152,11 +158,11 @@ const NETWORKS: readonly (readonly [Reach, BlockList])[] = [
       ['198.18.0.0', 15],
       ['fc00::', 7],
       ['fec0::', 10],
-      // IPv4 addresses as a network of its own choice translates them (NAT64).
+      // IPv4 addresses translated with a local NAT64 prefix.
       ['64:ff9b:1::', 48],
     ),
   ],
-  // Teredo tunnels lead to an IPv4 address that is not readable from theirs.
+  // A Teredo address does not reveal which IPv4 address it leads to.
   ['nowhere', networks(['224.0.0.0', 4], ['240.0.0.0', 4], ['ff00::', 8], ['2001::', 32])],
 ];
 
@@ -173,8 +179,8 @@ function networks(...subnets: readonly (readonly [network: string, prefix: numbe
 }
 
 /**
- * An IPv4 address inside an IPv6 address: mapped, its old form, translated (SIIT, NAT64), tunnelled (6to4); and after
- * how many bits.
+ * The forms in which an IPv6 address contains an IPv4 address, and after how many bits: mapped, its old form,
+ * translated (SIIT, NAT64), tunnelled (6to4).
  */
 function insideIPv6(address: string): readonly (readonly [form: string, before: number])[] {
   const hex = Buffer.from(address.split('.').map(Number)).toString('hex');

@@ -36,7 +36,7 @@ interface Shown {
   text: string;
 }
 
-/** What `login` needs, with a browser that goes where it is told and shows the last page. */
+/** The options of `login`, with a browser that follows every redirect and shows the last page. */
 function by(url: string, more: Partial<AuthorizeOptions> = {}): AuthorizeOptions & { page: Promise<Shown> } {
   let shown: (page: Shown) => void;
   const page = new Promise<Shown>((resolve) => (shown = resolve));
@@ -63,7 +63,7 @@ const stored = (): any => {
   return JSON.parse(readFileSync(join(folder, name!), 'utf8'));
 };
 
-/** What a renewal gave, to be sent. */
+/** The Authorization header that a renewal returned. */
 function given(renewed: Renewed): string | undefined {
   return renewed.kind === 'renewed' ? renewed.authorization : undefined;
 }
@@ -102,7 +102,7 @@ test('the issuer is asked with PKCE, for this server, and for the scope the serv
   expect(asked.get('code_challenge_method')).toBe('S256');
   expect(asked.get('resource')).toBe(server.url);
   expect(asked.get('scope')).toBe('read offline_access');
-  // Issuers may hold a client to the scopes that it was registered for.
+  // Issuers may limit a client to the scopes it was registered for.
   const registration = server.requests.find(({ path }) => path === '/register')!;
   expect(JSON.parse(registration.body).scope).toBe('read offline_access');
   const form = new URLSearchParams(server.requests.find(({ path }) => path === '/token')!.body);
@@ -169,7 +169,7 @@ test('a client that the user has registered is used, and its secret stays in the
   const one = createLogin(options);
   const renewed = await one.renewed(await one.authorization(), undefined);
   expect((await whoami(server.url, given(renewed))).result.content[0].text).toBe('you came as mine');
-  // A login as somebody else is none.
+  // A login made as another client does not count.
   expect(await createLogin({ ...options, oauth: { clientId: 'other' } }).authorization()).toBeUndefined();
 });
 
@@ -180,7 +180,7 @@ test('a client can be described by a document in the place of a registration', a
   await login(by(server.url, { oauth: { clientMetadataUrl } }));
   expect(stored().client).toMatchObject({ kind: 'document', id: clientMetadataUrl });
   expect(server.counts.registrations).toBe(0);
-  // An issuer that does not know of documents registers it.
+  // An issuer that does not support metadata documents registers the client.
   server.settings.documents = undefined;
   await login(by(server.url, { oauth: { clientMetadataUrl } }));
   expect(stored().client.kind).toBe('registered');
@@ -246,11 +246,11 @@ test('rights that the server asked for later are asked for by the next login, an
     scope: 'write admin:all',
     configured: false,
   });
-  // It is still good for what it was good for.
+  // It is still valid for its own scopes.
   expect(await one.authorization()).toBe(refused);
   await login(by(server.url));
   expect(asked()).toEqual(['read', 'read write admin:all']);
-  // Issuers may hold a client to the rights that it was registered for.
+  // Issuers may limit a client to the scopes it was registered for.
   const registered = server.requests.filter(({ path }) => path === '/register');
   expect(registered.map(({ body }) => JSON.parse(body).scope)).toEqual(['read', 'read write admin:all']);
   expect(await one.renewed(refused, refusal)).toMatchObject({ kind: 'renewed' });

@@ -32,30 +32,30 @@ import { asInformation, asTokens, codeOf, reasonOf } from './oauth.ts';
 import { createStore, type CredentialStore } from './store.ts';
 
 export interface AuthorizeOptions extends LoginOptions {
-  /** What else the server is sent with every request. Default nothing. */
+  /** Further headers of every request to the server. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Whether to open the system's browser. */
   readonly openBrowser: boolean;
-  /** Called when the person can log in: at this address; the browser then comes back to this port on this machine. */
+  /** Called when the person can log in at this address. The browser then returns to this port on this machine. */
   tell(url: string, port: number): void;
-  /** Stops it. */
+  /** Cancels the login. */
   readonly signal: AbortSignal;
-  /** How long the person may take, in milliseconds. Default five minutes. */
+  /** How long the person may take, in milliseconds. Default: five minutes. */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 5 * 60_000;
 
-/** Logs a person in to a server, in their browser, and keeps what comes of it. */
+/** Logs a person in to a server, in their browser, and stores the login. */
 export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
   const { server, oauth, signal } = options;
   checkDescription(oauth.clientMetadataUrl);
   const store = createStore(options);
-  // Before the user is asked anything: a login that cannot be stored is useless.
+  // Comes first: there is no point in asking the user for a login that cannot be stored.
   store.prepare();
   const around = discoveryContext(options, signal);
   const state = randomBytes(32).toString('base64url');
-  // A new login takes the place of one that the keychain keeps to itself.
+  // A new login replaces one that the keychain does not let us read.
   const stored = await store.read().catch(() => undefined);
   let callback: Callback | undefined;
   try {
@@ -88,7 +88,10 @@ export async function login(options: AuthorizeOptions): Promise<LoggedIn> {
   }
 }
 
-/** The server announces the scopes everyone needs; what this user needs beyond that, it reported when it was used. */
+/**
+ * The server announces the scopes that everyone needs. Further scopes that this user needs were recorded when it asked
+ * for them.
+ */
 function withWanted(found: Discovered, stored: Credentials | undefined): Discovered {
   if (stored?.wanted === undefined) return found;
   const held = isSameIssuer(stored.issuer, found.issuer) ? stored.tokens?.scope : undefined;
@@ -96,7 +99,7 @@ function withWanted(found: Discovered, stored: Credentials | undefined): Discove
 }
 
 /**
- * Throws unless the issuer's metadata announces PKCE: without it a stolen code is enough to log in. An issuer without
+ * Throws unless the issuer's metadata announces PKCE: without it, a stolen code is enough to log in. An issuer without
  * metadata predates the announcement; the protocol requires such issuers to accept PKCE.
  */
 function checkProof(server: string, { issuer, metadata }: Discovered): void {
@@ -114,7 +117,7 @@ function noFlow(server: string, issuer: string, cause?: unknown): SwitchboardErr
   });
 }
 
-/** One try to log in. */
+/** One attempt to log in. */
 interface Attempt {
   readonly options: AuthorizeOptions;
   readonly around: DiscoveryContext;
@@ -122,11 +125,11 @@ interface Attempt {
   readonly client: KnownClient;
   readonly callback: Callback;
   readonly state: string;
-  /** The key that the tokens are to be bound to. Default none. */
+  /** The key that the tokens are to be bound to. Default: none. */
   readonly key: ProofKey | undefined;
 }
 
-/** Sends the person to the issuer, and waits for their return. */
+/** Sends the person to the issuer and waits until they come back. */
 async function askPerson(
   { options, found, client, callback, state }: Attempt,
   store: CredentialStore,
@@ -145,7 +148,7 @@ async function askPerson(
   });
   options.tell(authorizationUrl.href, callback.port);
   if (options.openBrowser) {
-    // Not waited for: the person may go there by hand, and be faster.
+    // Not awaited: the person may open the address by hand before the browser starts.
     void openBrowser(authorizationUrl.href).then((opened) => {
       if (!opened) options.log.debug('could not open a browser', { server: options.server });
     });
@@ -153,13 +156,13 @@ async function askPerson(
   try {
     return { answer: await returned(options, callback), verifier: codeVerifier };
   } catch (error) {
-    // Perhaps the issuer has forgotten the client and says so in the browser only; the next try gets a new one.
+    // Perhaps the issuer has forgotten the client and says so only in the browser. The next attempt uses a new client.
     await doubtRegistration(store);
     throw error;
   }
 }
 
-/** Rejects when the person takes too long or stops it. */
+/** Rejects when the person takes too long or cancels. */
 function returned(
   { server, signal, timeoutMs = TIMEOUT_MS }: AuthorizeOptions,
   callback: Callback,
@@ -170,7 +173,7 @@ function returned(
   });
 }
 
-/** Makes tokens of what the browser brought back. */
+/** Exchanges the code that the browser brought back for tokens. */
 async function redeem(
   { options, around, found, client, callback, key }: Attempt,
   { params }: CallbackAnswer,
@@ -180,7 +183,7 @@ async function redeem(
   const { server, oauth } = options;
   const iss = params.get('iss') ?? undefined;
   try {
-    // Also for a refusal: another issuer must not be able to say anything here.
+    // Checked for a refusal, too: no other issuer may have a say here.
     validateAuthorizationResponseIssuer({
       iss,
       expectedIssuer: metadata?.issuer,
@@ -203,7 +206,7 @@ async function redeem(
     return asTokens(given, { scope: scopeOf(options, found), key, dpop: oauth.dpop });
   } catch (error) {
     if (error instanceof SwitchboardError) throw error;
-    // Without its cause, which may repeat all that the issuer answered.
+    // Without its cause, which may repeat the issuer's whole response.
     throw new SwitchboardError(
       'AUTH_FAILED',
       `The login to ${JSON.stringify(server)} failed at ${issuer}: ${reasonOf(error)}.`,
@@ -226,7 +229,10 @@ function refusal(server: string, params: URLSearchParams): SwitchboardError {
   });
 }
 
-/** What to ask for: what the user says; else what the server says, and that we may stay logged in. */
+/**
+ * The scopes to request: those the user configured; otherwise those the server announces, plus the one for staying
+ * logged in.
+ */
 function scopeOf({ oauth }: LoginOptions, { scope, metadata }: Discovered): string | undefined {
   if (oauth.scope !== undefined) return oauth.scope;
   if (scope === undefined || scope.split(' ').includes('offline_access')) return scope;
@@ -242,7 +248,7 @@ function checkDescription(address: string | undefined): void {
   });
 }
 
-/** The port that an issuer knows us by. */
+/** The port of our registered redirect URI. */
 function portOf(client: KnownClient | undefined): number | undefined {
   if (client === undefined || !URL.canParse(client.redirectUri)) return undefined;
   return Number(new URL(client.redirectUri).port) || undefined;
@@ -254,7 +260,7 @@ async function doubtRegistration(store: CredentialStore): Promise<void> {
     if (stored?.client?.kind === 'registered')
       await store.write({ ...stored, client: { ...stored.client, doubtful: true } });
   };
-  // What brought us here is what the person should hear of.
+  // The person should see the original error, not this one.
   await store.locked(mark, { timeoutMs: 1000 }).catch(() => undefined);
 }
 

@@ -7,19 +7,19 @@ import { escapeHtml } from '../../shared/escape-html.ts';
 import { nodeErrorCode } from '../../shared/node-error-code.ts';
 import { withTimeout } from '../../shared/with-timeout.ts';
 
-/** Where the browser comes back to after a login: a page on this machine that is there for this one login. */
+/** The page on this machine to which the browser returns after a login. It exists only for that login. */
 export interface Callback {
   readonly redirectUri: string;
   readonly port: number;
-  /** The first answer that carries our state; others get an error page and change nothing. */
+  /** The first answer with our state. Others get an error page and change nothing. */
   readonly answer: Promise<CallbackAnswer>;
-  /** Ends it; a page that was begun is still shown. */
+  /** Closes it. A page that is being loaded is still delivered. */
   close(): Promise<void>;
 }
 
 export interface CallbackAnswer {
   readonly params: URLSearchParams;
-  /** Tells the person in the browser how it ended. */
+  /** Shows the person in the browser how the login ended. */
   show(outcome: LoginOutcome): void;
 }
 
@@ -29,11 +29,11 @@ interface LoginOutcome {
 }
 
 export interface CallbackOptions {
-  /** The port that must be used. Default: any. */
+  /** The port that must be used. Default: any port. */
   readonly port?: number | undefined;
-  /** The port to use if it is free. Default none. */
+  /** The port to use if it is free. Default: none. */
   readonly preferred?: number | undefined;
-  /** Distinguishes the response to our request from others. */
+  /** Distinguishes the response to our request from any other. */
   readonly state: string;
 }
 
@@ -78,7 +78,7 @@ const HOST = '127.0.0.1';
 /** How long a browser may take to fetch its last page, in milliseconds. */
 const LINGER = 2000;
 
-/** Listens on the first of the ports that is free; 0 is any port. */
+/** Listens on the first port that is free; 0 means any port. */
 async function listen(server: Server, [port = 0, ...others]: readonly number[]): Promise<void> {
   try {
     server.listen(port, HOST);
@@ -92,7 +92,7 @@ async function listen(server: Server, [port = 0, ...others]: readonly number[]):
   }
 }
 
-/** What the browser brings back; undefined for everything else that might knock, under whichever name. */
+/** What the browser brings back; undefined for any other request, under any host name. */
 function readRequest(
   { method, url = '', headers }: IncomingMessage,
   port: number,
@@ -122,7 +122,7 @@ function send(response: ServerResponse, status: number, outcome: LoginOutcome): 
   response.end(page(outcome));
 }
 
-/** The page shown in the browser at the end of a login. Without scripts; the message is escaped. */
+/** The page shown in the browser at the end of a login. It has no scripts, and the message is escaped. */
 function page({ ok, text }: LoginOutcome): string {
   const title = ok ? 'Logged in' : 'Not logged in';
   return `<!doctype html>

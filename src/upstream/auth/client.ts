@@ -1,4 +1,4 @@
-// Deprecated in favour of client descriptions, and still all that most issuers know.
+// Deprecated in favour of client metadata documents, but still all that most issuers support.
 
 import { registerClient, RegistrationRejectedError } from '@modelcontextprotocol/client';
 import { SwitchboardError } from '../../shared/errors.ts';
@@ -7,7 +7,7 @@ import type { Credentials, KnownClient, OAuthOptions } from './credentials.ts';
 import { isSameIssuer, type Discovered, type DiscoveryContext } from './discovery.ts';
 import { reasonOf } from './oauth.ts';
 
-/** Our client at an issuer: the configured one, else the client metadata document, else a registered one. */
+/** Our client at an issuer: the configured one, otherwise the client metadata document, otherwise a registered one. */
 export async function chooseClient(options: ClientChoice): Promise<KnownClient> {
   const { around, found, oauth, scope, stored, redirectUri } = options;
   const { clientId, clientMetadataUrl } = oauth;
@@ -27,11 +27,11 @@ interface ClientChoice {
   readonly around: DiscoveryContext;
   readonly found: Discovered;
   readonly oauth: OAuthOptions;
-  /** What will be requested: issuers may hold a client to the scopes that it was registered for. Default nothing. */
+  /** The scopes that will be requested: issuers may limit a client to those it was registered for. Default: none. */
   readonly scope: string | undefined;
-  /** What is known from an earlier login. */
+  /** What is stored from an earlier login. */
   readonly stored: Credentials | undefined;
-  /** Where the issuer sends the browser back to. */
+  /** Where the issuer sends the browser after a login. */
   readonly redirectUri: string;
 }
 
@@ -68,7 +68,7 @@ async function register(
       kind: 'registered',
       id: made.client_id,
       secret: made.client_secret,
-      // 0 says that it never ends, and so does what is no date.
+      // A secret with 0 never expires, and neither does one with an invalid date.
       secretExpiresAt: ends > 0 && ends <= 8.64e12 ? ends * 1000 : undefined,
       authMethod: made.token_endpoint_auth_method,
       redirectUri,
@@ -78,14 +78,14 @@ async function register(
       error instanceof RegistrationRejectedError
         ? `it responded with status ${error.status}`
         : reasonOf(error);
-    // Without its cause, which holds all that was sent and answered.
+    // Without its cause, which contains the whole request and response.
     throw new SwitchboardError('AUTH_CLIENT', `${issuer} did not register Switchboard as a client: ${why}.`, {
       hint: 'Register a client there yourself, and set its ID as "oauth": { "clientId": "…" }.',
     });
   }
 }
 
-/** A program on a user's machine cannot keep a secret; some issuers insist on one anyway. */
+/** A program on a user's machine cannot keep a secret, but some issuers insist on one. */
 function authMethod(supported: readonly string[] | undefined): string {
   if (supported === undefined || supported.length === 0 || supported.includes('none')) return 'none';
   return supported.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post';

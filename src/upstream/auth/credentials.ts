@@ -9,86 +9,91 @@ export type OAuthOptions = Exclude<RemoteDefinition['oauth'], false>;
 
 /** The server that a login is for. */
 export interface LoginOptions {
-  /** Its name. */
+  /** The server's name. */
   readonly server: string;
   readonly url: string;
   readonly oauth: OAuthOptions;
   /** The state directory. */
   readonly directory: string;
-  /** Default: logins are in files. */
+  /** Default: logins are stored in files. */
   readonly keychain?: LoginKeychain | undefined;
   readonly log: Logger;
 }
 
-/** The keychain of the system. Each rejects, with the reason as the end of a sentence, where it cannot be used. */
+/** The system's keychain. If it cannot be used, each method rejects with the reason as the end of a sentence. */
 export interface LoginKeychain {
-  /** Whether a login can be moved there now. Never rejects. */
+  /** Whether a login can be moved to the keychain now. Never rejects. */
   isUsable(): Promise<boolean>;
-  /** Undefined where there is nothing of this name. */
+  /** Undefined if there is no entry with this name. */
   read(account: string): Promise<string | undefined>;
-  /** Returns why the value belongs in a file; undefined where it is in the keychain now. */
+  /** Returns why the value belongs in a file instead; undefined once it is in the keychain. */
   write(account: string, value: string): Promise<string | undefined>;
   remove(account: string): Promise<void>;
 }
 
-/** All that is known of the login to one server. Holds secrets: never to be shown. */
+/** Everything known about the login to one server. Contains secrets: never show it. */
 export interface Credentials {
-  /** Which server it is for (see `keyOf`); filled in by the store. */
+  /** The server that it is for (see `keyOf`); filled in by the store. */
   readonly key?: string;
-  /** Its name, for lists; filled in by the store. */
+  /** The server's name, for lists; filled in by the store. */
   readonly server?: string | undefined;
-  /** Who issued it, and the only one that is asked to renew it. */
+  /** The issuer, which is the only one that is asked to renew it. */
   readonly issuer: string;
-  /** Whether the issuer published its endpoints, or they were assumed as older servers have them. */
+  /** Whether the issuer published its endpoints, or they were assumed, as for older servers. */
   readonly endpoints: 'told' | 'assumed';
-  /** The server, as it was named to the issuer. */
+  /** The server's identifier at the issuer. */
   readonly resource: string;
-  /** Who we are to the issuer; undefined where it has forgotten us. */
+  /** Our client at the issuer; undefined if the issuer has forgotten it. */
   readonly client?: KnownClient | undefined;
-  /** Undefined where the login is over. */
+  /** Undefined if the login has ended. */
   readonly tokens?: Tokens | undefined;
-  /** What the server has asked for beyond what it says to newcomers; the next login asks for it too. Default nothing. */
+  /**
+   * Scopes that the server has asked for beyond those it announces. The next login requests them too. Default: none.
+   */
   readonly wanted?: string | undefined;
 }
 
 export interface KnownClient {
-  /** `configured`: the user gave the id. `document`: the id is the address of a description. `registered`: we asked for it. */
+  /**
+   * `configured`: the user set the id. `document`: the id is the address of a metadata document. `registered`: the
+   * issuer assigned it.
+   */
   readonly kind: 'configured' | 'document' | 'registered';
   readonly id: string;
-  /** Only of a registered one; that of a configured one stays in the configuration. */
+  /** Only for a registered client; the secret of a configured one stays in the configuration. */
   readonly secret?: string | undefined;
-  /** When that ends, in milliseconds since 1970; undefined where it does not. */
+  /** When the secret expires, in milliseconds since 1970; undefined if it does not. */
   readonly secretExpiresAt?: number | undefined;
-  /** How it proves itself, as registered. */
+  /** How the client authenticates, as registered. */
   readonly authMethod?: string | undefined;
-  /** Where the issuer sends the browser back to. */
+  /** Where the issuer sends the browser after a login. */
   readonly redirectUri: string;
   /**
-   * Whether the next login is made as another one: because one was started and never finished, so perhaps the issuer does
-   * not know it any more; or because it was registered for fewer rights than are needed. Default false.
+   * Whether the next login uses a new client: a login was started but never finished, so the issuer may no longer know
+   * this one; or it was registered for fewer scopes than are needed. Default false.
    */
   readonly doubtful?: boolean | undefined;
 }
 
 export interface Tokens {
   readonly access: string;
-  /** How the access token is sent; DPoP: with a proof. Default Bearer. */
+  /** How the access token is sent. DPoP: with a proof. Default: Bearer. */
   readonly type?: 'DPoP' | undefined;
-  /** What proofs are made with, see `ProofKey`; the refresh token may be bound to it too. Default none. */
+  /** The key for proofs, see `ProofKey`. The refresh token may be bound to it, too. Default: none. */
   readonly proofKey?: string | undefined;
   readonly refresh?: string | undefined;
-  /** Milliseconds since 1970; undefined where the issuer did not say. */
+  /** In milliseconds since 1970; undefined if the issuer did not say. */
   readonly expiresAt?: number | undefined;
   readonly scope?: string | undefined;
 }
 
-/** A login, without its secrets. */
+/** A login without its secrets. */
 export interface LoggedIn {
   readonly issuer: string;
   readonly scope: string | undefined;
-  /** When it ends or has to be renewed, in milliseconds since 1970; undefined where the issuer did not say. */
+  /** When it expires or has to be renewed, in milliseconds since 1970; undefined if the issuer did not say. */
   readonly expiresAt: number | undefined;
-  /** Whether it is renewed without the person. */
+  /** Whether it can be renewed without the person. */
   readonly renewable: boolean;
   /** Whether its access token is bound to a key. Default false. */
   readonly dpop?: boolean | undefined;
@@ -103,22 +108,22 @@ export function authorizationOf({ type, access }: Tokens): string {
   return `${type ?? 'Bearer'} ${access}`;
 }
 
-/** The token in such a header. */
+/** The token in an Authorization header. */
 export function tokenIn(authorization: string): string {
   return authorization.replace(/^\w+ +/, '');
 }
 
-/** A token that is valid in a header. */
+/** Whether this is a token that is valid in a header. */
 export function isToken(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{1,65536}$/.test(value);
 }
 
-/** Whether the token is over, or will be in so many milliseconds. */
+/** Whether the token expires within this many milliseconds, or has already expired. */
 export function endsWithin({ expiresAt }: Pick<Tokens, 'expiresAt'>, ms: number): boolean {
   return expiresAt !== undefined && expiresAt - Date.now() <= ms;
 }
 
-/** Whether the login was made as the configuration asks for: as which client, and with or without a key. */
+/** Whether the login matches the configuration: the same client, and with or without a key as configured. */
 export function isMadeFor(
   { clientId, dpop }: OAuthOptions,
   { client, login }: Pick<LoginSummary, 'client' | 'login'>,
@@ -128,17 +133,17 @@ export function isMadeFor(
   return client !== undefined && client.kind !== 'configured';
 }
 
-/** All rights, each once; the last ones alone where all would be too many. */
+/** Joins scopes without repeating any. If that is too long, only the last ones are returned. */
 export function joinScopes(...scopes: (string | undefined)[]): string {
   const all = scopes.flatMap((scope) => scope?.split(' ') ?? []).filter((right) => right !== '');
   const text = [...new Set(all)].join(' ');
   return text.length <= MAX_SCOPE_CHARS ? text : (scopes.findLast((scope) => scope !== undefined) ?? '');
 }
 
-/** What a person may be asked to agree to. */
+/** The most that a person may be asked to agree to. */
 export const MAX_SCOPE_CHARS = 2000;
 
-/** What was read from a file, if it has the shape; undefined otherwise. */
+/** The credentials read from a file; undefined if they do not have the right form. */
 export function asCredentials(value: JsonObject): Credentials | undefined {
   const { key, server, issuer, endpoints, resource, client, tokens, wanted } = value;
   if (typeof key !== 'string' || typeof issuer !== 'string' || typeof resource !== 'string') return undefined;
@@ -163,7 +168,7 @@ function isClient(value: unknown): value is KnownClient {
   );
 }
 
-/** Whether it is one of the milliseconds that a date can be. */
+/** Whether this is a valid date in milliseconds. */
 export function isDate(value: unknown): boolean {
   return typeof value === 'number' && Math.abs(value) <= 8.64e15;
 }

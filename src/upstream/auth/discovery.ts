@@ -14,24 +14,24 @@ import { LATEST_LEGACY_VERSION, Meta, MODERN_VERSION } from '../../protocol/inde
 import { createAddressGuard, type AddressGuard } from './addresses.ts';
 import { createGuardedFetch, type Fetch } from './fetch.ts';
 
-/** Where one logs in to a server, and what to ask for there. */
+/** Where to log in to a server, and what to request there. */
 export interface Discovered {
   readonly issuer: string;
-  /** Undefined if the issuer publishes none; its endpoints are then assumed as older servers have them. */
+  /** Undefined if the issuer publishes none; the endpoints of older servers are then assumed. */
   readonly metadata: AuthorizationServerMetadata | undefined;
-  /** The server, as it is named to the issuer. */
+  /** The server's identifier at the issuer. */
   readonly resource: string;
-  /** What the server says is needed; undefined where it says nothing. */
+  /** The scopes that the server says are needed; undefined if it does not say. */
   readonly scope: string | undefined;
-  /** The WWW-Authenticate header of the server; null if there was none. */
+  /** The server's WWW-Authenticate header; null if there was none. */
   readonly challenge: string | null;
-  /** What the server publishes about its logins; undefined where it publishes nothing. */
+  /** What the server publishes about its logins; undefined if it publishes nothing. */
   readonly about: OAuthProtectedResourceMetadata | undefined;
 }
 
-/** What discovery works with. */
+/** The context of a discovery. */
 export interface DiscoveryContext {
-  /** The name of the server. */
+  /** The server's name. */
   readonly server: string;
   readonly url: URL;
   readonly guard: AddressGuard;
@@ -48,7 +48,7 @@ export function discoveryContext(
   return { server, url: typed, guard, fetch: createGuardedFetch(guard, signal), log };
 }
 
-/** Asks the server who logs people in, and that one for its endpoints. */
+/** Asks the server for its issuer, and the issuer for its endpoints. */
 export async function discoverIssuer(
   around: DiscoveryContext,
   headers: Readonly<Record<string, string>> = {},
@@ -58,7 +58,7 @@ export async function discoverIssuer(
   const asked = extractWWWAuthenticateParams(answer);
   const about = await resourceMetadata(around, asked.resourceMetadataUrl);
   const named = about?.authorization_servers?.[0];
-  // Servers from before there was such a description are their own issuer.
+  // Servers that predate this metadata are their own issuer.
   const issuer = named ?? url.origin;
   const metadata = await issuerMetadata(around, issuer);
   if (metadata === undefined && named !== undefined) {
@@ -95,7 +95,7 @@ const MODERN_LIST = {
   },
 };
 
-/** The server's response without a login. */
+/** The server's response to a request without a login. */
 async function challengeOf(
   { url, fetch }: DiscoveryContext,
   headers: Readonly<Record<string, string>>,
@@ -115,7 +115,7 @@ async function challengeOf(
     });
   const answer = await post('initialize', INITIALIZE);
   if (answer.status === 401) return answer;
-  // Some respond to `initialize` without a login and require one only for other requests.
+  // Some servers answer `initialize` without a login and require one only for other requests.
   const session = answer.headers.get('mcp-session-id');
   const tried = [
     await post('tools/list', undefined, session === null ? {} : { 'mcp-session-id': session }),
@@ -127,11 +127,14 @@ async function challengeOf(
   const refusal = tried.find(({ status }) => status === 401);
   if (refusal) return refusal;
   if (answer.status !== 404 && answer.status !== 405) return answer;
-  // Older servers start on a stream, and know nothing else at this address.
+  // Older servers start with a stream, and answer nothing else at this address.
   return fetch(url, { headers: { ...headers, accept: 'text/event-stream' }, headOnly: true });
 }
 
-/** What the server publishes about its logins; undefined where it publishes nothing. Throws for what is not its own. */
+/**
+ * What the server publishes about its logins; undefined if it publishes nothing. Throws if the metadata belongs to
+ * another server.
+ */
 export async function resourceMetadata(
   { url, server, guard, fetch, log }: DiscoveryContext,
   named: URL | undefined,
@@ -154,7 +157,7 @@ export async function resourceMetadata(
   return undefined;
 }
 
-/** What an issuer says of itself, its endpoints checked; undefined where it says nothing. */
+/** The issuer's metadata, with its endpoints checked; undefined if it publishes none. */
 export async function issuerMetadata(
   { server, guard, fetch }: DiscoveryContext,
   issuer: string,
@@ -184,7 +187,7 @@ export async function issuerMetadata(
   return metadata;
 }
 
-/** Issuers may be written with and without the slash at the end. */
+/** An issuer may be written with or without a trailing slash. */
 export function isSameIssuer(one: string, other: string): boolean {
   return one.replace(/\/$/, '') === other.replace(/\/$/, '');
 }
@@ -197,7 +200,7 @@ function failure(server: string, why: string, cause?: unknown): SwitchboardError
   );
 }
 
-/** A name for the server that can be shared: its query may contain a key. */
+/** A name for the server that may be disclosed: its query may contain a key. */
 function withoutSecrets({ origin, pathname }: URL): string {
   return pathname === '/' ? origin : `${origin}${pathname}`;
 }

@@ -22,7 +22,7 @@ test('a proof is for one request and one token, and holds the public key only', 
     htm: 'POST',
     htu: 'https://mcp.example.com/mcp',
     iat: expect.closeTo(Date.now() / 1000, -1),
-    // SHA-256 of "abc", as FIPS 180-2 gives it.
+    // SHA-256 of "abc", from FIPS 180-2.
     ath: Buffer.from('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad', 'hex').toString(
       'base64url',
     ),
@@ -54,7 +54,7 @@ test('a key is the same after it was stored, and is not shown by accident', asyn
   }
 });
 
-/** An issuer that answers as a test says; `nonces`: those in the proofs that came. */
+/** An issuer that answers as the test decides; `nonces` contains the nonces of the proofs it received. */
 async function issuer(answer: (count: number) => { status: number; body: unknown; nonce?: string }) {
   const nonces: unknown[] = [];
   const server = createServer((request: IncomingMessage, response) => {

@@ -1,4 +1,4 @@
-// Tokens that are bound to a key (RFC 9449): whoever sends one proves with each request to have the key.
+// Tokens that are bound to a key (RFC 9449): every request proves that its sender has the key.
 
 import {
   createECDH,
@@ -14,20 +14,20 @@ import { nonceIn } from '../dpop-nonce.ts';
 import type { OAuthOptions } from './credentials.ts';
 import type { Fetch } from './fetch.ts';
 
-/** What one proof is for. */
+/** The request that a proof is for. */
 export interface Proven {
   readonly method: string;
   readonly url: URL;
-  /** The token that is sent with it. Default none: one is requested. */
+  /** The token that is sent with it. Default: none, because one is being requested. */
   readonly token?: string | undefined;
-  /** What the receiver wants to see in it. Default nothing. */
+  /** The nonce that the receiver requires. Default: none. */
   readonly nonce?: string | undefined;
 }
 
-/** The one algorithm of our proofs, which every issuer with DPoP should know. */
+/** The only algorithm we use, which every issuer with DPoP should support. */
 const ALGORITHM = 'ES256';
 
-/** The key of one login, and the newest nonce of its issuer. */
+/** The key of one login, and its issuer's latest nonce. */
 export class ProofKey {
   readonly #secret: string;
   readonly #key: KeyObject;
@@ -55,7 +55,7 @@ export class ProofKey {
     this.#header = encoded({ typ: 'dpop+jwt', alg: ALGORITHM, jwk });
   }
 
-  /** The private key, to be kept with the tokens: the number `d` of a P-256 key. */
+  /** The private key in the form stored with the tokens: the number `d` of a P-256 key. */
   get secret(): string {
     return this.#secret;
   }
@@ -75,12 +75,12 @@ export class ProofKey {
     return `${signed}.${base64url(signature)}`;
   }
 
-  /** What requests tokens with proofs. */
+  /** Returns a fetch function that adds a proof to token requests. */
   fetch(fetch: Fetch): Fetch {
     return (address, init = {}) => this.send(fetch, new URL(address), () => init);
   }
 
-  /** Sends a request for a token with a proof, and once more if the issuer wants its nonce in the proof. */
+  /** Sends a token request with a proof, and repeats it once if the issuer requires its nonce. */
   async send(fetch: Fetch, url: URL, init: () => RequestInit | Promise<RequestInit>): Promise<Response> {
     const first = await this.#sendOnce(fetch, url, init);
     return (await wantsNonce(first)) ? this.#sendOnce(fetch, url, init) : first;
@@ -108,11 +108,11 @@ async function wantsNonce(response: Response): Promise<boolean> {
   return body?.error === 'use_dpop_nonce';
 }
 
-/** Who would have to take part in a login whose tokens are bound to a key. */
+/** The parties of a login whose tokens are to be bound to a key. */
 export interface Parties {
-  /** The name of the server. */
+  /** The server's name. */
   readonly server: string;
-  /** The WWW-Authenticate header of the server. */
+  /** The server's WWW-Authenticate header. */
   readonly challenge: string | null | undefined;
   /** What the server publishes about its logins. */
   readonly about: object | undefined;
@@ -122,9 +122,9 @@ export interface Parties {
 }
 
 /**
- * Whether the tokens of a login are to be bound to a key. Many issuers can do that for servers that know nothing of it and
- * accept bearer tokens only; so it is done for servers that ask for it, unless the configuration says otherwise. Throws
- * AUTH_FAILED if it must be done and cannot be.
+ * Whether the tokens of a login are to be bound to a key. Many issuers support that for servers that accept only bearer
+ * tokens, so it is done only if the server asks for it, unless the configuration says otherwise. Throws AUTH_FAILED if
+ * it is required but not possible.
  */
 export function usesDpop(
   { dpop }: OAuthOptions,

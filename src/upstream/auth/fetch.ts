@@ -9,17 +9,17 @@ import type { AddressGuard } from './addresses.ts';
 export type Fetch = (url: string | URL, init?: Init) => Promise<Response>;
 
 interface Init extends RequestInit {
-  /** Whether the body does not matter and is not waited for: it may be a stream without end. Default false. */
+  /** Whether to ignore the body and not wait for it: it may be an endless stream. Default false. */
   readonly headOnly?: boolean;
 }
 
-/** The longest answer, in bytes, and the longest wait for all of it, in milliseconds. */
+/** The longest response, in bytes, and the longest time for all of it, in milliseconds. */
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 15_000;
 
 /**
- * Asks those who take part in a login: at addresses the guard admits, checked again for the very connection that is
- * made, with bounds on size and time. Redirects are handed back, not followed.
+ * Sends requests to the parties of a login, at addresses that the guard admits and checks again for each connection,
+ * with limits on size and time. Redirects are returned, not followed.
  */
 export function createGuardedFetch(guard: AddressGuard, signal?: AbortSignal, timeoutMs = TIMEOUT_MS): Fetch {
   return async (address, init = {}) => {
@@ -37,7 +37,7 @@ export function createGuardedFetch(guard: AddressGuard, signal?: AbortSignal, ti
   };
 }
 
-/** Also for what cannot be stopped itself: looking up a name. */
+/** Also ends operations that cannot be cancelled, such as a name lookup. */
 function endOf(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const end = (): void => reject(signal.reason as Error);
@@ -46,7 +46,7 @@ function endOf(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** AUTH_UNREACHABLE: a request of a login got no complete response. Its `cause` is the error of the connection. */
+/** AUTH_UNREACHABLE: a request of a login got no complete response. Its `cause` is the connection error. */
 export class UnreachableError extends SwitchboardError {
   /** The origin of the request's URL. */
   readonly origin: string;
@@ -54,12 +54,12 @@ export class UnreachableError extends SwitchboardError {
   readonly refused: boolean;
 
   constructor({ origin, pathname }: URL, cause: unknown) {
-    // Where several addresses were tried there is an error for each.
+    // If several addresses were tried, there is an error for each.
     const first = cause instanceof AggregateError ? (cause.errors[0] as unknown) : cause;
     const code = nodeErrorCode(first);
     const refused = code === 'ECONNREFUSED';
     const why = refused ? 'connection refused' : (code ?? messageOf(first));
-    // Without the query, which may hold secrets.
+    // Without the query, which may contain secrets.
     super('AUTH_UNREACHABLE', `Request to ${origin}${pathname} failed: ${why}.`, {
       hint: 'Check the network, and try again.',
       cause,
@@ -105,7 +105,7 @@ async function ask(url: URL, init: Init, guard: AddressGuard, signal: AbortSigna
 
 type LookedUp = (error: null, addresses: readonly LookupAddress[]) => void;
 
-/** The bodies that a login sends: a form, or JSON. */
+/** The bodies that a login sends are forms or JSON. */
 function bytesOf(body: NonNullable<RequestInit['body']>): Buffer {
   if (typeof body !== 'string' && !(body instanceof URLSearchParams))
     throw new Error('unsupported request body');
@@ -129,7 +129,7 @@ async function collect(answer: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Statuses whose answers have no body. */
+/** Statuses of responses without a body. */
 const BODILESS = new Set([204, 205, 304]);
 
 function asResponse({ statusCode = 0, headers }: IncomingMessage, bytes: Buffer): Response {

@@ -2,18 +2,18 @@ import { isToken, type LoginOptions } from './credentials.ts';
 import { discoveryContext } from './discovery.ts';
 import { noToken, requestToken } from './token-request.ts';
 
-/** What a company's identity provider says of a user, made for one issuer (ID-JAG). */
+/** A company identity provider's assertion about a user, made for one issuer (ID-JAG). */
 const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
 
 export interface AssertionRequest {
-  /** The issuer of the server, which will accept it. */
+  /** The issuer of the server, which is to accept it. */
   readonly audience: string;
-  /** The server, as it is named to issuers. */
+  /** The server's identifier at issuers. */
   readonly resource: string;
   readonly scope: string | undefined;
 }
 
-/** Exchanges the ID token of a user at the company's identity provider (RFC 8693). */
+/** Exchanges a user's ID token at the company's identity provider (RFC 8693). */
 export async function requestIdentityAssertion(
   { server, log, oauth: { identityProvider, assertion } }: LoginOptions,
   wanted: AssertionRequest,
@@ -25,7 +25,7 @@ export async function requestIdentityAssertion(
     throw noToken(server, 'the "tokenEndpoint" of its identity provider is not a URL');
   const endpoint = new URL(tokenEndpoint);
   const issuer = endpoint.origin;
-  // The user typed this address, so it may be in the company's network wherever the server is.
+  // The user typed this address, so it may be in the company's network even if the server is not.
   const around = discoveryContext({ server, url: tokenEndpoint, log }, signal);
   const form = {
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',

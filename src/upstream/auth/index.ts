@@ -10,13 +10,13 @@ export { createGuardedFetch, UnreachableError } from './fetch.ts';
 export { listLogins, type StoredLogin } from './list-logins.ts';
 export { loginState } from './login.ts';
 
-/** The login to a server: that of a person, which is stored, or that of a service. */
+/** Opens the login to a server: a person's, which is stored, or a service's. */
 export async function openLogin(options: LoginOptions): Promise<Login> {
   if (options.oauth.grant === undefined) return createLogin(options);
   return (await import('./service-login.ts')).createServiceLogin(options);
 }
 
-// These bring the SDK along, which is large and which a stored login does not need.
+// These load the SDK, which is large and not needed for a stored login.
 
 /** See authorize.ts. */
 export async function login(options: AuthorizeOptions): Promise<LoggedIn> {

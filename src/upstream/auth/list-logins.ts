@@ -7,18 +7,18 @@ import { asSummary, summaryOf, type LoginSummary } from './summary.ts';
 
 /** A login without its secrets. */
 export interface StoredLogin {
-  /** The name of the server, or its address where an earlier version has not written it down. */
+  /** The server's name, or its address if an earlier version has not stored the name. */
   readonly server: string;
   readonly store: 'keychain' | 'file';
-  /** When it was made or renewed. ISO date. */
+  /** When it was made or renewed, as an ISO date. */
   readonly changedAt: string;
 }
 
-/** The logins to all servers, in the order of their names, without asking the keychain. */
+/** The logins to all servers, sorted by name. Does not query the keychain. */
 export function listLogins(directory: string): readonly StoredLogin[] {
   const folder = join(directory, 'auth');
   const found = new Map<string, StoredLogin>();
-  // What is in a file is newer than what is in the keychain, and its name comes later.
+  // The content of a file is newer than the keychain's, and its name comes later.
   for (const name of namesIn(directory, folder)) {
     const file = join(folder, name);
     const store = name.endsWith(RECORD) ? 'keychain' : 'file';
@@ -29,7 +29,7 @@ export function listLogins(directory: string): readonly StoredLogin[] {
       const { key, server, resource } = summary;
       found.set(key, { server: server ?? resource, store, changedAt: statSync(file).mtime.toISOString() });
     } catch {
-      // The code that uses it says why it cannot be read.
+      // The code that uses the login reports why it cannot be read.
     }
   }
   return [...found.values()].sort((a, b) => (a.server < b.server ? -1 : 1));

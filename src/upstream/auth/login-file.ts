@@ -9,7 +9,7 @@ import { writeFileAtomic } from '../../shared/write-file.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
-/** What is in a file that only its owner may read: undefined where there is none. Throws where others may have had it. */
+/** Reads a file that only its owner may read; undefined if there is none. Throws if others may have written it. */
 export function readLoginFile(file: string): { readonly text: string } | undefined {
   try {
     return { text: withRegularFile(file, (opened) => textIn(file, opened)) };
@@ -25,19 +25,19 @@ function textIn(file: string, opened: OpenFile): string {
   return opened.stats.size > MAX_BYTES ? '' : opened.read(MAX_BYTES).toString('utf8');
 }
 
-/** In the place of what was there, in one step. Throws AUTH_STORE where that cannot be. */
+/** Replaces a file in one step. Throws AUTH_STORE if that is not possible. */
 export function writeLoginFile(file: string, content: object): void {
   try {
     const found = fs.lstatSync(file, { throwIfNoEntry: false });
     if (found !== undefined && !found.isFile()) throw new Error('it is not a regular file');
-    // A refresh token exists only here.
+    // Flushed to disk, because the refresh token exists nowhere else.
     writeFileAtomic(file, JSON.stringify(content), { flush: 'name' });
   } catch (error) {
     throw cannotStore(file, error);
   }
 }
 
-/** Makes the directory of logins, for its owner only. Throws AUTH_STORE where that cannot be. */
+/** Creates the directory of logins, accessible only to its owner. Throws AUTH_STORE if that is not possible. */
 export function prepareFolder(folder: string, parent: string): void {
   try {
     refuseOpen(folder, parent);
@@ -50,7 +50,7 @@ export function prepareFolder(folder: string, parent: string): void {
   }
 }
 
-/** Where others can put files, they can put a login of theirs. */
+/** If others can write to a directory, they can place their own login in it. */
 export function refuseOpen(...directories: readonly string[]): void {
   for (const directory of directories) {
     const why = directoryProblem(directory);
@@ -58,13 +58,13 @@ export function refuseOpen(...directories: readonly string[]): void {
   }
 }
 
-/** Tells one state of a file from the next: every write makes a new file. Undefined where there is none. */
+/** Identifies a version of a file: every write creates a new file. Undefined if there is none. */
 export function versionOf(file: string): string | undefined {
   try {
     const found = fs.lstatSync(file, { bigint: true, throwIfNoEntry: false });
     return found && [found.ino, found.mtimeNs, found.ctimeNs, found.size].join(' ');
   } catch {
-    // The next read reports why, once.
+    // The next read reports the reason, once.
     return 'out of reach';
   }
 }
@@ -85,7 +85,7 @@ function cannotStore(path: string, cause: unknown): SwitchboardError {
   });
 }
 
-/** What the system says of a link in the place of a file is not for people. */
+/** The system's message about a link in place of a file means nothing to people. */
 function reasonOf(error: unknown): string {
   return nodeErrorCode(error) === 'ELOOP' ? 'it is a symbolic link' : messageOf(error);
 }

@@ -126,7 +126,7 @@ test('several gateways share one refresh too', async () => {
   const all = await Promise.all(gateways.map((each) => each.renewed(refused, undefined).then(valueOf)));
   expect(server.counts.refreshes).toBe(1);
   expect(new Set(all).size).toBe(1);
-  // The one that came before them hears of it by the file.
+  // The older login learns of the new token from the file.
   expect(await one.authorization()).toBe(all[0]);
 });
 
@@ -197,7 +197,7 @@ test('an issuer in trouble is asked once, not by every request of a login that i
     expect(await one.authorization()).toBeUndefined();
     return one.renewed(undefined, 'Bearer');
   };
-  // All within the rest that follows a failure, though the machine be busy.
+  // All within the pause after a failure, even on a busy machine.
   const all = await Promise.all(Array.from({ length: 12 }, request));
   expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(['unavailable']));
   expect(refreshes()).toBe(1);
@@ -213,7 +213,7 @@ test('an issuer that never answers does not hold up requests for long', async ()
   expect(await one.renewed(undefined, 'Bearer')).toEqual(late);
   expect(await one.renewed(undefined, 'Bearer')).toEqual(late);
   await until(() => refreshes() === 1, { what: 'the issuer to be asked' });
-  // The renewal goes on: its end, whatever it is, is told to those who ask then.
+  // The renewal continues, and its outcome goes to whoever asks then.
   await server.close();
   await until(
     async () => (await one.renewed(undefined, 'Bearer')).kind === 'unavailable' && warnings().length > 0,
@@ -272,7 +272,7 @@ test('a token is sent to the server that it was made for only', async () => {
   expect(await createLogin({ ...options(), server: 'other' }).authorization()).toBeUndefined();
 });
 
-/** A program that renews a refused token once, and prints what it got. */
+/** A program that renews a refused token once and prints the result. */
 async function renewer(): Promise<string> {
   const program = join(directory, 'renewer.mjs');
   const contents = `

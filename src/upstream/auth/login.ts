@@ -18,23 +18,23 @@ import type { Renewal } from './renew.ts';
 import { createStore } from './store.ts';
 import { summaryOf } from './summary.ts';
 
-/** A token is renewed when it has no more than this left, in milliseconds. */
+/** A token is renewed when it expires within this time, in milliseconds. */
 const MARGIN = 60_000;
 /** How long a token that is still valid is not renewed again after a failed renewal, in milliseconds. */
 const PAUSE = 10_000;
-/** The same for one that is not good any more: not at every request, but soon. */
+/** The same for a token that is no longer valid: not at every request, but soon. */
 const BRIEF_PAUSE = 2000;
 /**
- * How long requests wait for a renewal, in milliseconds; less than a server may take to start, so that the reason is
- * told. The renewal itself goes on.
+ * How long requests wait for a renewal, in milliseconds. Shorter than the start timeout of a server, so that the reason
+ * is reported. The renewal itself continues.
  */
 const TIMEOUT_MS = 5000;
-/** For writing down what the server wants, in milliseconds: a request waits for it. */
+/** Limit for recording the scopes that a server wants, in milliseconds: a request waits for it. */
 const NOTE_TIMEOUT_MS = 1000;
 
 /**
- * The stored login to a server, renewed when it is time: once, however many ask, here or in other processes. A person is
- * never asked here; where one is needed there is no token. Costs nothing before it is used. Requests wait `timeoutMs`
+ * The stored login to a server, renewed when necessary: once, however many requests ask, here or in other processes.
+ * Never asks a person; where one is needed, there is no token. Does nothing until it is used. Requests wait `timeoutMs`
  * milliseconds for a renewal (default 5000).
  */
 export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Login {
@@ -44,7 +44,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
   let failed: { readonly at: number; readonly reason: string } | undefined;
 
   let takingOver: Promise<void> | undefined;
-  /** Rejects where the keychain does not answer. */
+  /** Rejects if the keychain does not answer. */
   const current = async (): Promise<Credentials | undefined> => {
     const stored = await withTimeout(store.read(), timeoutMs, () => {
       throw new Error('the keychain has not responded yet');
@@ -59,7 +59,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
   };
 
   let key: ProofKey | undefined;
-  /** The key of the login; undefined where its tokens are not bound to one. */
+  /** The key of the login; undefined if its tokens are not bound to one. */
   const currentKey = async (): Promise<ProofKey | undefined> => keyOf((await current())?.tokens);
   const keyOf = async ({ proofKey: secret }: Partial<Tokens> = {}): Promise<ProofKey | undefined> => {
     if (secret === undefined) return undefined;
@@ -68,7 +68,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
     return key;
   };
 
-  /** What is stored now, if it is not the one that is no good and not over. */
+  /** The stored token, if it is not the refused one and has not expired. */
   const another = async (stale: string | undefined): Promise<Renewed | undefined> => {
     const tokens = (await current())?.tokens;
     return tokens !== undefined && tokens.access !== stale && !endsWithin(tokens, 0)
@@ -76,7 +76,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
       : undefined;
   };
 
-  /** Why nothing is tried now, where the last try failed less than so many milliseconds ago. */
+  /** Why no renewal is attempted now, if the last one failed less than this many milliseconds ago. */
   const resting = (ms: number): string | undefined =>
     failed !== undefined && performance.now() < failed.at + ms ? failed.reason : undefined;
 
@@ -86,7 +86,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
   };
 
   const renewUnderLock = async (stale: string | undefined, challenge?: string): Promise<Renewed> => {
-    // Somebody else may have renewed it while we waited.
+    // Another process may have renewed it while we waited.
     const found = await another(stale);
     if (found !== undefined) return found;
     const credentials = await current();
@@ -99,7 +99,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
       log.debug('the login was renewed', { server });
       return renewedTo(renewal.tokens);
     }
-    // The lock does not hold between containers that share the state directory.
+    // The lock does not work between containers that share the state directory.
     const renewedElsewhere = await another(stale);
     if (renewedElsewhere !== undefined) return renewedElsewhere;
     const { client, issuer } = credentials;
@@ -130,14 +130,14 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
     return renewing;
   };
 
-  /** Writes down what the server wants, so that the next login asks for it. */
+  /** Records the scopes that the server wants, so that the next login requests them. */
   const note = async (scope: string): Promise<void> => {
     const isNoted = (stored: Credentials | undefined): boolean =>
       stored === undefined || joinScopes(stored.wanted, scope) === stored.wanted;
     const write = async (): Promise<void> => {
       const stored = await current();
       if (stored === undefined || isNoted(stored)) return;
-      // Issuers may hold a client to the rights that it was registered for.
+      // Issuers may limit a client to the scopes it was registered for.
       const client =
         stored.client?.kind === 'registered' ? { ...stored.client, doubtful: true } : stored.client;
       await store.write({ ...stored, client, wanted: joinScopes(stored.wanted, scope) });
@@ -153,7 +153,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
 
   return {
     async authorization() {
-      // Without a token the server refuses us, and `renewed` says why there is none.
+      // Without a token the server refuses the request, and `renewed` says why there is none.
       const tokens = (await current().catch(() => undefined))?.tokens;
       if (tokens === undefined) return undefined;
       if (!endsWithin(tokens, MARGIN)) return authorizationOf(tokens);
@@ -161,12 +161,12 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
       const rests = resting(isOver ? BRIEF_PAUSE : PAUSE) !== undefined;
       const renewed = tokens.refresh === undefined || rests ? PERSON : await renew(tokens.access);
       if (renewed.kind === 'renewed') return renewed.authorization;
-      // It is good for a moment yet, unless it turned out to be revoked.
+      // It is still valid for a moment, unless it turned out to be revoked.
       const revoked = (await current().catch(() => undefined))?.tokens?.access !== tokens.access;
       return isOver || revoked ? undefined : authorizationOf(tokens);
     },
     async proof({ authorization, ...request }) {
-      // Without a proof the server refuses us, and `renewed` says why there is none.
+      // Without a proof the server refuses the request, and `renewed` says why there is none.
       const held = await currentKey().catch(() => undefined);
       return held?.proof({ ...request, token: tokenIn(authorization) });
     },
@@ -175,7 +175,7 @@ export function createLogin(options: LoginOptions, timeoutMs = TIMEOUT_MS): Logi
         const stale = refused && tokenIn(refused);
         const found = await another(stale);
         if (found !== undefined) return found;
-        // More rights than were given come from a person only.
+        // Only a person can grant more scopes.
         if (wantsRights(challenge)) {
           const scope = rightsIn(challenge);
           const configured = oauth.scope !== undefined;
@@ -216,12 +216,12 @@ function said(renewal: Exclude<Renewal, { kind: 'renewed' }>): string {
   }
 }
 
-/** Whether a server refuses us for want of rights. */
+/** Whether a server refuses a request because scopes are missing. */
 function wantsRights(challenge: string | undefined): boolean {
   return /\binsufficient_scope\b/i.test(challenge ?? '');
 }
 
-/** The rights that it names then, with spaces between; undefined where it names none that can be asked for. */
+/** The scopes that the server then names, separated by spaces; undefined if it names none that can be requested. */
 function rightsIn(challenge: string | undefined): string | undefined {
   const [, quoted, plain] = /\bscope=(?:"([^"]*)"|([^\s,"]+))/i.exec(challenge ?? '') ?? [];
   const scope = (quoted ?? plain ?? '').trim().replace(/ +/g, ' ');
@@ -233,7 +233,7 @@ const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 /** The state of the login to a server, as far as it is known without a request. */
 export type LoginState =
   | { readonly kind: 'none' }
-  /** `expired`: the token is over and nothing can renew it. */
+  /** `expired`: the token has expired and cannot be renewed. */
   | ({ readonly kind: 'logged-in' | 'expired' } & LoggedIn);
 
 export function loginState(options: LoginOptions): LoginState {

@@ -9,21 +9,21 @@ export interface LoggedOut {
   readonly removed: boolean;
   /** Whether the issuer revoked the tokens, so that copies of them are worthless. */
   readonly revoked: boolean;
-  /** Why not, if there was something to revoke. */
+  /** Why the tokens were not revoked, if there were any. */
   readonly reason?: string | undefined;
 }
 
-/** For telling the issuer, in milliseconds: what is stored here goes in any case. */
+/** Time limit for revoking at the issuer, in milliseconds. What is stored here is deleted in any case. */
 const TIMEOUT_MS = 20_000;
 
-/** Deletes the login to a server and revokes it at its issuer, if that is supported. */
+/** Deletes the login to a server, and revokes it at its issuer if that is supported. */
 export async function logout(options: LoginOptions, signal: AbortSignal): Promise<LoggedOut> {
   const store = createStore(options);
   const stored = await store.read();
   if (stored === undefined) return { removed: await store.remove(), revoked: false };
   return store.locked(
     async () => {
-      // Another process may have renewed the token meanwhile.
+      // Another process may have renewed the token in the meantime.
       const latest = (await store.read()) ?? stored;
       const reason = await revoke(options, latest, AbortSignal.timeout(TIMEOUT_MS));
       const hadTokens = latest.tokens !== undefined;
@@ -33,7 +33,7 @@ export async function logout(options: LoginOptions, signal: AbortSignal): Promis
   );
 }
 
-/** Undefined where the issuer has taken it, else why not. */
+/** Returns undefined if the issuer has revoked the token, otherwise why not. */
 async function revoke(
   options: LoginOptions,
   { issuer, client, tokens }: Credentials,

@@ -1,4 +1,5 @@
-// Between the official SDK and what is stored. The SDK is large: only modules that are loaded on demand may import it.
+// Connects the official SDK with what is stored. The SDK is large: only modules that are loaded on demand may import
+// it.
 import {
   IssuerMismatchError,
   OAuthError,
@@ -10,7 +11,7 @@ import { printableLine } from '../../shared/printable.ts';
 import type { ProofKey } from './dpop.ts';
 import { isToken, type KnownClient, type OAuthOptions, type Tokens } from './credentials.ts';
 
-/** A client as the SDK takes it. */
+/** A client in the form the SDK expects. */
 export function asInformation(client: KnownClient, oauth: OAuthOptions): OAuthClientInformationMixed {
   const secret = client.kind === 'configured' ? oauth.clientSecret : client.secret;
   return {
@@ -21,15 +22,15 @@ export function asInformation(client: KnownClient, oauth: OAuthOptions): OAuthCl
 }
 
 export interface RequestedTokens {
-  /** The rights that were asked for. Default: the issuer decided. */
+  /** The scopes that were requested. Default: the issuer decided. */
   readonly scope: string | undefined;
-  /** The key of the proof that was sent. Default none. */
+  /** The key of the proof that was sent. Default: none. */
   readonly key: ProofKey | undefined;
-  /** What the configuration says. */
+  /** The configured value. */
   readonly dpop: OAuthOptions['dpop'];
 }
 
-/** What an issuer gave, as it is kept; throws for what cannot be sent to the server. */
+/** An issuer's tokens in the form that is stored. Throws if they cannot be sent to the server. */
 export function asTokens(given: OAuthTokens, { scope: asked, key, dpop }: RequestedTokens): Tokens {
   const { access_token: access, refresh_token: refresh, expires_in: seconds, scope = asked } = given;
   const bound = key !== undefined && /^dpop$/i.test(given.token_type);
@@ -51,11 +52,11 @@ export function asTokens(given: OAuthTokens, { scope: asked, key, dpop }: Reques
   };
 }
 
-/** A hundred years, in seconds. A longer lifetime, or one that is not positive, counts as no expiry given. */
+/** A hundred years, in seconds. A longer lifetime, or one that is not positive, counts as missing. */
 const LONGEST = 100 * 365 * 24 * 3600;
 
 /**
- * What went wrong with an issuer, in few words that hold no secret: of what it answered only its own code is repeated,
+ * Describes briefly, without secrets, what went wrong with an issuer. Only the error code of its response is repeated,
  * since the rest may contain anything.
  */
 export function reasonOf(error: unknown): string {
@@ -67,7 +68,7 @@ export function reasonOf(error: unknown): string {
   return 'its response is invalid';
 }
 
-/** An error code as it may be shown, for example access_denied. */
+/** An error code in a form that may be shown, for example access_denied. */
 export function codeOf(code: string): string {
   return printableLine(code).slice(0, 60);
 }

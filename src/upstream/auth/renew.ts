@@ -6,17 +6,17 @@ import { asInformation, asTokens, reasonOf } from './oauth.ts';
 
 export type Renewal =
   | { readonly kind: 'renewed'; readonly tokens: Tokens }
-  /** The issuer wants to see the person again; where `clientToo`, it does not know us any more either. */
+  /** The issuer requires a new login by the person; if `clientToo`, it no longer knows our client either. */
   | { readonly kind: 'over'; readonly clientToo: boolean; readonly reason: string }
-  /** The server has changed to another issuer, which these tokens are none of. */
+  /** The server has changed to another issuer, which did not issue these tokens. */
   | { readonly kind: 'moved' }
-  /** Nothing is known: it may work later. */
+  /** The outcome is unknown; it may work later. */
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** All of it, in milliseconds: others wait for it. */
+/** Time limit for the whole renewal, in milliseconds: others wait for it. */
 const TIMEOUT_MS = 45_000;
 
-/** Asks the issuer for new tokens, with the refresh token of the old ones and the key they are bound to. Never rejects. */
+/** Requests new tokens with the refresh token of the old ones and the key they are bound to. Never rejects. */
 export async function renew(
   options: LoginOptions,
   { issuer, endpoints, resource, client, tokens }: Credentials,
@@ -52,7 +52,7 @@ export async function renew(
   }
 }
 
-/** Where a server that has just refused us describes its logins. */
+/** The metadata URL that a server gave when it refused the request. */
 function metadataIn(challenge: string | undefined): URL | undefined {
   if (challenge === undefined) return undefined;
   const answer = new Response(null, { status: 401, headers: { 'www-authenticate': challenge } });

@@ -7,7 +7,7 @@ import { silentLogger } from '../../shared/log.ts';
 import type { OAuthOptions } from './credentials.ts';
 import { openLogin } from './index.ts';
 
-/** A server that names its issuer, and that issuer: it records what it is asked, and answers as a test decides. */
+/** A server that names its issuer, and that issuer, which records its requests and answers as the test decides. */
 async function world(oauth: (url: string) => OAuthOptions) {
   const asked: { readonly form: URLSearchParams; readonly authorization: string | undefined }[] = [];
   const answer: { status: number; body: object } = {
@@ -72,7 +72,7 @@ test('client credentials get a token, once for all who wait, which is used until
   expect(await login.authorization()).toBe('Bearer token-1');
   answer.body = { access_token: 'token-2', token_type: 'Bearer', expires_in: 30 };
   expect(await login.renewed('Bearer token-1', undefined)).toMatchObject({ authorization: 'Bearer token-2' });
-  // It ends within the margin, so the next request gets another.
+  // It expires within the margin, so the next request gets a new one.
   answer.body = { access_token: 'token-3', token_type: 'Bearer' };
   expect(await login.authorization()).toBe('Bearer token-3');
   expect(asked).toHaveLength(3);
@@ -106,7 +106,7 @@ test('a JWT of another issuer is exchanged for a token', async () => {
   });
 });
 
-/** An identity provider that exchanges ID tokens as a test decides, and what it was asked. */
+/** An identity provider that exchanges ID tokens as the test decides, and records its requests. */
 async function identityProvider(answer: { status: number; body: object }) {
   const asked: { readonly form: URLSearchParams; readonly authorization: string | undefined }[] = [];
   const server = createServer((request, response) => {
@@ -148,7 +148,7 @@ test('an ID token is exchanged at the identity provider, and what that gives at 
     subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
   });
   expect(provider.asked[0]!.authorization).toBe(`Basic ${btoa('us-there:secret-there')}`);
-  // Neither the ID token nor the secret of the identity provider gets to the issuer of the server.
+  // The issuer of the server receives neither the ID token nor the secret of the identity provider.
   expect(Object.fromEntries(asked[0]!.form)).toEqual({
     grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
     assertion: 'the-grant',

@@ -9,18 +9,18 @@ import { requestIdentityAssertion, type AssertionRequest } from './identity-asse
 import { asTokens } from './oauth.ts';
 import { noToken, requestToken } from './token-request.ts';
 
-/** A new token is requested when the old one has no more than this left, in milliseconds. */
+/** A new token is requested when the old one expires within this time, in milliseconds. */
 const MARGIN = 60_000;
 /** How long nothing is requested after a failure, in milliseconds. */
 const PAUSE = 2000;
-/** How long requests wait for a token, in milliseconds. The request for it goes on. */
+/** How long requests wait for a token, in milliseconds. The token request itself continues. */
 const TIMEOUT_MS = 5000;
-/** How long all of it may take, in milliseconds. */
+/** Time limit for the whole login, in milliseconds. */
 const WHOLE_MS = 30_000;
 
 /**
- * The login of a service: nobody has to agree, and a new token is requested whenever one is needed. Tokens are kept in
- * memory, and so is the key that they may be bound to.
+ * The login of a service: it needs no person's consent, and requests a new token whenever one is needed. Tokens, and
+ * the key they may be bound to, are kept in memory.
  */
 export function createServiceLogin(options: LoginOptions): Login {
   const { server, log } = options;
@@ -76,11 +76,11 @@ function renewedTo(tokens: Tokens): Renewed {
 
 interface Granted {
   readonly tokens: Tokens;
-  /** The key that they are bound to. */
+  /** The key that the tokens are bound to. */
   readonly key: ProofKey | undefined;
 }
 
-/** `before`: the key of earlier tokens. */
+/** `before`: the key of the earlier tokens. */
 async function grantToken(
   options: LoginOptions,
   challenge: string | undefined,
@@ -94,7 +94,7 @@ async function grantToken(
   const named = about?.authorization_servers ?? [new URL(url).origin];
   const issuer =
     oauth.issuer === undefined ? named[0] : named.find((each) => isSameIssuer(each, oauth.issuer ?? ''));
-  // A server that names another issuer would get our secret otherwise.
+  // Otherwise a server that names another issuer would get our secret.
   if (issuer === undefined) throw noToken(server, `it does not name the issuer ${oauth.issuer}`);
   const metadata = await issuerMetadata(around, issuer);
   const scope = oauth.scope ?? asked.scope ?? about?.scopes_supported?.join(' ');

@@ -113,7 +113,7 @@ test.runIf(posix).each([
   try {
     open();
   } catch {
-    // Only root can give a file away.
+    // Only root can change the owner of a file.
     return;
   }
   const one = store();

@@ -16,42 +16,42 @@ import {
 import { asSummary, summaryOf, type LoginSummary } from './summary.ts';
 
 /**
- * What is kept of the login to one server: in the keychain, with `auth/<hash>.keychain.json` in the state directory,
- * which says so and holds no secret; or, where there is no keychain, in the file `auth/<hash>.json`. If there are both,
- * the latter is the newer one: it goes only after its content is in the keychain.
+ * The stored login to one server: in the keychain, with `auth/<hash>.keychain.json` in the state directory, which says
+ * so and contains no secret; or, without a keychain, in the file `auth/<hash>.json`. If both files exist, the latter is
+ * newer: it is deleted only after its content is in the keychain.
  */
 export interface CredentialStore {
   /**
-   * Runs the work while no other process has the lock of this login; what it reads is as it is then. The directory must
-   * exist, see `prepare`.
+   * Runs the work while no other process holds the lock of this login, so that everything it reads is current. The
+   * directory must exist, see `prepare`.
    */
   locked<T>(work: () => Promise<T> | T, options?: Pick<LockOptions, 'timeoutMs' | 'signal'>): Promise<T>;
   /**
-   * What is stored now; undefined where there is nothing that can be used. Cheap while it stays the same. Rejects with
-   * AUTH_STORE where the keychain that has it cannot be read.
+   * What is stored now; undefined if there is nothing usable. Cheap while nothing changes. Rejects with AUTH_STORE if
+   * the keychain with the login cannot be read.
    */
   read(): Promise<Credentials | undefined>;
-  /** The same without its secrets, and without asking the keychain. */
+  /** The login without its secrets. Does not query the keychain. */
   summary(): LoginSummary | undefined;
-  /** In the place of what was there. Rejects with AUTH_STORE where that cannot be. */
+  /** Replaces what was stored. Rejects with AUTH_STORE if that is not possible. */
   write(credentials: Credentials): Promise<void>;
-  /** Moves the login from its file to the keychain, if that can be used; under the lock. */
+  /** Moves the login from its file to the keychain, if that is usable. Takes the lock. */
   takeOver(): Promise<void>;
-  /** Deletes it; false where there was none. Rejects with AUTH_STORE where the keychain keeps it. */
+  /** Deletes the login; false if there was none. Rejects with AUTH_STORE if it cannot be deleted from the keychain. */
   remove(): Promise<boolean>;
-  /** Makes the directory, for its owner only. Throws AUTH_STORE where that cannot be. */
+  /** Creates the directory, accessible only to its owner. Throws AUTH_STORE if that is not possible. */
   prepare(): void;
 }
 
-/** An issuer may take a while to respond to another process. In milliseconds. */
+/** Another process may be waiting for a slow issuer. In milliseconds. */
 const LOCK_TIMEOUT_MS = 60_000;
-/** A keychain that could not be read is not asked again before, in milliseconds: requests wait for it. */
+/** How long a keychain that could not be read is not queried again, in milliseconds: requests wait for it. */
 const PAUSE_MS = 5000;
 
 interface Known {
   readonly version: string;
   readonly credentials: Promise<Credentials | undefined>;
-  /** When reading it failed. */
+  /** When reading last failed. */
   failedAt?: number;
 }
 
@@ -65,7 +65,7 @@ export function createStore(options: Omit<LoginOptions, 'oauth'>): CredentialSto
   const warn = (message: string, of: string, reason?: string): void =>
     log.warn(message, { server, file: of, ...(reason === undefined ? {} : { reason }) });
 
-  /** What a file says; throws where it cannot be read. */
+  /** Reads a file. Throws if it cannot be read. */
   const load = <T extends { readonly key?: string | undefined }>(
     from: string,
     check: (value: JsonObject) => T | undefined,
@@ -75,17 +75,17 @@ export function createStore(options: Omit<LoginOptions, 'oauth'>): CredentialSto
     const value = parseObject(found.text);
     const content = value && check(value);
     if (content === undefined) {
-      // Kept, since a person may want to look at it; never where the next one would be written.
+      // Kept, since a person may want to look at it, but never in the place of the next one.
       fs.renameSync(from, `${from}.damaged-${Date.now()}`);
       warn('the stored login is damaged and was set aside; log in again', from);
       return undefined;
     }
-    // Tokens go to the server they were made for, whatever file they are found in.
+    // Tokens are sent only to the server they were made for, whichever file they are found in.
     if (content.key === key) return content;
     warn('the stored login is for another server and is not used', from);
     return undefined;
   };
-  /** What the files say: the login, or what it is where the keychain has it. */
+  /** What the files contain: the login, or its summary if the keychain has it. */
   const look = (): { readonly inFile?: Credentials; readonly inKeychain?: LoginSummary | undefined } => {
     let from = file;
     try {
@@ -122,12 +122,12 @@ export function createStore(options: Omit<LoginOptions, 'oauth'>): CredentialSto
     }
   };
 
-  /** Returns why it is not in the keychain now. */
+  /** Returns why the login could not be moved to the keychain. */
   const toKeychain = async (credentials: Credentials): Promise<string | undefined> => {
     if (keychain === undefined) return NOT_USED;
     const why = await askKeychain((asked) => asked.write(account(), JSON.stringify(credentials)));
     if (why !== undefined) return why;
-    // Tells other processes that there is something new.
+    // Tells other processes about the new login.
     writeLoginFile(record, summaryOf(credentials));
     fs.rmSync(file, { force: true });
     return undefined;
@@ -139,7 +139,7 @@ export function createStore(options: Omit<LoginOptions, 'oauth'>): CredentialSto
     if (known?.version !== version || isOld) {
       const { inFile, inKeychain } = look();
       const reading: Known = {
-        // Reading may have changed it: its mode, or its place.
+        // Reading may have changed the file's mode or its name.
         version: [file, record].map((each) => versionOf(each) ?? '').join(' / '),
         credentials: inKeychain ? fromKeychain() : Promise.resolve(inFile),
       };
@@ -153,7 +153,7 @@ export function createStore(options: Omit<LoginOptions, 'oauth'>): CredentialSto
     withLock(
       `login ${join(fs.realpathSync.native(folder), key)}`,
       () => {
-        // Another process may have been killed before it could tell what it had put into the keychain.
+        // Another process may have been killed after writing to the keychain and before writing the record.
         known = undefined;
         return work();
       },
@@ -172,7 +172,7 @@ export function createStore(options: Omit<LoginOptions, 'oauth'>): CredentialSto
       prepareFolder(folder, directory);
       const whole = { ...credentials, key, server };
       const toFile = (): void => writeLoginFile(file, whole);
-      // A refresh token that was renewed exists only here, and a keychain may take its time.
+      // A renewed refresh token exists nowhere else, and a keychain may be slow.
       process.once('exit', toFile);
       try {
         const why = await toKeychain(whole);
@@ -185,7 +185,7 @@ export function createStore(options: Omit<LoginOptions, 'oauth'>): CredentialSto
       }
     },
     async takeOver() {
-      // Asked before the lock is taken, for which others wait.
+      // Asked before taking the lock, because others wait for that.
       if (versionOf(file) === undefined || (await keychain?.isUsable()) !== true) return;
       await locked(async () => {
         const credentials = await read();
@@ -205,10 +205,10 @@ export function createStore(options: Omit<LoginOptions, 'oauth'>): CredentialSto
 
 const NOT_USED = 'this program does not use it';
 
-/** How the file of a login ends that is in the keychain. */
+/** The file name ending for a login that is in the keychain. */
 export const RECORD = '.keychain.json';
 
-/** A login belongs to a server under its name and address; neither becomes part of a path. */
+/** A login belongs to a server with this name and address; neither becomes part of a path. */
 export function keyOf(server: string, url: string): string {
   return sha256(JSON.stringify([server, url])).slice(0, 32);
 }

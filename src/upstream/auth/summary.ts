@@ -2,15 +2,15 @@ import type { JsonObject } from '../../protocol/index.ts';
 import { isObject } from '../../shared/is-object.ts';
 import { isDate, withoutTokens, type Credentials, type KnownClient, type LoggedIn } from './credentials.ts';
 
-/** A login as far as it may be shown. Where the keychain has the login, this is all that is in its file. */
+/** The part of a login that may be shown. If the login is in the keychain, this is all that its file contains. */
 export interface LoginSummary {
-  /** Which server it is for, see `keyOf`. */
+  /** The server that it is for, see `keyOf`. */
   readonly key: string;
-  /** The name of the server; undefined in a file of an earlier version. */
+  /** The server's name; undefined in a file of an earlier version. */
   readonly server?: string | undefined;
   readonly resource: string;
   readonly client?: Pick<KnownClient, 'kind' | 'id'> | undefined;
-  /** Undefined where the login is over. */
+  /** Undefined if the login has ended. */
   readonly login?: LoggedIn | undefined;
 }
 
@@ -24,7 +24,7 @@ export function summaryOf({ key = '', server, issuer, resource, client, tokens }
   };
 }
 
-/** What was read from a file, if it has the shape; undefined otherwise. */
+/** The summary read from a file; undefined if it does not have the right form. */
 export function asSummary({ key, server, resource, client, login }: JsonObject): LoginSummary | undefined {
   if (typeof key !== 'string' || typeof resource !== 'string') return undefined;
   if (server !== undefined && typeof server !== 'string') return undefined;

@@ -5,22 +5,22 @@ import type { DiscoveryContext } from './discovery.ts';
 import type { ProofKey } from './dpop.ts';
 import { codeOf } from './oauth.ts';
 
-/** A request for a token that no person has to agree to. */
+/** A token request that needs no person's consent. */
 export interface GrantRequest {
-  /** Who is asked, as it calls itself. */
+  /** The issuer, by its own name. */
   readonly issuer: string;
   readonly endpoint: URL;
   /** The methods of client authentication that it supports. Default: those that every issuer must support. */
   readonly methods?: readonly string[] | undefined;
-  /** Who we are to the issuer, and how we prove it. */
+  /** Our client at the issuer, and how it authenticates. */
   readonly client: Pick<OAuthOptions, 'clientId' | 'clientSecret' | 'privateKey' | 'keyAlgorithm' | 'keyId'>;
-  /** What is asked for; what is undefined or empty is left out. */
+  /** The parameters of the request. Undefined and empty ones are left out. */
   readonly form: Readonly<Record<string, string | undefined>>;
-  /** The key that the token is to be bound to. Default none. */
+  /** The key that the token is to be bound to. Default: none. */
   readonly key?: ProofKey | undefined;
 }
 
-/** What the issuer gave, unchecked. Throws AUTH_FAILED where it gave nothing. */
+/** The issuer's response, unchecked. Throws AUTH_FAILED if it contains no token. */
 export async function requestToken(
   { guard, fetch, server }: DiscoveryContext,
   { issuer, endpoint, methods = [], client, form, key }: GrantRequest,
@@ -37,7 +37,7 @@ export async function requestToken(
       body,
     };
   };
-  // An issuer may accept an assertion only once, so a request that is sent again is made again.
+  // An issuer may accept an assertion only once, so a repeated request gets a new one.
   const response = await (key === undefined
     ? fetch(endpoint, await request())
     : key.send(fetch, endpoint, request));
@@ -53,7 +53,7 @@ interface Authentication {
   readonly methods: readonly string[];
 }
 
-/** Proves who we are, in the form or by the headers that it returns. */
+/** Authenticates the client, in the form or with the headers that it returns. */
 async function authenticate(
   form: URLSearchParams,
   { client, issuer, methods }: Authentication,

@@ -4,26 +4,26 @@ import type { Call, Runner, Session } from '../../gateway/index.ts';
 import type { Edit } from '../../wire/index.ts';
 
 export interface CallQueueOptions {
-  /** The server the calls wait for. */
+  /** The server that the calls wait for. */
   readonly server: string;
-  /** Calls that may wait. */
+  /** How many calls may wait. */
   readonly limit: number;
   readonly deadlines: Deadlines;
-  /** Why none is sent now, where more is known than that the server takes none. */
+  /** Why no call is sent now, if there is a more specific reason than that the server does not accept any. */
   readonly why?: () => SwitchboardError | undefined;
 }
 
-/** Calls waiting for one server may hold so many bytes together. */
+/** The most bytes that all calls waiting for one server may hold. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Calls that cannot be sent yet. Clients take turns, and the calls of each go in order: one that has thousands waiting does
- * not keep another one's single call from its turn. Waiting counts: one that gets nowhere ends like one that is not
- * answered.
+ * Calls that cannot be sent yet. Clients take turns, and each client's calls stay in order: a client with thousands of
+ * waiting calls does not delay another client's single call. Waiting counts towards the timeout, so a call that is
+ * never sent ends like one that is never answered.
  */
 export class CallQueue {
   readonly #options: CallQueueOptions;
-  /** By client, the next one to be served first. */
+  /** By client; the next client to be served comes first. */
   readonly #lines = new Map<Session, Set<WaitingCall>>();
   #size = 0;
   #bytes = 0;
@@ -36,7 +36,7 @@ export class CallQueue {
     return this.#size;
   }
 
-  /** Lets a call wait for so many milliseconds; refuses it when too many do already. Returns whether it waits. */
+  /** Lets a call wait for up to `timeoutMs`, or refuses it if too many are waiting. Returns whether it waits. */
   add(call: Call, edits: Edit[], timeoutMs: number): boolean {
     const { server, limit, deadlines } = this.#options;
     if (this.#size >= limit || this.#bytes + call.request.length > MAX_BYTES) {
@@ -61,12 +61,12 @@ export class CallQueue {
     return true;
   }
 
-  /** The call whose turn it is, taken out; undefined when none waits. */
+  /** Removes and returns the call whose turn it is; undefined if none waits. */
   next(): WaitingCall | undefined {
     for (const [session, line] of this.#lines) {
       for (const waiting of line) {
         this.leave(waiting);
-        // Behind the others, if there is more.
+        // Behind the others, if this client has more calls.
         if (this.#lines.delete(session)) this.#lines.set(session, line);
         return waiting;
       }
@@ -74,14 +74,14 @@ export class CallQueue {
     return undefined;
   }
 
-  /** All of them, taken out. */
+  /** Removes and returns all of them. */
   takeAll(): WaitingCall[] {
     const all = [...this.#lines.values()].flatMap((line) => [...line]);
     for (const waiting of all) this.leave(waiting);
     return all;
   }
 
-  /** Its turn came, its client gave up, or its time is over. */
+  /** The call was sent, cancelled or timed out. */
   leave(waiting: WaitingCall): void {
     const { session, request } = waiting.call;
     const line = this.#lines.get(session);
@@ -108,7 +108,7 @@ export class CallQueue {
   }
 }
 
-/** What a call is told that was not sent, for a reason that concerns its server. */
+/** The error for a call that was not sent because of its server. */
 export function notRun(call: Call, reason: SwitchboardError): SwitchboardError {
   const message = `${call.subject()} was not run. ${reason.message}`;
   return new SwitchboardError(reason.code, message, { hint: reason.hint, cause: reason });

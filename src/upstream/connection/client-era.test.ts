@@ -1,4 +1,4 @@
-/** The client's era is spoken to a server that supports it; real servers of every kind. */
+/** A server that supports the client's era is used in that era; with real servers of every kind. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../gateway/index.ts';
@@ -66,7 +66,7 @@ const handshakesIn = (journal: string): string[] =>
     .map((line) => (JSON.parse(line) as { method: string }).method)
     .filter((method) => method === 'initialize' || method === 'server/discover');
 
-/** A program that may be another one each time it starts. */
+/** A program that may be a different one each time it starts. */
 function changing(era: Era, first: string) {
   const [eras, journal] = [scratchFile('eras'), scratchFile('journal')];
   const cache = factsCache();
@@ -96,7 +96,7 @@ describe('what a program supports is remembered', () => {
     const harness = changing('modern', 'legacy 1');
     await harness.source.start();
     await harness.startAs('both 2');
-    // Nobody asked it anything else.
+    // Nobody has sent it any other request.
     expect(spoken(harness)).toBe('legacy');
     expect(harness.cache.support).toEqual({ legacy: true, modern: undefined });
     await harness.startAs('both 2');

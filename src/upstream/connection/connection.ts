@@ -12,35 +12,41 @@ import { ServerStart } from './server-start.ts';
 import { asStartError, StartPostponed } from './start-errors.ts';
 import type { ConnectionState, CrashedState, IdleState, RunningState } from './state.ts';
 
-/** What a connection tells its listener: what a run tells, and how the runs begin and end. */
+/** What a connection reports to its listener: the events of each run, and the start and end of runs. */
 export type ConnectionEvent =
   | Extract<RunEvent, { readonly kind: 'changed' | 'notified' | 'requested' }>
-  /** A new run: it knows nothing of what the one before was sent. */
+  /** A new run. It knows nothing of what was sent to the previous one. */
   | { readonly kind: 'started' }
-  /** It could not be started. */
+  /** The server could not be started. */
   | { readonly kind: 'failed' }
-  /** A run is over; the next one may have other lists. */
+  /** A run has ended. The next one may have different lists. */
   | { readonly kind: 'stopped' };
 
 export interface ConnectionOptions {
   /** Returns a client that cannot keep up with a notification. */
   readonly tell: (event: ConnectionEvent) => ClientLink | undefined;
-  /** Whether somebody waits to hear from the server. */
+  /** Whether anybody is waiting for notifications from the server. */
   readonly inUse: () => boolean;
-  /** Asks the server for its tools, now. */
+  /** Requests the list of tools from the server now. */
   readonly relist: () => Promise<unknown>;
 }
 
-/** To knock at a remote server costs little, and nobody but it knows when it is back: no call waits long for that. */
+/**
+ * An attempt to reach a remote server costs little, and only the server knows when it is back, so calls do not wait
+ * long.
+ */
 const REMOTE_BACKOFF = { first: 100, factor: 2, longest: 1500, limit: 1000 };
-/** A call waits for a server to come back for so long at most before it is told to try later, in milliseconds. */
+/** How long a call waits for a server to come back before its client is asked to try again later, in milliseconds. */
 const RESTART_TIMEOUT_MS = 2000;
-/** Between two attempts to bring back a server that somebody waits to hear from, at least, in milliseconds. */
+/**
+ * The shortest time between two attempts to restart a server that somebody waits for notifications from, in
+ * milliseconds.
+ */
 const REVIVAL_PAUSE_MS = 250;
 
 /**
- * The connection to one server over all its runs: idle until somebody needs it, started once however many ask,
- * brought back after a crash by the next call, stopped when unused.
+ * The connection to one server over all its runs: idle until the server is needed, started once however many ask,
+ * restarted by the next call after a crash, and stopped when unused.
  */
 export class Connection {
   readonly calls: ServerCalls;
@@ -63,31 +69,31 @@ export class Connection {
   }
 
   get state(): SourceState {
-    // To others one that waits is still what it was.
+    // To the outside, a connection that waits to start still has its previous state.
     return this.#state.kind === 'waiting' ? this.#state.before : this.#state;
   }
 
-  /** The run that takes calls. */
+  /** The run that accepts calls. */
   get run(): ServerRun | undefined {
     return this.#state.kind === 'running' ? this.#state.run : undefined;
   }
 
-  /** Why nothing is sent to it any more; undefined as long as something is. */
+  /** Why nothing more is sent to the server; undefined while it is in use. */
   get stopped(): SwitchboardError | undefined {
     return this.#state.kind === 'stopped' ? this.#state.error : undefined;
   }
 
-  /** What the server said of itself, in this run or in an earlier one. */
+  /** What the server reported about itself, in this run or an earlier one. */
   get about(): SourceInfo | undefined {
     return this.#setup.learned.about ?? this.#setup.context.cache.about;
   }
 
-  /** Hides what must not be shown in what the server says. */
+  /** Hides secrets in text from the server. */
   mask(text: string): string {
     return (this.run?.mask ?? maskOf(this.#setup.server))(text);
   }
 
-  /** Asks the server something of our own, and starts it if need be. Resolves with the answer, whatever it says. */
+  /** Sends the server a request of our own, starting it if necessary. Resolves with any answer, including errors. */
   async ask(method: string, params?: JsonObject): Promise<Message> {
     const run = await this.#startedSoon();
     const answer = await run.ask(method, params);
@@ -98,21 +104,21 @@ export class Connection {
     throw new SwitchboardError('SERVER_LOST', `Server '${this.#name}' rejected ${method} twice.`);
   }
 
-  /** How long it is kept running unused, in milliseconds; for one that runs, from now. */
+  /** Sets how long the server keeps running unused, in milliseconds; for a running server, from now on. */
   keepFor(idleMs: number | 'never'): void {
     if (this.#idleMs === idleMs) return;
     this.#idleMs = idleMs;
     if (this.#state.kind === 'running') this.#watchIdle(this.#state);
   }
 
-  /** Stops it for good. Called once. */
+  /** Stops it permanently. Called once. */
   async close({ reason = 'Switchboard is stopping.', drainMs = 0 }: CloseOptions = {}): Promise<void> {
     const before = this.#state;
     const { run } = this;
     const error = new SwitchboardError('STOPPING', `Server '${this.#name}' is stopped. ${reason}`);
     this.#become({ kind: 'stopped', error, run });
     this.calls.close(error);
-    // One that is just starting is not waited for: it may never answer.
+    // A server that is still starting is not waited for: it may never answer.
     const starting =
       'start' in before ? [before.start.stop(error), before.running.catch(() => undefined)] : [];
     await run?.finishCalls(drainMs);
@@ -121,7 +127,9 @@ export class Connection {
     if (!lost) this.#options.tell({ kind: 'stopped' });
   }
 
-  /** The running server, started now if it is not; everybody who asks meanwhile waits for the same start. */
+  /**
+   * Returns the running server and starts it if necessary. Everybody who asks in the meantime waits for the same start.
+   */
   started(): Promise<ServerRun> {
     const state = this.#state;
     switch (state.kind) {
@@ -138,12 +146,14 @@ export class Connection {
     }
   }
 
-  /** What somebody is told who has waited too long for it to start; undefined where it does not start. */
+  /** The error for a caller that has waited too long for the start; undefined if the server is not starting. */
   stillStarting(): SwitchboardError | undefined {
     return 'start' in this.#state ? this.#state.start.stillStarting() : undefined;
   }
 
-  /** The same for somebody who will not wait for ever: after a while it is told to come back, and the start goes on. */
+  /**
+   * The same for a caller that cannot wait forever: after a while it is asked to come back, and the start continues.
+   */
   async #startedSoon(): Promise<ServerRun> {
     const running = this.started();
     const state = this.#state;
@@ -179,8 +189,8 @@ export class Connection {
   }
 
   /**
-   * In a method of its own, because functions made in one place keep everything that any of them uses: a run would keep
-   * the error of the crash before it, which keeps the run before that, and so on.
+   * A separate method, because closures created in one scope keep everything that any of them uses: a run would keep
+   * the error of the previous crash, which keeps the run before that, and so on.
    */
   #newStart(): ServerStart {
     return new ServerStart(this.#setup, {
@@ -190,7 +200,7 @@ export class Connection {
     });
   }
 
-  /** Why it cannot be started soon. */
+  /** Why the server cannot be started soon. */
   #obstacle(state: IdleState | CrashedState): SwitchboardError | undefined {
     const { server, context } = this.#setup;
     if (state.kind === 'crashed' && server.comesBack === false) {
@@ -251,7 +261,7 @@ export class Connection {
     this.#options.tell({ kind: 'started' });
   }
 
-  /** Returns what those are told who waited for it. */
+  /** Returns the error for those who waited for the start. */
   #notStarted(error: unknown): SwitchboardError {
     if (this.stopped) return this.stopped;
     if (error instanceof StartPostponed) {
@@ -285,11 +295,11 @@ export class Connection {
 
   #lost(run: ServerRun, become: () => void): void {
     const state = this.#state;
-    // One that is starting is none yet, and one that is being stopped is stopped.
+    // A run that is starting is not in use yet, and one that is being stopped counts as stopped.
     if (!('run' in state) || state.run !== run) return;
     if (state.kind === 'running') become();
     this.#options.tell({ kind: 'stopped' });
-    // Calls that were not sent yet lost nothing: they go to the next run.
+    // Calls that have not been sent yet are not lost: they go to the next run.
     if (this.calls.kept) this.calls.startForKept();
     else this.#revive();
   }
@@ -299,10 +309,12 @@ export class Connection {
     this.#setup.context.log.warn('server failed', { server: this.#name, reason: error.message });
   }
 
-  /** The server does not know us any more; it is initialized again by the next call, or by those that it did not take. */
+  /**
+   * The server has lost the session. It is initialized again by the next call, or by the calls that it did not process.
+   */
   #sessionLost(run: ServerRun): void {
     this.#setup.context.log.info('the server no longer knows the session', { server: this.#name });
-    // Not at once again and again, where it forgets every session that it makes.
+    // A server that loses every session must not be initialized again immediately each time.
     this.#become({ kind: 'idle', notBefore: run.answered ? 0 : this.#restartAt() });
   }
 
@@ -312,17 +324,17 @@ export class Connection {
     return advice.kind === 'wait' ? now + advice.ms : advice.until;
   }
 
-  /** Somebody waits to hear from it: it comes back by itself, as soon as it may be started again, but not before `pause`. */
+  /** Restarts a server that somebody waits for notifications from, as soon as possible but not before `pause`. */
   #revive(pause = 0): void {
     const state = this.#state;
     const down = state.kind === 'idle' || state.kind === 'crashed';
     if (!down || this.#setup.server.comesBack === false || !this.#options.inUse()) return;
     const wait = Math.max(state.notBefore - performance.now(), pause);
-    // A start that was postponed has no pause of its own.
+    // A postponed start requires no pause.
     setTimeout(() => void this.started().catch(() => this.#revive(REVIVAL_PAUSE_MS)), wait).unref();
   }
 
-  /** One timer looks again after the idle time; using the server costs nothing. */
+  /** A single timer checks again after the idle time, so that using the server costs nothing. */
   #watchIdle(state: RunningState): void {
     clearTimeout(state.idleTimer);
     if (this.#idleMs === 'never') return;
@@ -334,7 +346,7 @@ export class Connection {
     }, this.#idleMs).unref();
   }
 
-  /** Stops it, if it runs; the next one who needs it starts it. */
+  /** Stops the server if it runs. It starts again when it is next needed. */
   async stop(): Promise<void> {
     const state = this.#state;
     if (state.kind === 'running') await this.#retire(state.run, 'stopping');

@@ -13,19 +13,19 @@ import { CallQueue, notRun } from './call-queue.ts';
 import type { Connection } from './connection.ts';
 import { asStartError } from './start-errors.ts';
 
-/** The calls to one server: sent as soon as there is room, kept until then, also over the runs of the server. */
+/** The calls to one server: sent as soon as there is room and kept until then, across the runs of the server. */
 export class ServerCalls implements CallSender {
   readonly #setup: ServerSetup;
   readonly #connection: Connection;
-  /** Asks the server for its tools again. */
+  /** Requests the list of tools from the server again. */
   readonly #relist: () => Promise<unknown>;
   readonly #queue: CallQueue;
   readonly #inputLoops: InputLoops;
-  /** Calls that a server did not take and that were sent again. */
+  /** Calls that a server did not process and that were sent again. */
   readonly #resent = new WeakSet<Call>();
   /** Calls that were sent again because their headers did not match the tool. */
   readonly #relisted = new WeakSet<Call>();
-  /** The run that is sent more as soon as it has read what it was sent. */
+  /** The run that gets more calls as soon as it has read what was sent. */
   #awaited: ServerRun | undefined;
 
   constructor(setup: ServerSetup, connection: Connection, relist: () => Promise<unknown>) {
@@ -41,17 +41,17 @@ export class ServerCalls implements CallSender {
     this.#inputLoops = new InputLoops(setup.deadlines, (edits, call) => this.relay(edits, call));
   }
 
-  /** Whether some have not been sent yet. */
+  /** Whether some calls have not been sent yet. */
   get kept(): boolean {
     return this.#queue.size > 0;
   }
 
-  /** Whether any wait for something, the server or a client. */
+  /** Whether any calls wait, for the server or for a client. */
   get waiting(): boolean {
     return this.#queue.size > 0 || this.#inputLoops.size > 0;
   }
 
-  /** Sends a client's call on, or keeps it until that is possible. */
+  /** Forwards a client's call, or keeps it until that is possible. */
   relay(edits: Edit[], call: Call): void {
     const { run } = this.#connection;
     if (run !== undefined && this.#queue.size === 0 && run.hasRoom) this.#send(run, call, edits);
@@ -61,7 +61,7 @@ export class ServerCalls implements CallSender {
     }
   }
 
-  /** Starts the server for those that are kept. */
+  /** Starts the server for the kept calls. */
   startForKept(): void {
     this.#connection.started().then(
       () => this.sendKept(),
@@ -69,7 +69,7 @@ export class ServerCalls implements CallSender {
     );
   }
 
-  /** Sends those that are kept, as far as there is room. */
+  /** Sends the kept calls, as far as there is room. */
   sendKept(): void {
     const { run } = this.#connection;
     if (run === undefined || this.#queue.size === 0) return;
@@ -87,23 +87,23 @@ export class ServerCalls implements CallSender {
     });
   }
 
-  /** Hands over those that have not been sent. */
+  /** Hands over the calls that have not been sent. */
   passKept(take: (edits: Edit[], call: Call) => void): void {
     for (const { call, edits } of this.#queue.takeAll()) take(edits, call);
   }
 
-  /** Gives up those that have not been sent. */
+  /** Fails the calls that have not been sent. */
   failKept(reason: SwitchboardError): void {
     for (const { call } of this.#queue.takeAll()) call.fail(notRun(call, reason));
   }
 
-  /** The server is stopped for good: gives up all that are not with it. */
+  /** The server is stopped permanently: fails all calls that have not been sent to it. */
   close(reason: SwitchboardError): void {
     this.failKept(reason);
     this.#inputLoops.close(reason.message);
   }
 
-  /** A call came back that the server has not looked at: it goes to the next run, once. */
+  /** The server has not processed a call: it goes to the next run, once. */
   returned(call: Call, edits: Edit[]): boolean {
     if (!call.open || this.#connection.stopped || this.#resent.has(call)) return false;
     this.#resent.add(call);
@@ -128,7 +128,7 @@ export class ServerCalls implements CallSender {
       new PendingCall(call, edits, run, this).send(ready);
       return;
     }
-    // A modern client sends everything itself.
+    // A modern client includes everything in its request.
     const carried = isModern(call) ? undefined : this.#inputLoops.carried(call);
     const ready = modern.prepare(call, edits, carried);
     if (ready === undefined) return;

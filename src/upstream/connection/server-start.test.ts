@@ -8,15 +8,15 @@ import type { Framing } from '../../wire/index.ts';
 import { ServerSource } from '../source.ts';
 
 interface Options {
-  /** How long it may take to start, in milliseconds. */
+  /** How long the server may take to start, in milliseconds. */
   readonly limit?: number;
   readonly callerMs?: number;
-  /** The framing that is remembered. */
+  /** The framing that is remembered from an earlier run. */
   readonly remembered?: Framing;
   readonly framing?: 'newline';
 }
 
-/** A server of test/servers, started without knowing how it frames its messages. */
+/** Starts a server of test/servers whose framing is not known. */
 function started(server: string, args: readonly string[], options: Options = {}) {
   const children = createChildProcesses({ log: silentLogger });
   const log: string[] = [];
@@ -55,7 +55,7 @@ function started(server: string, args: readonly string[], options: Options = {})
   return { source, learned, times, log, spawned: () => times('spawned') };
 }
 
-/** How long a server must be idle to be asked again is a part of this, down from 3 s. */
+/** With this start timeout, the idle time before the server is asked again is less than the usual 3 s. */
 const SHORT = 5000;
 
 test('one that frames with Content-Length is asked so in the same process, and that is remembered', async () => {

@@ -15,38 +15,43 @@ import type { ProcessTarget } from '../server.ts';
 import { inSeconds, StartPostponed, StartTimeout } from './start-errors.ts';
 
 export interface ServerStartOptions {
-  /** Hears of the run. */
+  /** Receives the events of the run. */
   readonly listener: RunListener;
-  /** Whether a call waits for it. */
+  /** Whether a call waits for the start. */
   readonly urgent: () => boolean;
-  /** Its turn to start has come. */
+  /** Called when the start's turn has come. */
   readonly admitted: () => void;
 }
 
-/** A program without a sign of life for so long makes room for others that want to start, in milliseconds. */
+/** A program that shows no activity for this long makes room for others that want to start, in milliseconds. */
 const MAKES_ROOM = 500;
-/** And after so long it is asked again in the other framing. */
+/** After this long, it is asked again in the other framing. */
 const ASKED_AGAIN = 3000;
-/** How long after that it is started again in it. Long, for it may only wait for a download or a container. */
+/**
+ * How much later it is restarted in the other framing. Long, because it may only be waiting for a download or a
+ * container.
+ */
 const STARTED_AGAIN = 7000;
-/** The parts of the time limit that these two may take at most. */
+/** The largest parts of the start timeout that these two may take. */
 const ASKED_AGAIN_PART = 1 / 4;
 const STARTED_AGAIN_PART = 1 / 4;
 
-/** One start of a server: in its turn, in the framing that it speaks, until it has answered the handshake. */
+/**
+ * One start of a server: waits for its turn, finds the framing, and ends when the server has answered the handshake.
+ */
 export class ServerStart {
-  /** How many wait for it, besides calls. */
+  /** How many wait for the start, not counting calls. */
   waiters = 0;
   readonly #setup: ServerSetup;
   readonly #options: ServerStartOptions;
-  /** When somebody wanted it, on the performance clock. */
+  /** When the start was requested, on the performance clock. */
   readonly #since = performance.now();
   #awaitsTurn = false;
   /** The run that has not answered the handshake yet. */
   #pending: ServerRun | undefined;
-  /** The era in which the last one was tried first. */
+  /** The era that the last run was tried in first. */
   #firstEra: Era | undefined;
-  /** Why it must not go on. */
+  /** Why the start must not continue. */
   #stopped: SwitchboardError | undefined;
 
   constructor(setup: ServerSetup, options: ServerStartOptions) {
@@ -54,7 +59,10 @@ export class ServerStart {
     this.#options = options;
   }
 
-  /** Resolves with a run that has answered the handshake. Rejects with `StartPostponed` where nothing is wrong with the server. */
+  /**
+   * Resolves with a run that has answered the handshake. Rejects with `StartPostponed` if nothing is wrong with the
+   * server.
+   */
   run(): Promise<ServerRun> {
     const { server, context } = this.#setup;
     const { urgent, admitted } = this.#options;
@@ -73,9 +81,9 @@ export class ServerStart {
       name: server.name,
       urgent: () => this.waiters > 0 || urgent(),
       run: (leave) => {
-        // Others may have been before it for a while.
+        // Other starts may have come first for a while.
         if (this.#stopped) throw this.#stopped;
-        // Asked in the turn in which it is spawned: many may have been let through while it waited.
+        // Asked when the process is about to be spawned: many may have started while this one waited.
         const refusal = context.mayNotStart();
         if (refusal) throw new StartPostponed(refusal);
         this.#awaitsTurn = false;
@@ -85,13 +93,13 @@ export class ServerStart {
     });
   }
 
-  /** Ends what has not answered yet. */
+  /** Stops a run that has not answered yet. */
   stop(why: SwitchboardError): Promise<void> | undefined {
     this.#stopped = why;
     return this.#pending?.stop();
   }
 
-  /** What somebody is told who has waited too long. */
+  /** The error for a caller that has waited too long. */
   stillStarting(): SwitchboardError {
     const passed = inSeconds(performance.now() - this.#since);
     const turn = this.#awaitsTurn ? ', waiting for its turn' : '';
@@ -103,13 +111,13 @@ export class ServerStart {
     );
   }
 
-  /** Starts the server in the era of its clients if it supports that, else in the other one. */
+  /** Starts the server in the era of its clients if it supports that, otherwise in the other one. */
   async #startInClientEra(start: () => Promise<ServerRun>): Promise<ServerRun> {
     const { context, server } = this.#setup;
     const wanted = context.era();
     const suits = ({ agreed }: ServerRun): boolean => wanted === undefined || agreed.era === wanted;
     let run = await this.#startAlsoWithoutDiscover(start);
-    // It was given up on in that era while it was still starting, and has responded since.
+    // We gave up on that era while the server was still starting, and it has answered since.
     if (wanted !== undefined && !suits(run) && run.agreed.support[wanted] === true) {
       await run.stop();
       run = await start();
@@ -121,7 +129,7 @@ export class ServerStart {
     throw new StartPostponed(new SwitchboardError('START_FAILED', message));
   }
 
-  /** Some programs end if the first message is not `initialize`; such a one is started again with that. */
+  /** Some programs exit if the first message is not `initialize`; they are restarted with that. */
   async #startAlsoWithoutDiscover(start: () => Promise<ServerRun>): Promise<ServerRun> {
     const { context, learned, server } = this.#setup;
     try {
@@ -139,7 +147,7 @@ export class ServerStart {
       context.cache.learn({ support: { modern: false } });
       return run;
     } catch (error) {
-      // It ends in any case, which says nothing about its era.
+      // It exits in any case, which says nothing about its era.
       delete learned.endsOnDiscover;
       throw error;
     }
@@ -157,13 +165,13 @@ export class ServerStart {
     if (framing !== 'auto') return this.#startIn(framing, time);
     const known = learned.framing ?? context.cache.framing;
     if (known === undefined) return this.#search(time);
-    // What was found earlier may have changed since.
+    // The remembered framing may have changed.
     return known === 'newline' ? this.#startIn(known, time) : this.#startInEither(time);
   }
 
   /**
-   * Nearly every server speaks newline. One that neither answers nor does anything is asked again in both framings at
-   * once, and later started again like that, once. A server that is at work is left alone until its time is over.
+   * Nearly every server uses newline framing. One that neither answers nor shows activity is asked again in both
+   * framings at once, and later restarted like that, once. A server that is active is left alone until the timeout.
    */
   async #search(time: StartTime): Promise<ServerRun> {
     const { server, learned, context } = this.#setup;
@@ -198,7 +206,7 @@ export class ServerStart {
     } catch (error) {
       if (this.#stopped) throw error;
       if (error instanceof StartTimeout) throw alsoAsked(error);
-      // It may have ended because of what it did not understand.
+      // It may have exited because of a message it did not understand.
       return this.#startIn('newline', time);
     }
   }
@@ -214,14 +222,14 @@ export class ServerStart {
     let agreement: Agreement;
     try {
       agreement = await this.#initialize(run, time, watch);
-      // It may have been lost in the same breath in which it answered.
+      // The run may have been lost at the moment it answered.
       if (run.end)
         throw new SwitchboardError('START_FAILED', `Server '${server.name}' lost the session immediately.`);
     } catch (error) {
       const stopped = run.stop();
-      // A failure is told now; only a second try waits until the first is gone.
+      // A failure is reported immediately; only a second attempt waits until the first process has exited.
       if (error instanceof StaysSilent) await stopped;
-      // Why the process ended says more than that it did not answer.
+      // The reason why the process exited says more than the missing answer.
       throw run.end?.error ?? error;
     } finally {
       this.#pending = undefined;
@@ -230,7 +238,7 @@ export class ServerStart {
     return run;
   }
 
-  /** Rejects when the server fails or is silent to the end of its time, or when `watch` gives it up. */
+  /** Rejects when the server fails or exceeds its time, or when `watch` gives up on it. */
   async #initialize(run: ServerRun, { began, limit }: StartTime, watch: Watch): Promise<Agreement> {
     const { server, context, learned } = this.#setup;
     const { about, support: known } = context.cache;
@@ -279,20 +287,20 @@ export class ServerStart {
   }
 }
 
-/** The time that a start has. */
+/** The time available to a start. */
 interface StartTime {
   /** When it began, on the performance clock. */
   readonly began: number;
   /** In milliseconds. */
   readonly limit: number;
-  /** Told now and then for how many milliseconds a program has shown no sign of life. */
+  /** Called now and then with the number of milliseconds for which a program has shown no activity. */
   readonly looked: (idleMs: number) => void;
 }
 
-/** The same for a run of it, which may be given up. */
+/** The same for one of its runs, which may be given up. */
 type Watch = (idleMs: number, run: ServerRun, giveUp: (why: Error) => void) => void;
 
-/** Whether a server says that it is of another version than when it last spoke the same era. */
+/** Whether a server reports another version than when it last used this era. */
 function isUpdated(before: SourceInfo | undefined, about: SourceInfo): boolean {
   if (before === undefined || typeof before.serverInfo.version !== 'string') return false;
   return (
@@ -306,5 +314,5 @@ function alsoAsked(error: StartTimeout): StartTimeout {
   return error;
 }
 
-/** It neither answers nor does anything. */
+/** The server neither answers nor shows activity. */
 class StaysSilent extends Error {}

@@ -1,4 +1,4 @@
-/** Clients of both eras share a server: each speaks to it in its own where the server supports that. */
+/** Clients of both eras share a server: each uses its own era if the server supports that. */
 import { writeFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { factsCache, testUpstreamContext } from '../../../test/helpers/upstream-context.ts';
@@ -16,12 +16,12 @@ import { ServerSource } from '../source.ts';
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 
 interface ShareOptions {
-  /** Processes that may run at one time. */
+  /** How many processes may run at one time. */
   readonly most?: number;
   readonly timeouts?: Partial<CallTimeouts>;
 }
 
-/** A server that gateways of both eras share. */
+/** A server shared by gateways of both eras. */
 function share(target: UpstreamServer['target'], { most = Infinity, timeouts }: ShareOptions = {}) {
   const children = createChildProcesses({ log: silentLogger });
   const cache = factsCache();
@@ -125,7 +125,7 @@ describe.each(wires)('over %s', (wire, target) => {
     expect([await one.spoken(), await two.spoken(), await one.spoken()]).toEqual([first, second, first]);
     expect(processes()).toBe(wire === 'stdio' ? 2 : 0);
     expect(cache.support).toEqual({ legacy: true, modern: true });
-    // One more client needs nothing more.
+    // Another client requires no further process.
     expect(await join(second).spoken()).toBe(second);
     expect(processes()).toBe(wire === 'stdio' ? 2 : 0);
   });
@@ -212,7 +212,7 @@ test('a server that has lost an era is used in the other one, and in both once a
   await shared.replace({ reason: 'for the test' });
   expect(await one.spoken()).toBe('legacy');
   expect(await two.spoken()).toBe('modern');
-  // The replaced process may still be ending.
+  // The replaced process may still be exiting.
   await until(() => processes() === 2);
 });
 
@@ -222,7 +222,7 @@ test.each(['new', 'both'] as const)(
     const { join } = share(remote((await startModernServer(KINDS[kind])).url));
     const [older, modern] = [join('legacy'), join('modern')];
     await older.spoken();
-    // As the router does it.
+    // As the router does.
     modern.source.subscriptions!.add('mem://one', modern.client.session, 'mem://one');
     await modern.client.send(modern.source, 'resources/subscribe', { uri: 'mem://one' }).answer;
     await older.send('touch', { uri: 'mem://one' }).answer;

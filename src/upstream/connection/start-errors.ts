@@ -17,7 +17,7 @@ export class StartTimeout extends SwitchboardError {
   }
 }
 
-/** It is not started now, though nothing is wrong with it. */
+/** The server is not started now, although nothing is wrong with it. */
 export class StartPostponed extends Error {
   readonly reason: SwitchboardError;
 
@@ -27,7 +27,7 @@ export class StartPostponed extends Error {
   }
 }
 
-/** The reason a server did not start, as the error that the waiting calls get. */
+/** The reason why a server did not start, as the error for the waiting calls. */
 export function asStartError(error: unknown, server: string): SwitchboardError {
   if (error instanceof SwitchboardError) return error;
   return new SwitchboardError(

@@ -3,19 +3,19 @@ import type { ServerRun } from '../run/server-run.ts';
 import type { ServerStart } from './server-start.ts';
 
 /**
- * Where a connection is. Each state holds what exists in it:
+ * The state of a connection. Each kind contains what exists in that state:
  *
  *     idle, crashed → waiting → starting → running → idle, crashed
  *
- * A start that fails goes from starting to crashed, one that is postponed to idle, and all of them lead to stopped.
+ * A failed start leads from starting to crashed, a postponed one to idle. All states lead to stopped.
  */
 export type ConnectionState =
   IdleState | CrashedState | WaitingState | StartingState | RunningState | StoppedState;
 
-/** It does not run, and the next one who needs it starts it. */
+/** The server is not running. It starts when it is next needed. */
 export interface IdleState {
   readonly kind: 'idle';
-  /** The end of what must be gone before it starts, such as the process before. */
+  /** Resolves when everything that must end before the start has ended, such as the previous process. */
   readonly leaving?: Promise<unknown> | undefined;
   /** When it may be started, on the performance clock. */
   readonly notBefore: number;
@@ -26,11 +26,11 @@ export interface CrashedState {
   readonly error: SwitchboardError;
   /** On the clock of Date.now. */
   readonly at: number;
-  /** When it may be started again, on the performance clock. */
+  /** When it may be restarted, on the performance clock. */
   readonly notBefore: number;
 }
 
-/** Somebody needs it, and what keeps it from starting passes soon. */
+/** The server is needed, and what prevents its start will pass soon. */
 interface WaitingState {
   readonly kind: 'waiting';
   readonly before: IdleState | CrashedState;
@@ -42,7 +42,7 @@ interface StartingState {
   readonly kind: 'starting';
   readonly start: ServerStart;
   readonly running: Promise<ServerRun>;
-  /** When its turn came, on the performance clock; Infinity while it waits for it. */
+  /** When its turn to start came, on the performance clock; Infinity while it waits for that. */
   readonly admittedAt: number;
 }
 
@@ -52,13 +52,13 @@ export interface RunningState {
   readonly pid: number | undefined;
   /** On the clock of Date.now. */
   readonly since: number;
-  /** Looks whether it is still used. */
+  /** Checks whether the server is still in use. */
   idleTimer: NodeJS.Timeout | undefined;
 }
 
 interface StoppedState {
   readonly kind: 'stopped';
-  /** The error for calls that need it. */
+  /** The error for calls that need the server. */
   readonly error: SwitchboardError;
   /** The run that finishes its last calls. */
   readonly run: ServerRun | undefined;

@@ -19,9 +19,9 @@ import { errorCode, errorText, versionsSupported } from '../error-answer.ts';
 import { paramsWithMeta } from './request-meta.ts';
 
 export interface ClientIdentity {
-  /** What we call ourselves towards servers. */
+  /** Our name and version for servers. */
   readonly clientInfo: { readonly name: string; readonly version: string };
-  /** What the client behind us can do, as it said it: what the server asks for is passed on to it. */
+  /** The capabilities that the client declared: requests of the server are passed on to it. */
   readonly capabilities: JsonObject;
 }
 
@@ -30,24 +30,24 @@ export interface HandshakeOptions {
   /** The server's name. */
   readonly server: string;
   readonly identity: ClientIdentity;
-  /** Hides what must not be shown in what the server says. */
+  /** Hides secrets in text from the server. */
   readonly mask: (text: string) => string;
 }
 
-/** A handshake on its way. One that cannot be helped by another is rejected. */
+/** A handshake in progress. Its result is rejected if another handshake would not help. */
 export interface Handshake {
   readonly result: Promise<HandshakeResult>;
-  /** Sends the same once more, in both framings at once. */
+  /** Sends the request once more, in both framings at once. */
   again(): void;
-  /** Its answer is of no interest any more. */
+  /** Ignores the response if it still comes. */
   forget(): void;
 }
 
 export type HandshakeResult =
   | { readonly kind: 'agreed'; readonly info: SourceInfo }
   /**
-   * Not in these words; `sure` where the server says itself that it speaks the other era, `silent` where it said
-   * nothing, which may only mean that it has not begun to listen, `again` where it asks to be asked once more.
+   * The server refused this handshake. `sure`: it said that it uses the other era. `silent`: it did not answer, perhaps
+   * because it is not listening yet. `again`: it wants the request to be repeated.
    */
   | {
       readonly kind: 'refused';
@@ -57,10 +57,10 @@ export type HandshakeResult =
       readonly again?: boolean;
     };
 
-/** What an answer means; an error where another handshake would not help. */
+/** The meaning of a response; an error if another handshake would not help. */
 type Outcome = HandshakeResult | SwitchboardError;
 
-/** Opens the conversation in the way of the legacy era: `initialize`, and once it is answered `initialized`. */
+/** Starts a session in the legacy era: sends `initialize` and, after the response, `initialized`. */
 export function initializeServer(options: HandshakeOptions): Handshake {
   const { peer, identity } = options;
   const { clientInfo, capabilities } = identity;
@@ -75,7 +75,7 @@ export function initializeServer(options: HandshakeOptions): Handshake {
   });
 }
 
-/** Asks a server what it is, in the way of the modern era. Any answer that is not a proper one counts as a refusal. */
+/** Sends `server/discover`, as in the modern era. Any response that is not valid counts as a refusal. */
 export function discoverServer(options: HandshakeOptions): Handshake {
   const params = paramsWithMeta(undefined, options.identity);
   return send(options, 'server/discover', params, (answer) => readDiscovery(answer, options));
@@ -95,7 +95,7 @@ function send(
     };
     id = peer.request(method, params, {
       answered: (answer) => {
-        // It was just checked; reading a long one once more is for another turn.
+        // It was just checked. Reading a long response again happens in another turn of the event loop.
         if (answer.length > MAX_PARSED) inLaterTurn(() => settle(read(answer)));
         else settle(read(answer));
       },
@@ -123,7 +123,7 @@ function unheard(
   const why =
     error ??
     new SwitchboardError('START_FAILED', `Server '${server}' did not respond to ${method} (${reason}).`);
-  // Nobody is there, or nobody is let in.
+  // The server is unreachable or requires a login.
   const final =
     reason === 'closed' ||
     reason === 'not-taken' ||
@@ -148,7 +148,7 @@ function readInitialize(answer: Message, { server, mask }: HandshakeOptions): Ou
   const version = read?.value(HandshakeAnswer.protocolVersion);
   if (read === undefined || !isLegacyVersion(version)) {
     const error = unknownVersions(server, version === undefined ? [] : [version]);
-    // It may have named the version that does not begin like this.
+    // The server may have named the version that does not start with this handshake.
     return { kind: 'refused', error, sure: version === MODERN_VERSION };
   }
   return { kind: 'agreed', info: infoIn(read, version, HandshakeAnswer.serverInfo) };
@@ -167,7 +167,7 @@ function readDiscovery(answer: Message, options: HandshakeOptions): Outcome {
   return { kind: 'agreed', info: infoIn(read, MODERN_VERSION, HandshakeAnswer.modernServerInfo) };
 }
 
-/** What is too long to be parsed counts as not said. */
+/** A value too long to be parsed counts as missing. */
 function infoIn(answer: Message, protocolVersion: string, serverInfoSlot: number): SourceInfo {
   const serverInfo = answer.value(serverInfoSlot);
   const capabilities = answer.value(HandshakeAnswer.capabilities);
@@ -183,7 +183,7 @@ function infoIn(answer: Message, protocolVersion: string, serverInfoSlot: number
 /** The most that is kept of a server's instructions, in UTF-16 units. */
 const MAX_INSTRUCTIONS = 100_000;
 
-/** Only errors that the modern era has brought show a modern server; older ones answer with any code there is. */
+/** Only error codes introduced by the modern era indicate a modern server; older servers use any code. */
 function readRefusal(answer: Message, { server, mask }: HandshakeOptions): Outcome {
   const code = errorCode(answer);
   const said = quoted(mask(errorText(answer)));
@@ -193,15 +193,15 @@ function readRefusal(answer: Message, { server, mask }: HandshakeOptions): Outco
   return modern ? error : { kind: 'refused', error };
 }
 
-/** It knows how to be asked, and does not speak our version: there may be an older one that both know. */
+/** The server supports discovery but not our version. There may be an older version that both support. */
 function otherVersions(versions: readonly unknown[], server: string): Outcome {
   const error = unknownVersions(server, versions);
-  // It names the very version that it was asked in: it is asked once more.
+  // The server lists the very version that was requested, so the request is repeated.
   if (versions.includes(MODERN_VERSION)) return { kind: 'refused', error, again: true };
   return versions.some(isLegacyVersion) ? { kind: 'refused', error, sure: true } : error;
 }
 
-/** The server speaks, but nothing that we do. */
+/** The server supports none of our versions. */
 function unknownVersions(server: string, versions: readonly unknown[]): SwitchboardError {
   const named = versions
     .slice(0, 5)

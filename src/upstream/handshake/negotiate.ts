@@ -13,20 +13,20 @@ import {
 
 export interface Negotiation extends HandshakeOptions {
   readonly transport: Pick<Transport, 'watch'>;
-  /** Which eras are tried, in order. */
+  /** The eras to try, in order. */
   readonly eras: readonly Era[];
-  /** The time that all of it has, in milliseconds. */
+  /** Time limit for the whole negotiation, in milliseconds. */
   readonly timeoutMs: number;
-  /** Whether the server has responded to `server/discover` before. */
+  /** Whether the server has answered `server/discover` before. */
   readonly discovered: boolean;
-  /** Gets the way to send `initialize` once more, in both framings at once. */
+  /** Receives a function that sends `initialize` once more, in both framings at once. */
   readonly asked: (again: () => void) => void;
 }
 
 export interface Agreement {
   readonly era: Era;
   readonly info: SourceInfo;
-  /** What the attempts have shown. */
+  /** Which eras the server supports, as far as the attempts have shown. */
   readonly support: EraSupport;
 }
 
@@ -46,7 +46,7 @@ export async function negotiate(negotiation: Negotiation): Promise<Agreement> {
   const discover = (): Promise<HandshakeResult> => {
     const discovery = discoverServer(negotiation);
     discoveries.push(discovery);
-    // The answer may come after the server was taken for silent.
+    // The response may come after the server was considered silent.
     void discovery.result.then(
       ({ kind }) => (support.modern = kind === 'agreed'),
       () => undefined,
@@ -54,20 +54,21 @@ export async function negotiate(negotiation: Negotiation): Promise<Agreement> {
     return sure ? discovery.result : unlessSilent(discovery.result, negotiation);
   };
   try {
-    // Those that are added meanwhile are tried, too.
+    // Includes eras that are added during the loop.
     for (const [at, era] of tries.entries()) {
       const result = await (era === 'legacy' ? initialize() : discover());
       if (result.kind === 'agreed') {
-        // What it did not agree to before this, it does not support.
+        // The server does not support the eras that it refused before this one.
         const refused = tries.slice(0, at).includes(otherEra(era)) ? { [otherEra(era)]: false } : {};
         return { era, info: result.info, support: { ...refused, ...support, [era]: true } };
       }
       sure = result.sure === true;
       if (result.again === true && tries.indexOf(era) === at) tries.splice(at + 1, 0, era);
-      // It may have needed longer to start than it was given; by the time it refuses the handshake it listens.
+      // It may have needed longer to start than the time it was given. By the time it refuses the handshake, it is
+      // listening.
       if (result.silent === true && tries.length === eras.length && eras[0] === 'modern')
         tries.push('modern');
-      // Most servers know only the handshake, so what they say to that tells most.
+      // Most servers support only the handshake, so their response to that is the most helpful one.
       if (era === 'legacy' || failure === undefined) failure = result.error;
     }
     throw failure ?? new Error('There is no era to try');
@@ -76,16 +77,16 @@ export async function negotiate(negotiation: Negotiation): Promise<Agreement> {
   }
 }
 
-/** A remote server that does not respond for so long counts as silent, in milliseconds. */
+/** A remote server that does not respond for this long counts as silent, in milliseconds. */
 const SILENCE = 3000;
-/** And so does a program that has only waited for so long, if it has never responded to this before. */
+/** So does a program that has been waiting for this long, if it has never answered this request before. */
 const PROGRAM_SILENCE = 250;
-/** The part of the start timeout that all of this may take at most. */
+/** The largest part of the start timeout that all of this may take. */
 const SILENT_PART = 1 / 3;
 
 /**
- * The outcome of a discovery, or a refusal once the server seems to ignore it; its answer may still come. A program that
- * is busy is still starting: only the time in which it waits counts.
+ * The outcome of a discovery, or a refusal once the server seems to ignore it; the response may still come. A busy
+ * program is still starting: only the time it spends waiting counts.
  */
 async function unlessSilent(
   result: Promise<HandshakeResult>,
@@ -114,19 +115,19 @@ async function unlessSilent(
 }
 
 export interface EraPreference {
-  /** The era of the client that the server is started for; undefined where there is none. */
+  /** The era of the client that the server is started for; undefined if there is none. */
   readonly wanted: Era | undefined;
-  /** The era it spoke last. */
+  /** The era that the server used last. */
   readonly last: Era | undefined;
   readonly support: EraSupport;
-  /** The transport of a remote server that was found. */
+  /** The transport of a remote server, if it is known. */
   readonly transport?: 'http' | 'sse' | undefined;
 }
 
 /**
- * The eras to try, in order: first that of the client, unless the server is known not to support it. Without a client,
- * the one that worked last, else the handshake for programs, because nearly all of them know it, and discovery over
- * HTTP, where a server that does not know it says so immediately.
+ * The eras to try, in order. The client's era comes first, unless the server is known not to support it. Without a
+ * client, it is the one that worked last; otherwise the handshake for programs, because nearly all of them support it,
+ * and discovery over HTTP, where a server that does not support it says so immediately.
  */
 export function erasOf({ target }: UpstreamServer, preference: EraPreference): Era[] {
   const { wanted, last, support, transport } = preference;

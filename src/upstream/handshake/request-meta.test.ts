@@ -14,7 +14,7 @@ const STAMP: RequestMeta = {
 
 const read = (text: string): Message => Message.fromText(text, CLIENT_SHAPE);
 
-/** The request as it goes out; throws the refusal. */
+/** The request as it is sent; throws if it is refused. */
 function stamped(text: string, stamp: Partial<RequestMeta> = {}): string {
   const request = read(text);
   const edits = metaEdits(request, [], { ...STAMP, ...stamp });
@@ -137,7 +137,7 @@ describe('for any request', () => {
     ),
     fc.string({ maxLength: 6 }),
   );
-  /** The text of an object with keys that differ, written with spaces and escapes. */
+  /** The text of an object with distinct keys, written with spaces and escapes. */
   const objectOf = (value: fc.Arbitrary<string>, keys = key): fc.Arbitrary<string> =>
     fc
       .tuple(
@@ -222,7 +222,7 @@ describe('for a server with a handshake', () => {
     const request = read(`{"id":1,"method":"m","params":{"_meta":${meta},"name":"a"}}`);
     const name = { start: request.start(Client.name), end: request.end(Client.name), with: '"b"' };
     const edits = withoutEnvelope(request, [name]);
-    // As it is done where the request is sent.
+    // As in the code that sends the request.
     if (request.has(Client.progressToken))
       addEdit(edits, {
         start: request.start(Client.progressToken),

@@ -15,7 +15,7 @@ import {
 } from '../../wire/index.ts';
 import type { ClientIdentity } from './handshake.ts';
 
-/** The metadata of a request that is relayed to a modern server. */
+/** The metadata of a request that is forwarded to a modern server. */
 export interface RequestMeta {
   /** The capabilities that the client declared. */
   readonly capabilities: JsonObject;
@@ -23,16 +23,16 @@ export interface RequestMeta {
   readonly clientInfo: string;
   /** The lowest level of log messages that the client wants; undefined if it has not set one. */
   readonly logLevel: string | undefined;
-  /** The client is modern: what its request declares stays, except for `clientInfo`. */
+  /** The client is modern: the metadata of its request is kept, except for `clientInfo`. */
   readonly keeps: boolean;
-  /** Further members of params to set, as JSON texts. Default none. */
+  /** Further members of params to set, as JSON texts. Default: none. */
   readonly more?: ReadonlyMap<'inputResponses' | 'requestState', string>;
 }
 
 /**
- * The edits of a request, with those that add the metadata of 2026-07-28: in that version every request declares its
- * protocol version and the capabilities of its client. A request that repeats such a member is rejected: we would replace
- * one and the server might read the other.
+ * The edits of a request plus those that add the metadata of 2026-07-28: in that version, every request declares its
+ * protocol version and its client's capabilities. A request that repeats such a member is rejected: we would replace
+ * one occurrence and the server might read the other.
  */
 export function metaEdits(
   request: Message,
@@ -73,8 +73,8 @@ export function metaEdits(
 }
 
 /**
- * The edits of a modern client's request to a server with a handshake, which has declared the metadata: some servers of
- * both protocol versions treat a request that declares it as a modern one.
+ * The edits that remove the metadata from a modern client's request to a server with a handshake, which has already
+ * declared it: some servers that support both versions would treat the request as a modern one.
  */
 export function withoutEnvelope(request: Message, edits: readonly Edit[]): Edit[] {
   const all = [...edits];
@@ -86,14 +86,14 @@ export function withoutEnvelope(request: Message, edits: readonly Edit[]): Edit[
   const token = request.start(Client.progressToken);
   if (token < 0) addEdit(all, { start, end, with: `{${others.join(',')}}` });
   else {
-    // The token itself is replaced where the request is sent.
+    // The token itself is replaced when the request is sent.
     addEdit(all, { start, end: token, with: '{"progressToken":' });
     addEdit(all, { start: request.end(Client.progressToken), end, with: `${['', ...others].join(',')}}` });
   }
   return all;
 }
 
-/** The edits of a request with complete metadata, with the given member replaced. */
+/** The edits of a request with complete metadata, plus one that replaces the given member. */
 export function renamed(
   request: Message,
   edits: readonly Edit[],
@@ -113,12 +113,12 @@ export function metaWith(clientInfo: string, request: Message): Excerpt {
   return excerptOf(Buffer.concat([...before, Buffer.from(clientInfo), ...behind]).toString());
 }
 
-/** Whether a request has complete metadata, as those of modern clients do: then only `clientInfo` changes. */
+/** Whether a request has complete metadata, as those of modern clients do. Then only `clientInfo` changes. */
 export function hasModernMeta(request: Message): boolean {
   return request.has(Client.version) && request.has(Client.clientInfo) && request.has(Client.capabilities);
 }
 
-/** The params of a request of our own, with its metadata. */
+/** The params of one of our own requests, with its metadata. */
 export function paramsWithMeta(params: JsonObject | undefined, identity: ClientIdentity): JsonObject {
   return {
     ...params,
@@ -164,8 +164,8 @@ function wantedMeta(message: Message, slots: Slots, stamp: RequestMeta): Wanted[
 }
 
 /**
- * Finds the members. The door of a modern client has searched for them, and if it found one, the whole search succeeded.
- * Otherwise they are searched for here: a search that failed looks like one that found nothing.
+ * Finds the members. The door of a modern client has already searched for them, and if it found one, the whole search
+ * succeeded. Otherwise they are searched for here, because a failed search looks like one that found nothing.
  */
 function placesOf(request: Message): { message: Message; slots: Slots } | undefined {
   if (request.has(Client.version)) return { message: request, slots: Client };
@@ -183,7 +183,7 @@ function insertInto(message: Message, slot: number, members: readonly string[], 
   addEdit(edits, { start, end: start, with: members.join(',') + comma });
 }
 
-/** The capabilities of a client stay the same object and are serialized once. */
+/** The capabilities of a client remain the same object and are serialized once. */
 const texts = new WeakMap<object, string>();
 
 function textOf(value: object): string {

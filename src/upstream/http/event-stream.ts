@@ -5,7 +5,7 @@ export interface EventStreamParserEvents {
   event(type: string, data: Buffer[]): void;
   /** An event over the size limit was skipped: its first and last bytes. */
   oversize(head: Buffer, tail: Buffer): void;
-  /** Something was read that is no part of a message, and costs as much as so many bytes of one. */
+  /** Something was read that is not part of a message. It costs as much as this many bytes of one. */
   waste(bytes: number): void;
 }
 
@@ -19,62 +19,62 @@ const NOTHING = Buffer.alloc(0);
 /** The most that is read of a name, id or comment, in bytes. */
 const FIELD_BYTES = 8 * 1024;
 const FRAGMENT_BYTES = 4 * 1024;
-/** What a line of data counts for at least, in bytes. JSON over several lines has mostly longer ones. */
+/** The minimum that a line of data counts for, in bytes. The lines of a JSON text are mostly longer. */
 const LEAST_DATA_LINE = 16;
-/** An event over the limit may go on for long before it counts as endless; so many bytes of it count as one. */
+/** An event over the limit may be long before it counts as endless: this many of its bytes count as one. */
 const OVERRUN = 20;
-/** How much has to be wasted before it is reported, in bytes. */
+/** How much must be wasted before it is reported, in bytes. */
 const WASTE_STEP = 4096;
 /** Enough to recognize a byte order mark and the name of a data line. */
 const NAME_BYTES = BOM.length + DATA_COLON.length + 1;
 
 /**
- * Parses server-sent events from chunks cut anywhere. Data is passed on in the pieces it arrived in. Anything after the
- * last blank line when the stream ends is not an event: it may have been cut off.
+ * Parses server-sent events from arbitrarily cut chunks. Data is passed on in the pieces in which it arrived. Anything
+ * after the last blank line when the stream ends is not an event, since it may have been cut off.
  */
 export class EventStreamParser {
-  /** The id of the last event that had one: the stream can be resumed after it. */
+  /** The id of the last event that had one. The stream can be resumed after it. */
   lastEventId: string | undefined;
-  /** How long the server wants its client to wait before it resumes, in milliseconds. */
+  /** How long the server wants its client to wait before resuming, in milliseconds. */
   retryMs: number | undefined;
-  /** Events so far, including those without data. */
+  /** The number of events so far, including those without data. */
   count = 0;
   readonly #limit: number;
   readonly #events: EventStreamParserEvents;
-  /** The beginning of the current line, until it proves to be a data line. */
+  /** The beginning of the current line, until it turns out to be a data line. */
   #line: Buffer = NOTHING;
-  /** The current line is a data line; its value goes straight to the data of the event. */
+  /** The current line is a data line. Its value is added directly to the data of the event. */
   #inData = false;
-  /** Bytes of data in the current line. */
+  /** The number of data bytes in the current line. */
   #lineData = 0;
-  /** What is not reported yet. */
+  /** The bytes that have not been reported yet. */
   #wasted = 0;
   #firstLine = true;
-  /** The last line ended in a carriage return: a line feed that follows belongs to it. */
+  /** The last line ended in a carriage return, so a line feed that follows belongs to it. */
   #afterReturn = false;
-  /** The event so far. */
+  /** The data of the event so far. */
   readonly #data = new ByteCollector();
   #dataLines = 0;
   #type = '';
   #id: string | undefined;
   #anyField = false;
-  /** Set while an event over the limit is skipped. */
+  /** Set while an event over the limit is being skipped. */
   #oversize: { readonly head: Buffer; readonly tail: Buffer } | undefined;
 
-  /** `messageBytes`: the largest event that is kept. */
+  /** `messageBytes`: the largest event that is accepted. */
   constructor(messageBytes: number, events: EventStreamParserEvents) {
     this.#limit = messageBytes;
     this.#events = events;
   }
 
-  /** Reads a chunk from an offset on, at most so many lines. Returns how far it got. */
+  /** Reads a chunk from an offset, up to this many lines. Returns the new offset. */
   push(chunk: Buffer, from = 0, lines = Infinity): number {
     let at = from;
     if (this.#afterReturn && chunk.length > 0) {
       this.#afterReturn = false;
       if (chunk[at] === LF) at++;
     }
-    // Searched once per chunk, not per line: most streams contain only one of the two.
+    // Searched once per chunk instead of once per line: most streams contain only one of the two.
     let feed = chunk.indexOf(LF, at);
     let ret = chunk.indexOf(CR, at);
     for (let line = 0; at < chunk.length && line < lines; line++) {
@@ -95,7 +95,7 @@ export class EventStreamParser {
     return at;
   }
 
-  /** Adds bytes to the current line. Of a line that is not data, only the beginning is kept. */
+  /** Adds bytes to the current line. Of a line without data, only the beginning is kept. */
   #add(piece: Buffer): void {
     const known = this.#line.length;
     if (this.#inData) this.#addData(piece);
@@ -128,7 +128,7 @@ export class EventStreamParser {
     this.#inData = this.#firstLine = false;
   }
 
-  /** Where the value of a data line begins, without one leading space; undefined if the line is none. */
+  /** Where the value of a data line begins, without one leading space; undefined for any other line. */
   #valueStart(): number | undefined {
     const line = this.#line;
     const name = this.#firstLine && line.indexOf(BOM) === 0 ? BOM.length : 0;
@@ -150,7 +150,7 @@ export class EventStreamParser {
     const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (name === 'data') this.#beginData();
     else if (name === 'event') this.#type = value;
-    // An id is sent back in a header; one that does not fit is ignored.
+    // An id is sent back in a header, so one that does not fit there is ignored.
     else if (name === 'id') this.#id = /^[\x20-\x7e]{0,1024}$/.test(value) ? value : this.#id;
     else if (name === 'retry' && /^\d{1,9}$/.test(value)) this.retryMs = Number(value);
   }
@@ -203,15 +203,15 @@ export class EventStreamParser {
   }
 }
 
-/** Small pieces are joined in groups of this many, so that a message in tiny chunks needs little bookkeeping. */
+/** Small pieces are joined in groups of this many, to reduce bookkeeping for a message in tiny chunks. */
 const GROUP = 1024;
 
 /** Collects bytes as they arrive. Each byte is copied at most once, however the chunks are cut. */
 export class ByteCollector {
-  /** Of everything added, in bytes. */
+  /** The total length, in bytes. */
   length = 0;
   #pieces: Buffer[] = [];
-  /** How many pieces at the front are joined groups. */
+  /** How many of the first pieces are joined groups. */
   #groups = 0;
 
   add(piece: Buffer): void {

@@ -6,7 +6,7 @@ import type { NotRenewed } from '../login.ts';
 import type { RemoteEndpoint } from './remote-endpoint.ts';
 import type { ErrorResponse } from './http-transport.ts';
 
-// The errors of remote servers. None of them shows an address other than the one without secrets.
+// The errors of remote servers. None of them contains any address except the one without secrets.
 
 /** Why a connection failed, as the end of a sentence. */
 export function causeOf(error: unknown): string {
@@ -21,7 +21,7 @@ export function causeOf(error: unknown): string {
 
 const CHECK_HOST = 'Check the host name in its url, and the network.';
 const CHECK_SCHEME = 'Check whether its url should begin with http: instead of https:.';
-/** Causes by error code, with the hint if there is a special one. */
+/** Causes by error code, with a hint if there is a specific one. */
 const CAUSES: Readonly<Record<string, { readonly cause: string; readonly hint?: string }>> = {
   ECONNREFUSED: { cause: 'connection refused' },
   ECONNRESET: { cause: 'the connection was closed' },
@@ -35,7 +35,7 @@ const CAUSES: Readonly<Record<string, { readonly cause: string; readonly hint?: 
   ERR_SSL_WRONG_VERSION_NUMBER: { cause: 'that address does not use TLS', hint: CHECK_SCHEME },
 };
 
-/** No connection could be made, as the end of a sentence that begins with the server. */
+/** No connection could be made. The result ends a sentence that begins with the server. */
 export function serverUnreachable(endpoint: RemoteEndpoint, cause: unknown): string {
   return `cannot be reached at ${endpoint.shown}: ${causeOf(cause)}`;
 }
@@ -49,7 +49,7 @@ export function httpStartFailed(endpoint: RemoteEndpoint, cause: unknown): Switc
   return unreachable(endpoint, 'START_FAILED', hint, cause);
 }
 
-/** The same for a later request while others are being processed: only this one fails. */
+/** The same for a later request, while others are being processed: only this one fails. */
 export function notConnected(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
   const hint = 'The request was not sent; try again.';
   return unreachable(endpoint, 'SERVER_LOST', hint, cause);
@@ -60,7 +60,7 @@ export function notReady(endpoint: RemoteEndpoint, how: string): SwitchboardErro
   return failure(endpoint, 'START_FAILED', how, checkAddress(endpoint));
 }
 
-/** The connection was lost when the server had, or may have had, the request. */
+/** The connection was lost when the server had received, or may have received, the request. */
 export function broken(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
   const message = `Lost the connection to server '${endpoint.server}' before it responded: ${causeOf(cause)}.`;
   return new SwitchboardError('SERVER_LOST', message, { hint: MAY_HAVE_RUN, cause });
@@ -100,10 +100,10 @@ export function badStatus(endpoint: RemoteEndpoint, status: number, text: string
   return failure(endpoint, 'SERVER_ANSWERED_BADLY', answered, hint);
 }
 
-/** How a server responds to the handshake of a transport that it does not speak. */
+/** How a server responds to the handshake of a transport that it does not support. */
 const OTHER_TRANSPORT = new Set([400, 404, 405, 406, 415]);
 
-/** The server speaks neither of the two transports. */
+/** The server supports neither of the two transports. */
 export function neither(
   endpoint: RemoteEndpoint,
   first: ErrorResponse,
@@ -116,7 +116,7 @@ export function neither(
   return failure(endpoint, 'SERVER_ANSWERED_BADLY', how, hint);
 }
 
-/** The server requires a login, or another one. `sent`: one was sent. `next`: why it could not be renewed. */
+/** The server requires a login, or a different one. `sent`: a login was sent. `next`: why it could not be renewed. */
 export function loginNeeded(
   endpoint: RemoteEndpoint,
   status: number,
@@ -165,7 +165,7 @@ export function proofRejected(endpoint: RemoteEndpoint, challenge: string): Swit
   return failure(endpoint, 'LOGIN_UNAVAILABLE', how, hint);
 }
 
-/** The server redirects to another origin, which must not get our headers. */
+/** The server redirects to another origin, which must not receive our headers. */
 export function badRedirect(
   endpoint: RemoteEndpoint,
   status: number,
@@ -177,13 +177,13 @@ export function badRedirect(
   return failure(endpoint, 'SERVER_ANSWERED_BADLY', how, hint);
 }
 
-/** The server redirects too often: probably in a circle. */
+/** The server redirects too often, probably in a loop. */
 export function tooManyRedirects(endpoint: RemoteEndpoint, status: number, most: number): SwitchboardError {
   const how = `redirects more than ${most} times (HTTP ${status})`;
   return failure(endpoint, 'SERVER_ANSWERED_BADLY', how, 'Check its url in the configuration.');
 }
 
-/** A configured header that HTTP cannot carry. Names the header, never shows its value. */
+/** A configured header that HTTP cannot carry. Contains its name but never its value. */
 export function unsendable(endpoint: RemoteEndpoint, cause: unknown): SwitchboardError {
   const name = /\["([\w-]+)"\]/.exec(String((cause as Error | undefined)?.message))?.[1];
   return new SwitchboardError(
@@ -221,7 +221,7 @@ function statusText(endpoint: RemoteEndpoint, { status, text }: ErrorResponse): 
   return `HTTP ${status}${inBrackets(endpoint, text)}`;
 }
 
-/** The body of an error response without our secrets, if there is one; of a web page, only its text. */
+/** The body of an error response, if there is one, without our secrets; for a web page, only its text. */
 function inBrackets(endpoint: RemoteEndpoint, text: string): string {
   const masked = endpoint.mask(text);
   const shown = /^\s*<(?:!doctype|html|head|body)\b/i.test(masked)

@@ -11,42 +11,42 @@ import type { RemoteEndpoint } from './remote-endpoint.ts';
 
 export interface HttpRequestOptions {
   readonly method: 'POST' | 'GET' | 'DELETE';
-  /** The body. Default none. */
+  /** The body. Default: none. */
   readonly message?: Outgoing;
-  /** Used instead of the endpoint's own address, once it is known; of the same origin. */
+  /** Resolves with the URL to use instead of the endpoint's own; of the same origin. */
   readonly url?: Promise<URL>;
-  /** Added to those of every request, and stronger. Default none. */
+  /** Added to the headers of every request, and takes precedence over them. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The event after which an event stream continues. Default: it begins. */
+  /** The event after which an event stream continues. Default: it starts from the beginning. */
   readonly lastEventId?: string | undefined;
-  /** How long the response may take to begin, in milliseconds. Default: any time. */
+  /** How long the response may take to begin, in milliseconds. Default: no limit. */
   readonly timeoutMs?: number | undefined;
-  /** No connection was made. Returns whether to try again after a pause. Default no. */
+  /** Called when no connection could be made. Returns whether to try again after a pause. Default: no. */
   readonly retries?: () => boolean;
 }
 
 export type HttpOutcome =
-  /** The server responded; the body is still to be read. */
+  /** The server responded; the body has not been read yet. */
   | { readonly kind: 'answered'; readonly response: IncomingMessage; readonly status: number }
-  /** No connection: the server has seen nothing of the request. */
+  /** There was no connection: the server has not seen any of the request. */
   | { readonly kind: 'unreachable'; readonly cause: unknown }
-  /** The connection was lost after that. */
+  /** The connection was lost after the request may have been seen. */
   | { readonly kind: 'broken'; readonly cause: unknown }
   /** The request was rejected without being processed. */
   | { readonly kind: 'refused'; readonly error: SwitchboardError }
   | { readonly kind: 'dropped' };
 
-/** How long the server may take over a notification or a response, in milliseconds. */
+/** How long the server may take to accept a notification or a response, in milliseconds. */
 export const NOTIFICATION_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** How long a server may read nothing of a request body, in milliseconds. */
+/** How long a server may go without reading a request body, in milliseconds. */
 const SEND_TIMEOUT_MS = 30_000;
-/** A smaller request fits the buffers of the network, even if the server reads nothing. In bytes. */
+/** A smaller request fits into network buffers, even if the server reads nothing. In bytes. */
 const ALWAYS_SENT_BYTES = 16 * 1024;
-/** How long a server may take to read what the network holds for it, in milliseconds. */
+/** How long a server may take to read what is in network buffers, in milliseconds. */
 const READ_TIMEOUT_MS = 200;
 const MAX_REDIRECTS = 5;
-/** The redirects that keep the method; a GET is one in any case. */
+/** The redirects that keep the method; a GET remains a GET in any case. */
 const FOLLOWED = { POST: [307, 308], DELETE: [307, 308], GET: [301, 302, 303, 307, 308] };
 /** Pauses before each further attempt to connect, in milliseconds. */
 const RECONNECT_PAUSES_MS = [500, 2000];
@@ -54,31 +54,31 @@ const DISCARD_BYTES = 64 * 1024;
 const DISCARD_TIMEOUT_MS = 1000;
 
 /**
- * One HTTP request, up to the beginning of its response. Follows redirects within the origin and tries once more with a
- * renewed login, and once more with a nonce; in all cases the server has not processed the request.
+ * One HTTP request, up to the beginning of its response. Follows redirects within the origin, and retries once with a
+ * renewed login and once with a nonce. In all these cases, the server has not processed the request.
  */
 export class HttpRequest {
-  /** True once the server may have seen something of it. */
+  /** True once the server may have seen some of it. */
   connected = false;
   /** Never rejects. */
   readonly outcome: Promise<HttpOutcome>;
   readonly #endpoint: RemoteEndpoint;
   readonly #options: HttpRequestOptions;
-  /** Resolves `outcome`; only the first call counts. */
+  /** Resolves `outcome`; only the first call has an effect. */
   #end!: (outcome: HttpOutcome) => void;
   #ended = false;
   #request: ClientRequest | undefined;
   #url: URL;
   #authorization: string | undefined;
   #renewed = false;
-  /** The last nonce that the server sent, and whether the request was sent again for one. */
+  /** The last nonce that the server sent, and whether the request was repeated because of one. */
   #nonce: string | undefined;
   #sentForNonce = false;
   /** Whether the last attempt had a proof. There is none for a login that has ended meanwhile. */
   #sentProof = false;
   #attempts = 0;
   #redirects = 0;
-  /** All redirects so far were permanent. */
+  /** Whether all redirects so far were permanent. */
   #permanent = true;
 
   constructor(endpoint: RemoteEndpoint, options: HttpRequestOptions) {
@@ -99,12 +99,12 @@ export class HttpRequest {
     void this.#run().then(this.#end);
   }
 
-  /** True while the server can answer on an open connection. */
+  /** True while the server can still answer on an open connection. */
   get served(): boolean {
     return this.connected && this.#request?.destroyed === false;
   }
 
-  /** Resolves when the server has responded, or has had a while to read the whole request. */
+  /** Resolves when the server has responded, or has had enough time to read the whole request. */
   async taken(): Promise<void> {
     const request = this.#request;
     if (request?.writableFinished !== true)
@@ -112,7 +112,9 @@ export class HttpRequest {
     await Promise.race([this.outcome, sleep(READ_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
-  /** Ends it at any point. A response that is being read breaks off, at the latest after this many milliseconds. */
+  /**
+   * Ends the request at any point. A response that is being read is cut off after this many milliseconds at the latest.
+   */
   drop(lingerMs = 0): void {
     if (lingerMs === 0 || !this.served) this.#abort({ kind: 'dropped' });
     else {
@@ -142,7 +144,7 @@ export class HttpRequest {
     return { kind: 'dropped' };
   }
 
-  /** A proof is for one request: one that is redirected or sent again has another. */
+  /** A proof is valid for one request: a redirect or a retry requires a new one. */
   async #attemptWithProof(authorization: string): Promise<HttpOutcome> {
     const { login, nonce } = this.#endpoint;
     const { method } = this.#options;
@@ -197,7 +199,7 @@ export class HttpRequest {
         resolve({ kind: reached ? 'broken' : 'unreachable', cause });
       };
       request.on('response', (response) => {
-        // The response may break when it is no longer read.
+        // The response may fail after we stop reading it.
         response.on('error', () => undefined);
         resolve({ kind: 'answered', response, status: response.statusCode ?? 0 });
       });
@@ -206,7 +208,7 @@ export class HttpRequest {
     });
   }
 
-  /** The outcome of an attempt; undefined if the request is to be sent again. */
+  /** The outcome of an attempt; undefined if the request has to be sent again. */
   #finalOf(outcome: HttpOutcome): HttpOutcome | undefined | Promise<HttpOutcome | undefined> {
     if (this.#ended || (outcome.kind !== 'answered' && outcome.kind !== 'unreachable')) return outcome;
     if (outcome.kind === 'unreachable') {
@@ -232,13 +234,16 @@ export class HttpRequest {
     if (++this.#redirects > MAX_REDIRECTS)
       return { kind: 'refused', error: tooManyRedirects(endpoint, status, MAX_REDIRECTS) };
     this.#url = target;
-    // Later requests skip the redirect if the server has called it permanent.
+    // Later requests skip the redirect if it is permanent.
     this.#permanent &&= status === 308;
     if (this.#permanent && url === undefined && method === 'POST') endpoint.url = target;
     return undefined;
   }
 
-  /** The login is fine, and the proof is not: it is made again if the server has only now said which nonce it wants. */
+  /**
+   * The login is valid but the proof is not. Retries with a new proof if the server has only now sent the nonce it
+   * requires.
+   */
   #tryNonce(response: IncomingMessage, challenge: string): HttpOutcome | undefined {
     discard(response);
     const wanted = /use_dpop_nonce/i.test(challenge) && nonceIn(response.headers['dpop-nonce']) !== undefined;
@@ -253,7 +258,7 @@ export class HttpRequest {
     const endpoint = this.#endpoint;
     const before = this.#authorization;
     const challenge = response.headers['www-authenticate'];
-    // A login that was just renewed is not renewed again; it may still lack permissions.
+    // A login that was just renewed is not renewed again; its scopes may still be insufficient.
     const next =
       this.#renewed && status === 401 ? undefined : await endpoint.login?.renewed(before, challenge);
     if (next?.kind === 'renewed' && !this.#renewed && next.authorization !== before) {
@@ -286,7 +291,7 @@ export class HttpRequest {
   }
 }
 
-/** Ends a request of which the server reads nothing for too long. */
+/** Ends a request if the server does not read any of it for too long. */
 function watchSending(request: ClientRequest, socket: Socket): void {
   const stalled = (): void => void request.destroy(new Error('the server does not read the request'));
   const sent = (): void => {
@@ -299,7 +304,7 @@ function watchSending(request: ClientRequest, socket: Socket): void {
   request.once('close', sent);
 }
 
-/** Reads a body to its end and drops it, so that its connection can be reused. Gives up soon. */
+/** Reads a body to its end and drops it, so that its connection can be reused. Gives up after a short time. */
 export function discard(response: IncomingMessage): void {
   let read = 0;
   destroyAfter(response, DISCARD_TIMEOUT_MS);
@@ -309,13 +314,13 @@ export function discard(response: IncomingMessage): void {
   });
 }
 
-/** Breaks off a response whose body takes longer than this, in milliseconds. */
+/** Cuts off a response whose body takes longer than this, in milliseconds. */
 export function destroyAfter(response: IncomingMessage, ms: number): void {
   const timer = setTimeout(() => response.destroy(), ms);
   response.once('close', () => clearTimeout(timer));
 }
 
-/** The media type of a response, without parameters, in lower case; empty if it names none. */
+/** The media type of a response, in lower case and without parameters; empty if there is none. */
 export function typeOf(response: IncomingMessage): string {
   const [type = ''] = response.headers['content-type']?.split(';') ?? [];
   return type.trim().toLowerCase();
@@ -327,7 +332,7 @@ export function isEventStream(response: IncomingMessage): boolean {
 
 const PROOF_REJECTED = /\b(?:use_dpop_nonce|invalid_dpop_proof)\b/i;
 
-/** Whether it is sent with a proof. */
+/** Whether the authorization requires a proof. */
 function isBound(authorization: string | undefined): authorization is string {
   return authorization?.startsWith('DPoP ') === true;
 }

@@ -21,7 +21,7 @@ export interface HttpTransportContext {
   readonly endpoint: RemoteEndpoint;
   readonly inbox: Inbox;
   readonly log: Logger;
-  /** Which parameters of the server's tools go into headers. Default none. */
+  /** The tool parameters that are sent in headers. Default: none. */
   readonly headers?: ToolHeaders | undefined;
   readonly events: HttpTransportEvents;
 }
@@ -29,9 +29,9 @@ export interface HttpTransportContext {
 export interface HttpTransportEvents {
   unanswered(id: number, failure: SendFailure): void;
   ended(end: TransportEnd): void;
-  /** The server has answered the handshake: it speaks this transport. */
+  /** The server has answered the handshake, so it supports this transport. */
   supported(): void;
-  /** The response to `initialize` shows that the server does not speak this transport. */
+  /** The response to `initialize` shows that the server does not support this transport. */
   unsupported(initialize: Outgoing, response: ErrorResponse): void;
 }
 
@@ -41,20 +41,20 @@ export interface ErrorResponse {
   readonly text: string;
 }
 
-/** How long other requests may wait for their answer or rejection once the session is lost, in milliseconds. */
+/** How long other requests may wait to be answered or rejected once the session is lost, in milliseconds. */
 const SESSION_LOST_TIMEOUT_MS = 2000;
 
 /**
- * One of the two ways in which the protocol carries messages over HTTP. In both, every message to the server is a POST;
- * they differ in how its answers arrive.
+ * One of the protocol's two ways of carrying messages over HTTP. In both, every message to the server is a POST; they
+ * differ in how responses arrive.
  */
 export abstract class HttpTransport {
   protected readonly context: HttpTransportContext;
-  /** Requests that are not answered yet. */
+  /** Requests that have not been answered yet. */
   protected readonly posts = new PendingRequests<PendingPost>();
-  /** `closing`: the server has lost the session, and what is pending is about to end. */
+  /** `closing`: the server has lost the session, and pending requests are about to end. */
   protected state: 'open' | 'closing' | 'over' = 'open';
-  /** For an event stream that belongs to no request. */
+  /** The handlers for an event stream that does not belong to a request. */
   protected readonly streamEvents = {
     message: (message: Message): void => this.#arrived(message),
     invalid: (id: number): void => this.posts.get(id)?.answeredInvalid(),
@@ -72,12 +72,12 @@ export abstract class HttpTransport {
     this.context = context;
   }
 
-  /** False once it accepts no more messages. */
+  /** False once it no longer accepts messages. */
   get open(): boolean {
     return this.state === 'open';
   }
 
-  /** Resolves, for a message that is not a request, when the server has accepted it or never will. */
+  /** For a message that is not a request: resolves when the server has accepted it or never will. */
   send(message: Outgoing): Promise<void> | undefined {
     const { id, cancels } = message;
     if (id === 0) {
@@ -88,13 +88,13 @@ export abstract class HttpTransport {
     return undefined;
   }
 
-  /** Ends everything in progress; nothing is reported any more. */
+  /** Ends everything in progress without reporting it. */
   stop(): Promise<void> {
     this.finish();
     return Promise.resolve();
   }
 
-  /** How a message is posted. */
+  /** The options for posting a message. */
   protected abstract optionsOf(message: Outgoing): PendingPostOptions;
 
   /** The server responded to a notification or a response. */
@@ -111,7 +111,7 @@ export abstract class HttpTransport {
     if (this.posts.size === 0) this.#endSession();
   }
 
-  /** The server cannot be used any more. `how` and, for pending requests, `unanswered` complete a sentence about it. */
+  /** The server can no longer be used. `how` and, for pending requests, `unanswered` complete a sentence about it. */
   protected lose(how: string, unanswered = how): void {
     if (this.open) this.#end({ kind: 'lost', how }, unanswered);
   }
@@ -137,7 +137,7 @@ export abstract class HttpTransport {
     events.ended(end);
   }
 
-  /** `requestId` is the request on whose response the message arrived. */
+  /** `requestId` identifies the request on whose response the message arrived. */
   #arrived(message: Message, requestId?: number): void {
     const post = this.posts.get(answeredId(message));
     if (post !== undefined) {
@@ -147,7 +147,7 @@ export abstract class HttpTransport {
     this.context.inbox.deliver(message, requestId);
   }
 
-  /** Learns from the answer to a handshake. */
+  /** Notes what the response to a handshake shows. */
   #learn(method: string | undefined, answer: Message): void {
     const { endpoint, events } = this.context;
     if (method === 'initialize') endpoint.version = agreedVersion(answer);
@@ -184,7 +184,7 @@ export abstract class HttpTransport {
     const { endpoint, events } = this.context;
     const fail = (error: SwitchboardError): void => events.unanswered(id, { kind: 'failed', error });
     if (method === 'initialize' || method === 'server/discover') fail(httpStartFailed(endpoint, cause));
-    // The change stream retries for as long as it has subscribers; only a call needs to know that the server is gone.
+    // The change stream retries as long as it has subscribers; only a call needs to know that the server is gone.
     else if (method === 'subscriptions/listen') fail(broken(endpoint, cause));
     else if (this.open && this.#othersServed(post)) fail(notConnected(endpoint, cause));
     else {
@@ -193,12 +193,14 @@ export abstract class HttpTransport {
     }
   }
 
-  /** Whether the server is processing other requests. They have their own connections and must not fail with this one. */
+  /**
+   * Whether the server is processing other requests. These have their own connections and must not fail with this one.
+   */
   #othersServed(post: PendingPost): boolean {
     return this.posts.all().some((other) => other !== post && other.served);
   }
 
-  /** Sends a cancellation after the request that it cancels, whose connection is closed then. */
+  /** Sends a cancellation after the request that it cancels, then closes that request's connection. */
   async #cancel(message: Outgoing, post: PendingPost): Promise<void> {
     const { request } = post;
     if (request.connected) await request.taken();

@@ -16,19 +16,19 @@ import { destroyAfter } from './http-request.ts';
 
 export interface MessageEvents {
   message(message: Message): void;
-  /** An event that is not a message. `id` is the request of ours that it answers; 0 if that is unknown. */
+  /** An event that is not a message. `id` identifies our request that it answers; 0 if that is unknown. */
   invalid(id: number): void;
   /** An event over the size limit: its first and last bytes. */
   oversize(head: Buffer, tail: Buffer): void;
-  /** The server sends too much that is no message; nothing more of the stream is read. */
+  /** The server sends too much that is not a message. The rest of the stream is not read. */
   flooded(): void;
-  /** An event of another type than `message`. Default: ignored. */
+  /** An event of a type other than `message`. Default: ignored. */
   other?(type: string, data: Buffer[]): void;
 }
 
 export interface WholeBody {
   readonly kind: 'complete' | 'too-large' | 'broken';
-  /** What was read, up to the piece that is over the limit. */
+  /** What was read, up to the piece that exceeds the limit. */
   readonly pieces: Buffer[];
 }
 
@@ -44,16 +44,16 @@ interface Pausable {
   resume(): void;
 }
 
-/** Lines of an event stream that are read before something else gets a turn. */
+/** How many lines of an event stream are read before other work gets a turn. */
 const LINES_AT_ONCE = 256;
-/** How often the same problem is logged, in milliseconds. */
+/** The shortest time between two log lines about the same problem, in milliseconds. */
 const WARN_INTERVAL = 10_000;
-/** The most that is read of the body of an error response, in bytes. */
+/** The most that is read of an error response's body, in bytes. */
 const ERROR_BODY_BYTES = 256 * 1024;
 const ERROR_BODY_TIMEOUT_MS = 2000;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Reads response bodies, turns them into messages and delivers these. While it is paused, no body is read. */
+/** Reads response bodies and delivers the messages in them. While it is paused, no body is read. */
 export class Inbox {
   readonly #messageBytes: number;
   readonly #warn: (message: string) => void;
@@ -87,25 +87,25 @@ export class Inbox {
     for (const body of this.#bodies) body.resume();
   }
 
-  /** Delivers nothing from now on. */
+  /** Stops delivering. */
   close(): void {
     this.#receiver = undefined;
   }
 
-  /** `requestId` is the request of ours on whose response stream the message arrived. */
+  /** `requestId` identifies our request on whose response stream the message arrived. */
   deliver(message: Message, requestId?: number): void {
     this.#receiver?.receive(message, requestId);
   }
 
-  /** The request of this id is not answered. */
+  /** Reports that the request with this id will not be answered. */
   abandon(id: number, failure: SendFailure): void {
     if (id > 0)
       this.#receiver?.abandon(id, failure.kind, failure.kind === 'failed' ? failure.error : undefined);
   }
 
   /**
-   * The messages in a body or in the data of an event: one, or several if the server sends an array of them. Line breaks
-   * between tokens become spaces. For anything else, the id of the request of ours that it answers; 0 if that is unknown.
+   * The messages in a body or in the data of an event: one, or several if the server sends an array. Line breaks
+   * between tokens become spaces. For anything else, the id of our request that it answers; 0 if that is unknown.
    */
   parse(pieces: readonly Buffer[]): Message[] | number {
     const bare = withoutBom(pieces);
@@ -123,8 +123,8 @@ export class Inbox {
   }
 
   /**
-   * Reads an event stream that continues after the event of the given id. Resolves at its end; `complete` is false if it
-   * broke off.
+   * Reads an event stream that continues after the event with the given id. Resolves when it ends; `complete` is false
+   * if it was cut off.
    */
   async readEvents(
     response: IncomingMessage,
@@ -167,7 +167,7 @@ export class Inbox {
     return { parser, complete };
   }
 
-  /** One that sends many is not logged for each. */
+  /** Limits the log lines for a server that sends many invalid messages. */
   #warnInvalid(): void {
     const now = performance.now();
     if (now - this.#warnedAt < WARN_INTERVAL) return;
@@ -175,13 +175,13 @@ export class Inbox {
     this.#warn('sent an event that is not a message');
   }
 
-  /** Reads a body that is one message. */
+  /** Reads a body that is a single message. */
   readWhole(response: IncomingMessage): Promise<WholeBody> {
     this.#pausable(response);
     return readUpTo(this.#messageBytes, response);
   }
 
-  /** Reads the body of an error response, as far as it arrives in time; also while the inbox is paused. */
+  /** Reads the body of an error response, as far as it arrives in time. Works while the inbox is paused. */
   async readError(response: IncomingMessage): Promise<ErrorBody> {
     destroyAfter(response, ERROR_BODY_TIMEOUT_MS);
     const { pieces } = await readUpTo(ERROR_BODY_BYTES, response);
@@ -200,17 +200,17 @@ export class Inbox {
   }
 }
 
-/** Resolves at the end of a body; false if it broke off. */
+/** Resolves at the end of a body; false if it was cut off. */
 function ended(response: IncomingMessage): Promise<boolean> {
   return new Promise((resolve) => {
     response.on('end', () => resolve(response.complete));
-    // After an error as well, for which HttpRequest has a listener.
+    // Also emitted after an error, which HttpRequest listens for.
     response.on('close', () => resolve(false));
     if (response.closed) resolve(false);
   });
 }
 
-/** Reads a whole body; stops at the limit, in bytes. */
+/** Reads a whole body, up to the limit in bytes. */
 async function readUpTo(limit: number, response: IncomingMessage): Promise<WholeBody> {
   const collected = new ByteCollector();
   response.on('data', (chunk: Buffer) => {
@@ -226,12 +226,12 @@ function isJsonRpc(message: Message): boolean {
   return message.has(Envelope.method) || message.has(Envelope.result) || message.has(Envelope.error);
 }
 
-/** An id in JSON as a number, 0 if it cannot be one of ours. */
+/** A JSON id as a number; 0 if it cannot be one of ours. */
 function ownId(text: string | undefined): number {
   return /^[1-9]\d{0,14}$/.test(text ?? '') ? Number(text) : 0;
 }
 
-/** Some servers write a byte order mark in front of JSON, where it has no meaning. */
+/** Some servers write a byte order mark before JSON, where it has no meaning. */
 function withoutBom(pieces: readonly Buffer[]): readonly Buffer[] {
   const first = pieces[0];
   if (first === undefined || first.length <= BOM.length || !first.subarray(0, BOM.length).equals(BOM))

@@ -49,14 +49,14 @@ describe('the headers of a request and its body, as posted,', () => {
       expect(decoded(headers['mcp-name'])).toBe(message.params[key]);
     };
     for (const name of names) {
-      // As it came, with every character escaped.
+      // As received, with every character escaped.
       const units = Array.from({ length: name.length }, (_, at) => name.charCodeAt(at));
       const escaped = units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
       const text = `{"jsonrpc":"2.0","id":0,"method":"${method}","params":{"a":1,"${key}" : "${escaped}"}}`;
       const request = Message.fromText(text, CLIENT_SHAPE);
       rig.transport.messages.forwardRequest(++id, request, []);
       await check(name);
-      // Renamed, with another member behind it, as for the tool of a suite.
+      // Renamed, with another member after it, as for the tool of a suite.
       const at = { start: request.start(Client[key]), end: request.end(Client[key]) };
       const behind = { start: at.end, end: at.end, with: ',"arguments":{"name":"x","uri":"y"}' };
       rig.transport.messages.forwardRequest(++id, request, [
@@ -69,7 +69,7 @@ describe('the headers of a request and its body, as posted,', () => {
       const excerpt = { of: other.bytes, start: other.start(Client[key]), end: other.end(Client[key]) };
       rig.transport.messages.forwardRequest(++id, request, [{ ...at, with: excerpt }]);
       await check(name);
-      // A request of our own.
+      // One of our own requests.
       const own = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params: { [key]: name } });
       rig.transport.messages.sendText(own, { kind: 'request', id, method });
       await check(name);
@@ -136,7 +136,7 @@ test('a call whose headers the server wants otherwise is sent again once its too
   const endpoint = await startModernServer();
   const { source } = overHttp(endpoint.url);
   const client = new TestClient();
-  // Never listed: nothing is known of its headers.
+  // Never listed, so nothing is known about its headers.
   expect(parsedText(await client.tool(source, 'located', { region: 'a' }).answer)).toEqual({ region: 'a' });
   await client.tool(source, 'move').answer;
   expect(parsedText(await client.tool(source, 'located', { region: 'b' }).answer)).toEqual({ region: 'b' });

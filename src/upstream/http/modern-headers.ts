@@ -5,8 +5,8 @@ import type { ToolHeaders } from '../modern/tool-headers.ts';
 import type { Outgoing } from './remote-messages.ts';
 
 /**
- * The headers that repeat parts of a modern request, for intermediaries that do not read bodies. They are taken from the
- * request as it is sent, so they cannot differ from the body.
+ * The headers that repeat parts of a modern request for intermediaries that do not read bodies. They are derived from
+ * the request as it is sent, so they always agree with the body.
  */
 export function modernHeaders(message: Outgoing, tools: ToolHeaders | undefined): Record<string, string> {
   const headers: Record<string, string> = { 'mcp-protocol-version': MODERN_VERSION };
@@ -25,7 +25,7 @@ export function modernHeaders(message: Outgoing, tools: ToolHeaders | undefined)
   return headers;
 }
 
-/** The parameter that names the object of each of these methods. */
+/** The parameter that names the target of each of these methods. */
 const NAMES = new Map<string, 'name' | 'uri' | 'taskId'>([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -44,18 +44,18 @@ function nameIn(message: Outgoing, method: string): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** Parses the whole body: only for requests of our own, and for tools with parameters in headers. */
+/** Parses the whole body: only for our own requests, and for tools with parameters in headers. */
 function paramsOf({ pieces }: Outgoing): unknown {
   return ownMember(JSON.parse(Buffer.concat(pieces).toString()), 'params');
 }
 
-/** A string as a header can carry it: unchanged, or in Base64 between markers if it would not arrive unchanged. */
+/** A string in a form that a header can carry: unchanged, or in Base64 between markers if it would be altered. */
 export function inHeader(value: string): string {
   const plain = /^[\x20-\x7e]*$/.test(value) && value.trim() === value && !/^=\?base64\?.*\?=$/.test(value);
   return plain ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`;
 }
 
-/** Only primitive values fit a header; null counts as absent. */
+/** Only primitive values fit in a header; null counts as absent. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value)

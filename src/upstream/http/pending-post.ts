@@ -11,13 +11,13 @@ import type { ErrorResponse, HttpTransportContext } from './http-transport.ts';
 import { ResumableStream, type StreamEnd } from './resumable-stream.ts';
 
 export interface PendingPostEvents {
-  /** Whether the server is processing other requests, so that it is running though no connection was made for this one. */
+  /** Whether the server is processing other requests, and is therefore running although this one got no connection. */
   othersServed(post: PendingPost): boolean;
-  /** A message arrived on the response to the request of this id, the answer or another one. */
+  /** A message arrived on the response to the request with this id: its answer or another message. */
   arrived(message: Message, id: number): void;
-  /** An event that is not a message. `id` is the request of ours that it answers; 0 if that is unknown. */
+  /** An event that is not a message. `id` identifies our request that it answers; 0 if that is unknown. */
   invalid(id: number): void;
-  /** Nothing more comes of it. Called once, also after `drop`. */
+  /** Nothing more will arrive for the request. Called once, also after `drop`. */
   settled(post: PendingPost, outcome: PostOutcome): void;
 }
 
@@ -27,12 +27,12 @@ export type PostOutcome =
   | { readonly kind: 'unreachable'; readonly cause: unknown }
   /** The server no longer knows the session. */
   | { readonly kind: 'session-lost'; readonly failure: SendFailure }
-  /** `initialize` was rejected as by a server that does not speak Streamable HTTP. */
+  /** `initialize` was rejected in the way of a server that does not support Streamable HTTP. */
   | { readonly kind: 'unsupported'; readonly response: ErrorResponse }
   | SendFailure;
 
 export interface PendingPostOptions extends Pick<HttpRequestOptions, 'headers' | 'url'> {
-  /** Whether an event stream that breaks off can be resumed. Default true. */
+  /** Whether an event stream can be resumed after being cut off. Default true. */
   readonly resumable?: boolean;
   /** Whether the answer comes on an event stream of the transport, not in the response. Default false. */
   readonly answeredElsewhere?: boolean;
@@ -40,19 +40,19 @@ export interface PendingPostOptions extends Pick<HttpRequestOptions, 'headers' |
 
 /** How long an event stream may stay open after the answer, in milliseconds. */
 const LINGER_MS = 1000;
-/** How a server that does not know Streamable HTTP responds to `initialize`. */
+/** How a server that does not support Streamable HTTP responds to `initialize`. */
 const UNSUPPORTED = new Set([400, 404, 405, 406, 415, 501]);
 
-/** One pending request: from its POST to its answer, over all the streams this takes. */
+/** One pending request, from its POST to its answer, over all the streams in between. */
 export class PendingPost {
   readonly message: Outgoing;
   readonly #context: HttpTransportContext;
   readonly #events: PendingPostEvents;
   readonly #hadSession: boolean;
   readonly #options: PendingPostOptions;
-  /** Its POST. */
+  /** The POST. */
   readonly request: HttpRequest;
-  /** The event stream that answers it, if it is not answered with JSON. */
+  /** The event stream with the answer, unless the answer is JSON. */
   #stream: ResumableStream | undefined;
   #settled = false;
   /** The server sent an event that is not a message. */
@@ -74,24 +74,24 @@ export class PendingPost {
     void this.#run();
   }
 
-  /** True while the server can answer on an open connection. */
+  /** True while the server can still answer on an open connection. */
   get served(): boolean {
     return this.#options.answeredElsewhere === true
       ? this.request.connected
       : (this.#stream ?? this.request).served;
   }
 
-  /** Its answer is not a valid message. */
+  /** The answer is not a valid message. */
   answeredInvalid(): void {
     this.#badAnswer('an invalid JSON-RPC message');
   }
 
-  /** Its answer is no longer needed. */
+  /** The answer is no longer needed. */
   drop(): void {
     this.settle({ kind: 'dropped' });
   }
 
-  /** It ends so. Only the first call counts. */
+  /** Ends with this outcome. Only the first call has an effect. */
   settle(outcome: PostOutcome): void {
     if (this.#settled) return;
     this.#settled = true;
@@ -171,9 +171,9 @@ export class PendingPost {
     const { endpoint, inbox } = this.#context;
     const { id, method } = this.message;
     if (this.#settled) return;
-    // An answer to this request means that the server has processed it, whatever the status: it must not be resent.
+    // An answer to this request means that the server has processed it, whatever the status, so it must not be resent.
     const given = body.messages.find((message) => answeredId(message) === id);
-    // Many servers respond with 400 to an unknown session, though the specification demands 404.
+    // Many servers respond with 400 to an unknown session, although the specification requires 404.
     const sessionLost = this.#hadSession && (status === 404 || (status === 400 && rejectsSession(body)));
     const answer = given ?? (sessionLost ? undefined : errorAnswer(inbox, body, id));
     if (answer !== undefined) this.#events.arrived(answer, id);
@@ -183,7 +183,7 @@ export class PendingPost {
     else this.#fail(badStatus(endpoint, status, body.text));
   }
 
-  /** Whether to resume the stream after this end. If not, the request has failed. */
+  /** Whether to resume the stream after it ended this way. If not, the request has failed. */
   #resumes(end: StreamEnd, { attempts, lastEventId }: ResumableStream): boolean {
     const resumable = this.#options.resumable !== false && lastEventId !== undefined;
     if (resumable && attempts < maxResumes(end)) return true;
@@ -199,9 +199,9 @@ export class PendingPost {
   }
 }
 
-/** Attempts in a row to resume a stream that bring no event, if the last one ended so. */
+/** How often in a row resuming a stream may bring no event, if the last attempt ended this way. */
 function maxResumes(end: StreamEnd): number {
-  // A client waits for the answer, and a restarted server has lost it.
+  // A client is waiting for the answer, and a restarted server has lost it.
   if (end.kind === 'unreachable') return 2;
   return end.kind === 'refused' || (end.kind === 'rejected' && end.status < 500) ? 0 : 5;
 }
@@ -216,7 +216,7 @@ function howEnded(end: Exclude<StreamEnd, { kind: 'refused' }>): string {
     : 'dropped its event stream before it responded';
 }
 
-/** The session that the server assigned in its response, if it fits a header. */
+/** The session that the server assigned in its response, if it fits in a header. */
 function sessionOf({ headers }: IncomingMessage): string | undefined {
   const given = headers['mcp-session-id'];
   return typeof given === 'string' && /^[\x21-\x7e]+$/.test(given) ? given : undefined;

@@ -8,11 +8,11 @@ import type { RemoteTarget } from '../server.ts';
 
 /**
  * How long an idle connection is kept, in milliseconds. Many servers close theirs after five seconds without notice; a
- * request sent at that moment would be lost, and could not be sent again.
+ * request sent at that moment would be lost and could not be repeated.
  */
 const IDLE_CONNECTION_MS = 4000;
 
-/** The address of a remote server, the headers of every request to it, and the connections to it. */
+/** The address of a remote server, the headers of every request to it, and its connections. */
 export class RemoteEndpoint {
   readonly server: string;
   /** The address without secrets, for messages. */
@@ -66,7 +66,7 @@ export class RemoteEndpoint {
     return this.url.protocol === 'https:';
   }
 
-  /** The headers of every request, without those of its kind and of the login. */
+  /** The headers of every request, except those that depend on its kind or on the login. */
   headers(): Record<string, string> {
     const headers = { ...this.#headers };
     if (this.session !== undefined) headers['mcp-session-id'] = this.session;
@@ -77,7 +77,7 @@ export class RemoteEndpoint {
   /** Hides our secrets in text from the server. */
   mask(text: string): string {
     const secrets = [...this.#secrets, this.session ?? '', this.authorization ?? ''];
-    // A scheme such as Bearer may precede the secret itself.
+    // A scheme such as Bearer may precede the secret.
     return secretMask(secrets.flatMap((secret) => [secret, secret.replace(/^\w+ +/, '')]))(text);
   }
 

@@ -14,28 +14,28 @@ import type { Inbox } from './inbox.ts';
 export interface OutgoingFacts {
   /** Undefined for a response. */
   readonly method: string | undefined;
-  /** Our id of a request, else 0. */
+  /** Our id of a request, otherwise 0. */
   readonly id: number;
-  /** The request that it cancels, else 0. */
+  /** The id of the request that it cancels, otherwise 0. */
   readonly cancels: number;
-  /** The client's request that it is made of, with the edits; undefined for a message of our own. */
+  /** The client's request that it forwards, with the edits; undefined for a message of our own. */
   readonly relayed: { readonly request: Message; readonly edits: readonly Edit[] } | undefined;
 }
 
 export interface Outgoing extends OutgoingFacts, SerializedMessage {
-  /** The network has taken its bytes, or they will not be sent. May be called more than once. */
+  /** The network has accepted its bytes, or they will never be sent. May be called more than once. */
   sent(): void;
 }
 
-/** Bytes that are being sent beyond which further messages wait. */
+/** How many bytes may be in transmission before further messages wait. */
 const SENDING_BYTES = 1024 * 1024;
 
 /**
- * The messages to and from a remote server. Those to the server are sent in order. They wait while too many bytes are
- * being sent, and while the queue is held. What is cancelled while it waits is never sent.
+ * The messages to and from a remote server. Messages to the server are sent in order. They wait while too many bytes
+ * are in transmission, and while the queue is held. A message that is cancelled while it waits is never sent.
  */
 export class RemoteMessages implements MessageTransport {
-  /** Bytes that the network has not taken yet. */
+  /** Bytes that the network has not accepted yet. */
   backlog = 0;
   readonly #inbox: Inbox;
   readonly #send: (message: Outgoing) => void;
@@ -94,7 +94,7 @@ export class RemoteMessages implements MessageTransport {
     this.#inbox.readRareMembers();
   }
 
-  /** Everything that is not sent yet waits until `release`. */
+  /** Makes everything that has not been sent wait until `release`. */
   hold(): void {
     this.#held = true;
   }
@@ -104,14 +104,14 @@ export class RemoteMessages implements MessageTransport {
     this.#sendWaiting();
   }
 
-  /** Drops what waits, and delivers nothing from now on. */
+  /** Drops the waiting messages and stops delivering. */
   close(): void {
     this.#inbox.close();
     for (const { length } of this.#waiting.splice(0)) this.backlog -= length;
     for (const listener of this.#onDrained.splice(0)) listener();
   }
 
-  /** The message is sent after the current task, so that a failure is never reported before this returns. */
+  /** The message is sent after the current task, so that a failure is never reported before this method returns. */
   #add({ pieces, length }: SerializedMessage, facts: Partial<OutgoingFacts> = {}): void {
     const { method, id = 0, cancels = 0, relayed } = facts;
     if (cancels > 0 && this.#withdraw(cancels)) return;

@@ -14,7 +14,7 @@ import {
 } from './remote-transport.cases.ts';
 
 describe('a login', () => {
-  /** Gives the tokens in order, a new one for each refusal, and `then` behind the last. */
+  /** Returns the tokens in order, one for each refusal, and `then` after the last. */
   const loginThen = (then: NotRenewed, ...tokens: (string | undefined)[]) => {
     const asked: { refused: string | undefined; challenge: string | undefined }[] = [];
     let current = 0;
@@ -116,7 +116,7 @@ describe('a login', () => {
       if (seen.message?.method !== 'tools/call') inside(seen, response, request);
       else response.writeHead(403, { 'WWW-Authenticate': challenge }).end();
     });
-    // Also right behind a renewal.
+    // Also right after a renewal.
     const { login, asked } = loginThen(then, 'Bearer old', 'Bearer renewed');
     const rig = await openInitialized({ url: server.url, login });
     rig.write(call(2));

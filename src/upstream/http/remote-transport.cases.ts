@@ -8,21 +8,21 @@ import type { RemoteTarget } from '../server.ts';
 import type { SendFailure, TransportEnd } from '../transport.ts';
 import { RemoteTransport, type RemoteTransportOptions } from './remote-transport.ts';
 
-/** A request as a server under test saw it. */
+/** A request as the test server received it. */
 export interface Seen {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** The body where it is JSON. */
+  /** The body, if it is JSON. */
   readonly message: any;
-  /** True once its connection or answer was closed before its end. */
+  /** True once its connection or response was closed before its end. */
   readonly cutOff: () => boolean;
 }
 
 export type Handler = (seen: Seen, response: ServerResponse, request: IncomingMessage) => void;
 
-/** A real server on loopback that ends with the test. */
+/** A real server on loopback that is closed after the test. */
 export async function serve(handler: Handler) {
   const seen: Seen[] = [];
   const server = http.createServer((request, response) => {
@@ -70,7 +70,7 @@ export async function serve(handler: Handler) {
   };
 }
 
-/** Whether a connection to the server is refused. */
+/** Whether the server refuses connections. */
 export function turnedAway(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -139,7 +139,7 @@ export function open(target: string | Partial<RemoteTarget>, options: Partial<Re
     failedBeforeEnd,
     ends,
     write: (message: object | string) => write(transport, message),
-    /** The answer to the request of this id. */
+    /** The answer to the request with this id. */
     answer: async (id: number): Promise<any> => {
       await until(() => lines.some((line) => idOf(line) === id));
       return JSON.parse(lines.find((line) => idOf(line) === id)!);
@@ -148,7 +148,7 @@ export function open(target: string | Partial<RemoteTarget>, options: Partial<Re
       await until(() => failures.some((one) => one.id === id));
       return failures.find((one) => one.id === id)!.failure;
     },
-    /** The sentence a request failed with. */
+    /** The message of the error that a request failed with. */
     sentence: async (id: number): Promise<string> => {
       await until(() => failures.some((one) => one.id === id));
       const { failure } = failures.find((one) => one.id === id)!;
@@ -174,11 +174,11 @@ function write(transport: RemoteTransport, given: object | string): void {
 }
 
 function idOf(line: string): unknown {
-  // Large ones have it at their beginning.
+  // Large messages have it at the beginning.
   return Number(/"id":(\d+)/.exec(line.slice(0, 200))?.[1] ?? NaN);
 }
 
-/** Waits for a condition, twenty seconds at most. */
+/** Waits for a condition, for at most twenty seconds. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (!(await condition())) {
@@ -195,7 +195,7 @@ export const initializeResult = {
   result: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'far', version: '1' } },
 };
 
-/** A request for a tool, under the given id. */
+/** A tool call with the given id. */
 export function call(id: number, args: object = {}): object {
   return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'echo', arguments: args } };
 }
@@ -211,7 +211,7 @@ export function events(response: ServerResponse, text = ''): void {
   if (text !== '') response.write(text);
 }
 
-/** A well-behaved server with a session; `handler` gets what is neither the handshake nor the goodbye. */
+/** A well-behaved server with a session; `handler` receives everything except the handshake and the final DELETE. */
 export function sessionful(handler: Handler): Handler {
   return (seen, response, request) => {
     if (seen.message?.method === 'initialize')
@@ -222,7 +222,7 @@ export function sessionful(handler: Handler): Handler {
   };
 }
 
-/** Refuses the stream of the server's own, as most servers do, and hands on the rest. */
+/** Refuses the server's own stream, as most servers do, and passes everything else on. */
 export function withoutStream(handler: Handler): Handler {
   return sessionful((seen, response, request) => {
     if (seen.method === 'GET') response.writeHead(405).end();
@@ -259,7 +259,7 @@ export const cancelled = (requestId: number): object => ({
   params: { requestId },
 });
 
-/** A server on loopback that speaks no HTTP, or not to the end. */
+/** A server on loopback that does not speak HTTP, or stops halfway. */
 export async function serveRaw(connected: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

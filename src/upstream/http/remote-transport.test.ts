@@ -19,7 +19,7 @@ import {
   type Handler,
 } from './remote-transport.cases.ts';
 
-/** An address where nobody listens. */
+/** An address without a listener. */
 async function nowhere(): Promise<string> {
   const server = await serve(() => undefined);
   await server.close();
@@ -75,7 +75,7 @@ describe('a server that cannot be reached', () => {
 
   test('later on, what was not taken may be sent again and the transport is over', async () => {
     const server = await serve(withoutStream((seen, response) => json(response, result(seen.message.id))));
-    // So that no connection is kept, whose end might be seen late.
+    // Prevents kept connections, whose end might be noticed late.
     server.server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
     const rig = await openInitialized(server.url);
     rig.write(call(2));
@@ -106,7 +106,7 @@ describe('a server that cannot be reached', () => {
         else json(response, result(seen.message.id));
       }),
     );
-    // So that no connection is kept, whose end might be seen late.
+    // Prevents kept connections, whose end might be noticed late.
     server.server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
     const rig = await openInitialized(server.url);
     await until(() => server.seen.some((seen) => seen.method === 'GET'));
@@ -120,7 +120,7 @@ describe('a server that cannot be reached', () => {
   test('a moment without connections costs nobody anything while another call is at work', async () => {
     const { server, rig, answer } = await busyTransport();
     rig.write(call(3));
-    // Behind ours, so that ours was turned away too.
+    // Connects after ours, so ours was refused too.
     await until(() => turnedAway(server.url));
     await server.again();
     await rig.answer(3);
@@ -140,7 +140,7 @@ describe('a server that cannot be reached', () => {
     expect(rig.ends).toEqual([]);
     answer();
     await rig.answer(2);
-    // With nobody there any more it is the end, and what was not taken may be sent again.
+    // Once the server is gone, the transport ends, and requests that it did not accept may be sent again.
     rig.write(call(4));
     expect(await rig.failure(4)).toEqual({ kind: 'not-taken' });
     await until(() => rig.ends.length === 1);

@@ -19,9 +19,11 @@ export interface RemoteTransportOptions {
   /** The largest message accepted from the server, in bytes. */
   readonly messageBytes: number;
   readonly log: Logger;
-  /** The transport that the server spoke last, if the target leaves it open. Set once it is known; outlives this one. */
+  /**
+   * The transport that the server used last, if the target leaves it open. Set once it is known; outlives this object.
+   */
   readonly learned: { transport?: 'http' | 'sse' };
-  /** Which parameters of the server's tools go into headers. Default none. */
+  /** The tool parameters that are sent in headers. Default: none. */
   readonly headers?: ToolHeaders;
 }
 
@@ -38,7 +40,7 @@ export class RemoteTransport implements Transport {
   readonly #options: RemoteTransportOptions;
   readonly #events: TransportEvents;
   readonly #inbox: Inbox;
-  /** Undefined if the url of the server cannot be used. */
+  /** Undefined if the server's URL is invalid. */
   readonly #context: HttpTransportContext | undefined;
   #http: HttpTransport | SwitchboardError;
   /** The server has answered the handshake. */
@@ -82,7 +84,7 @@ export class RemoteTransport implements Transport {
   }
 
   #send(message: Outgoing): void {
-    // A handshake of another protocol version after HTTP+SSE failed, which does not have that version.
+    // A handshake in another protocol version follows a failed HTTP+SSE, which does not support that version.
     if (message.method === 'server/discover' && this.#http instanceof Sse && !this.#over && this.#context)
       this.#http = new Streamable(this.#context);
     const http = this.#http;
@@ -113,13 +115,13 @@ export class RemoteTransport implements Transport {
       headers,
       events: {
         unanswered: (id, failure) => {
-          // The server may speak another transport than last time.
+          // The server may support a different transport than last time.
           if (!this.#supported) delete learned.transport;
           this.#inbox.abandon(id, failure);
         },
         ended: (end) => {
           if (this.#over) return;
-          // What is held was not sent, so the next run of the server may take it.
+          // The held messages were not sent, so the next run of the server may take them.
           this.messages.release();
           this.#events.ended(end);
         },
@@ -133,7 +135,7 @@ export class RemoteTransport implements Transport {
     return context;
   }
 
-  /** The response to `initialize` shows that the server does not speak Streamable HTTP. */
+  /** The response to `initialize` shows that the server does not support Streamable HTTP. */
   #tryOther(context: HttpTransportContext, initialize: Outgoing, response: ErrorResponse): void {
     if (this.#over) return;
     if (this.#options.target.transport !== 'auto') {

@@ -9,15 +9,15 @@ export interface ResumableStreamEvents extends MessageEvents {
 }
 
 export type StreamEnd =
-  /** It was open; `complete` is false if it broke off. */
+  /** It was open; `complete` is false if it was cut off. */
   | { readonly kind: 'ended'; readonly complete: boolean }
   /** The response is not an event stream. */
   | { readonly kind: 'rejected'; readonly status: number }
   | Exclude<HttpOutcome, { kind: 'answered' | 'dropped' }>;
 
-/** An event stream that continues after its last event when it is opened again. */
+/** An event stream that continues after its last event when it is reopened. */
 export class ResumableStream {
-  /** Attempts in a row to resume it that brought no event. */
+  /** How often in a row it was resumed without bringing an event. */
   attempts = 0;
   /** The event after which it continues; undefined if it starts from the beginning. */
   lastEventId: string | undefined;
@@ -35,7 +35,7 @@ export class ResumableStream {
     this.#request = request;
   }
 
-  /** True while the server can send on an open connection. */
+  /** True while the server can still send on an open connection. */
   get served(): boolean {
     return this.#request?.served === true;
   }
@@ -62,7 +62,7 @@ export class ResumableStream {
     this.#over({ kind: 'ended', complete });
   }
 
-  /** Resumes it no more. The response that is being read breaks off, at the latest after this many milliseconds. */
+  /** Stops resuming it. A response that is being read is cut off after this many milliseconds at the latest. */
   drop(lingerMs = 0): void {
     this.#dropped = true;
     clearTimeout(this.#timer);
@@ -81,8 +81,8 @@ const LEAST_REQUESTED_MS = 100;
 const MOST_REQUESTED_MS = 60_000;
 
 /**
- * How long to wait before an event stream is opened again, in milliseconds: what the server requested, and more after
- * several failures in a row. Random to some degree, so that many clients do not come back in step.
+ * How long to wait before reopening an event stream, in milliseconds: what the server requested, and more after several
+ * consecutive failures. Partly random, so that many clients do not return at the same moment.
  */
 function retryDelay(failures: number, requestedMs: number | undefined): number {
   const least =

@@ -15,7 +15,7 @@ import {
   result,
 } from './remote-transport.cases.ts';
 
-/** A server of 2024: one stream, and an address for messages. */
+/** A server of the 2024 protocol: one stream, and an address for messages. */
 async function serveOld(
   handler: (message: any, say: (message: unknown) => void, response: ServerResponse) => void,
   endpoint = '/messages?session=1',
@@ -104,7 +104,7 @@ describe('HTTP+SSE', () => {
       if (message.id === 2) response.writeHead(202).end();
       else accepting(message, say, response);
     });
-    // So that each message needs a connection of its own.
+    // Each message then requires its own connection.
     server.server.prependListener('request', (request, response) => {
       if (request.method === 'POST') response.setHeader('Connection', 'close');
     });
@@ -148,7 +148,7 @@ describe('HTTP+SSE', () => {
       if (message.id !== undefined) say(result(message.id, 'x'.repeat(message.id === 2 ? 50_000 : 5)));
     });
     const rig = await openInitializedSse(server.url, 'sse', {}, 10_000);
-    // A notification over the limit is nobody's answer.
+    // A notification over the limit answers no request.
     server.say({ jsonrpc: '2.0', method: 'notifications/message', params: { data: 'x'.repeat(20_000) } });
     rig.write(call(2));
     expect(await rig.failure(2)).toEqual({ kind: 'too-large' });

@@ -17,17 +17,17 @@ import type { Outgoing } from './remote-messages.ts';
 import type { PendingPost, PendingPostOptions } from './pending-post.ts';
 
 /**
- * HTTP+SSE, the older transport: one long event stream brings all messages, and its first event says where to post
- * messages to the server.
+ * HTTP+SSE, the older transport: one long event stream carries all messages from the server, and its first event says
+ * where to post messages.
  */
 export class Sse extends HttpTransport {
   /** How the server responded to Streamable HTTP, if that was tried before. */
   readonly #before: ErrorResponse | undefined;
   #stream: HttpRequest | undefined;
-  /** Where to post messages, once the server has said so. */
+  /** Resolves with the address for messages, once the server has sent it. */
   readonly #postUrl: Promise<URL>;
   #foundPostUrl!: (url: URL) => void;
-  /** The server has said where to post messages. */
+  /** Whether the server has said where to post messages. */
   #ready = false;
 
   constructor(context: HttpTransportContext, before?: ErrorResponse) {
@@ -89,7 +89,7 @@ export class Sse extends HttpTransport {
     else this.#fail(notReady(this.context.endpoint, 'closed its event stream before it was ready'));
   }
 
-  /** The server says where to post messages. */
+  /** The server has said where to post messages. */
   #found(address: string): void {
     const { endpoint } = this.context;
     if (this.#ready) return;

@@ -103,7 +103,7 @@ describe('what is sent', () => {
     expect(server.seen.map((seen) => seen.message?.method)).toEqual(['initialize', initialized.method]);
     accept!();
     await rig.answer(2);
-    // What was cancelled meanwhile was never sent, nor its cancellation.
+    // A request that was cancelled while it waited was never sent, nor was its cancellation.
     expect(server.seen.filter((seen) => seen.method === 'POST')).toHaveLength(3);
     expect(rig.failures).toEqual([]);
   });
@@ -272,7 +272,7 @@ describe('what comes back', () => {
       '{"jsonrpc":"2.0","id":"q", "method":"ping"}',
       JSON.stringify(result(2)),
     ]);
-    // Each message says on which response it arrived.
+    // Each message reports on which response it arrived.
     expect(rig.streams).toEqual([1, 2, 2, 2]);
   });
 
@@ -368,7 +368,7 @@ describe('what comes back', () => {
       written++;
       await new Promise((resolve) => setImmediate(resolve));
     }
-    // Kernel buffers take some megabytes; beyond them the server has to wait.
+    // Kernel buffers hold a few megabytes; beyond that, the server has to wait.
     expect(written).toBeLessThan(1000);
     expect(rig.lines).toHaveLength(1);
     rig.transport.messages.resume();

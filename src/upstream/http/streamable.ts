@@ -16,11 +16,11 @@ const DELETE_TIMEOUT_MS = 1000;
 
 /** Streamable HTTP: a request is answered with JSON or with an event stream. */
 export class Streamable extends HttpTransport {
-  /** The last handshake was that of 2026-07-28, which has neither a session nor a stream of the server's own. */
+  /** The last handshake was that of 2026-07-28, which has neither sessions nor a separate stream for the server. */
   #modern = false;
-  /** On which the server sends messages that belong to no request. */
+  /** The stream for messages of the server that belong to no request. */
   #getStream: ResumableStream | undefined;
-  /** The server has offered such a stream. */
+  /** Whether the server has offered such a stream. */
   #offersGetStream = false;
 
   override send(message: Outgoing): Promise<void> | undefined {
@@ -31,7 +31,7 @@ export class Streamable extends HttpTransport {
       endpoint.session = endpoint.version = undefined;
     }
     if (message.id > 0 || !this.#modern) return super.send(message);
-    // A modern server gets requests only; one is cancelled by closing its connection.
+    // A modern server receives only requests; a request is cancelled by closing its connection.
     message.sent();
     this.posts.get(message.cancels)?.drop();
     return undefined;
@@ -70,7 +70,7 @@ export class Streamable extends HttpTransport {
     return super.finish();
   }
 
-  /** Reads an event stream that belongs to no request, though none was due. */
+  /** Reads an unexpected event stream that belongs to no request. */
   #readEvents(response: IncomingMessage): void {
     destroyAfter(response, NOTIFICATION_TIMEOUT_MS);
     const oversize = (): void => void response.destroy();

@@ -3,20 +3,20 @@ import { Component } from '../../gateway/index.ts';
 import { LIST_KINDS, type ListKind } from '../../protocol/index.ts';
 import { wellFormed } from './well-formed.ts';
 
-/** Bounds on what one list may hold. */
+/** Limits for one list. */
 export const MAX_COMPONENTS = 1000;
 export const MAX_ENTRIES = 10 * MAX_COMPONENTS;
-/** The longest item, in UTF-16 units. Each is parsed and searched in one go, some of them for every call. */
+/** The longest item, in UTF-16 units. Each item is parsed and searched without a pause, some for every call. */
 const MAX_ITEM = 256 * 1024;
-/** Items with something wrong that are logged, for each list. */
+/** How many faulty items are logged per list. */
 const MAX_LOGGED = 10;
 
-/** Says why a component cannot be used; undefined where it can. */
+/** Returns why a component is unusable; undefined if it is usable. */
 export type Screen = (key: string, text: string) => string | undefined;
 
 /**
- * Collects the items of a list and checks each, whether the list comes from a running server or from the cache file.
- * Items without a key or with one that is taken are skipped, and members that no client accepts are left out.
+ * Collects the items of a list and checks each one, whether the list comes from a running server or from the cache
+ * file. Items without a key or with a duplicate key are skipped, and members that clients would reject are left out.
  */
 export class Collector {
   readonly components: Component[] = [];
@@ -33,7 +33,7 @@ export class Collector {
     this.#screen = screen;
   }
 
-  /** Takes the JSON text of an item, unless there are enough. */
+  /** Adds the JSON text of an item, unless the list is full. */
   add(item: string): void {
     if (this.components.length === MAX_COMPONENTS) return;
     if (item.length > MAX_ITEM) {
@@ -55,13 +55,13 @@ export class Collector {
     }
   }
 
-  /** Which items are missing because of their length; undefined where none is. */
+  /** Which items are missing because of their length; undefined if none are. */
   get leftOut(): string | undefined {
     if (this.#tooLong === 0) return undefined;
     return `${this.#tooLong} of its ${LIST_KINDS[this.#kind].member} are left out, because they are longer than ${MAX_ITEM} characters.`;
   }
 
-  /** Logs what was wrong with the items. */
+  /** Logs the problems found in the items. */
   logProblems(log: Logger, server: string): void {
     const kind = this.#kind;
     const { member, key } = LIST_KINDS[kind];
@@ -78,7 +78,7 @@ export class Collector {
       log.warn(`dropped an unusable item`, { server, [kind]: name, reason });
   }
 
-  /** Undefined for an item that has no key. */
+  /** Undefined for an item without a key. */
   #read(item: string): Component | undefined {
     if (!item.startsWith('{')) return undefined;
     const { text, value, bad } = wellFormed(item, this.#kind);

@@ -4,7 +4,7 @@ import { SERVER_SHAPE } from '../../protocol/index.ts';
 import { Message } from '../../wire/index.ts';
 import { listAll } from './list.ts';
 
-/** The tools that are listed by a server that gives these results, as JSON texts, one for each page. */
+/** The tools listed by a server that returns these results, as JSON texts, one per page. */
 function listing(...results: string[]) {
   const pages = results.map((result) =>
     Message.fromText(`{"jsonrpc":"2.0","id":1,"result":${result}}`, SERVER_SHAPE),

@@ -15,26 +15,26 @@ import { jsonItems, MAX_PARSED, RpcCode, type Message } from '../../wire/index.t
 import { Collector, MAX_COMPONENTS, MAX_ENTRIES, type Screen } from './collector.ts';
 import { errorCode, errorText } from '../error-answer.ts';
 
-/** Bounds on what one server may make us collect. */
+/** Limits on what one server can make us collect. */
 const MAX_PAGES = 100;
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_MS = 10_000;
 
 export interface ListRequester {
   ask(method: string, params?: JsonObject): Promise<Message>;
-  /** Hides what must not be shown in what the server says. */
+  /** Hides secrets in text from the server. */
   mask(text: string): string;
 }
 
 export interface ListOptions {
-  /** Its name. */
+  /** The server's name. */
   readonly server: string;
   readonly log: Logger;
   /** Default: every item is used. */
   readonly screen?: Screen | undefined;
 }
 
-/** Everything of one kind that a server has, page by page to the end, or to a bound. */
+/** Everything of one kind that a server has, page by page, up to a limit. */
 export async function listAll(
   requester: ListRequester,
   kind: ListKind,
@@ -46,7 +46,7 @@ export async function listAll(
   const started = performance.now();
   let bytes = 0;
   let cursor: string | undefined;
-  /** Of all pages; a page that does not say makes it unknown. */
+  /** The shortest value of all pages; a page without one makes it unknown. */
   let shortest: number | undefined = Infinity;
   for (let page = 1; ; page++) {
     const answer = await requester.ask(method, cursor === undefined ? undefined : { cursor });
@@ -72,7 +72,7 @@ export async function listAll(
   }
 }
 
-/** Takes the items of a list, others going first now and then. Returns how many it saw. */
+/** Adds the items of a list, pausing now and then for other work. Returns how many it found. */
 async function collect(list: string, isCut: boolean, collector: Collector): Promise<number> {
   await laterIfLong(list);
   const turns = new Turns();
@@ -91,7 +91,7 @@ function* itemsBeforeCut(list: string): Generator<string> {
   try {
     yield* jsonItems(list);
   } catch {
-    // The last one is not whole.
+    // The last item is incomplete.
   }
 }
 
@@ -124,7 +124,7 @@ function whyNoMore(
 interface ListText {
   /** A JSON array. */
   readonly list: string;
-  /** Whether its end is missing, because there was no room for it. */
+  /** Whether the end is missing because there was no room for it. */
   readonly isCut: boolean;
   readonly next: string | undefined;
   readonly ttlMs?: number | undefined;
@@ -143,7 +143,7 @@ async function readPage(
 ): Promise<ListText> {
   const { method, member } = LIST_KINDS[kind];
   if (answer.has(Server.error)) {
-    // A server without any need not know the method, whatever it declared.
+    // A server without any may not know the method, whatever it declared.
     if (errorCode(answer) === RpcCode.methodNotFound) return { list: '[]', isCut: false, next: undefined };
     const said = mask(errorText(answer));
     throw new SwitchboardError(
@@ -151,7 +151,7 @@ async function readPage(
       `Server '${server}' could not list its ${member}: ${quoted(said)}.`,
     );
   }
-  // It was just checked; reading a long one once more, and then its list, is for other turns.
+  // It was just checked. Reading a long response again, and then its list, happens in other turns of the event loop.
   await laterIfLong(answer);
   const page = answer.as(LIST_SHAPE);
   await laterIfLong(answer);

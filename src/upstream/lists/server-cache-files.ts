@@ -8,12 +8,12 @@ import { MAX_RECORD_BYTES } from './server-cache-record.ts';
 /** More servers than anybody configures, and more than their lists need together. */
 const MAX_FILES = 500;
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
-/** What has not been confirmed for so long is forgotten, in milliseconds. */
+/** Files that have not been confirmed for this long are deleted, in milliseconds. */
 const MAX_AGE = 90 * 24 * 60 * 60 * 1000;
 
 const RECORD_FILE = /^[0-9a-f]{32}\.jsonl$/;
 
-/** The files that records are kept in, one for each server, so that several programs can write at the same time. */
+/** The files that contain the records, one per server, so that several programs can write at the same time. */
 export class ServerCacheFiles {
   readonly #directory: string;
   readonly #maxAge: number;
@@ -23,7 +23,7 @@ export class ServerCacheFiles {
     this.#maxAge = maxAge;
   }
 
-  /** The keys that there are files for. */
+  /** The keys for which there are files. */
   keys(): Set<string> {
     try {
       const names = fs.readdirSync(this.#directory).filter((name) => RECORD_FILE.test(name));
@@ -33,7 +33,7 @@ export class ServerCacheFiles {
     }
   }
 
-  /** Undefined where there is none that can be used. Throws where it cannot be read. */
+  /** Undefined if there is no usable file. Throws if it cannot be read. */
   read(key: string): string | undefined {
     try {
       return withRegularFile(this.#file(key), ({ stats, read }) =>
@@ -47,19 +47,19 @@ export class ServerCacheFiles {
     }
   }
 
-  /** Replaces the file in one step: a reader sees the old text or the new one. */
+  /** Replaces the file in one step: a reader sees either the old text or the new one. */
   write(key: string, text: string): void {
     fs.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     writeFileAtomic(this.#file(key), text, { flush: 'nothing' });
   }
 
-  /** What the file says still holds, so its age counts from now. */
+  /** The content of the file is still valid, so its age counts from now. */
   confirm(key: string): void {
     const now = new Date();
     fs.utimesSync(this.#file(key), now, now);
   }
 
-  /** Removes what is old, and the oldest of what is too much. */
+  /** Deletes old files, and the oldest ones if there are too many. */
   prune(): void {
     removeOldDrafts(this.#directory);
     const found = [...this.keys()].flatMap((key) => {

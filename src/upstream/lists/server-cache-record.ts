@@ -13,25 +13,25 @@ import { Collector, MAX_ENTRIES } from './collector.ts';
 
 /** The largest record, in bytes. */
 export const MAX_RECORD_BYTES = 1024 * 1024;
-/** What is kept for the facts; they need less. */
+/** The room reserved for the facts, which need less. */
 const MAX_FACTS_BYTES = 100_000;
 const MAX_INSTRUCTIONS = 10_000;
 const VERSION = 2;
 
 /**
- * What is remembered of one server. As text it has a line of JSON for the facts, which says how many lines each list has,
- * and a line for each item of the lists. So the facts can be read without parsing the lists.
+ * What is remembered about one server. As text, it has a line of JSON with the facts, which include the number of lines
+ * of each list, and a line for each item of the lists. The facts can therefore be read without parsing the lists.
  */
 export interface ServerRecord {
   readonly about?: SourceInfo | undefined;
-  /** The framing that the server turned out to speak; only an unusual one is kept. */
+  /** The framing that the server uses, if it is not the usual one. */
   readonly framing?: Framing | undefined;
-  /** The eras it supports, as far as that is known. */
+  /** The eras that the server supports, as far as known. */
   readonly support: EraSupport;
   readonly lists: ReadonlyMap<CatalogKind, Lines>;
 }
 
-/** The items of a list as JSON texts, each on one line; `parseList` checks them. */
+/** The items of a list as JSON texts, one per line; `parseList` checks them. */
 export type Lines = readonly string[];
 
 /** Lists that do not fit are left out. */
@@ -61,7 +61,7 @@ export function fits(lines: Lines): boolean {
   return lines.reduce((sum, line) => sum + line.length, 0) < MAX_RECORD_BYTES;
 }
 
-/** Undefined for a text that is no record. */
+/** Undefined if the text is not a record. */
 export function parseRecord(text: string): ServerRecord | undefined {
   const [head = '', ...lines] = text.split('\n');
   const facts = parseJson(head);
@@ -79,13 +79,13 @@ export function parseRecord(text: string): ServerRecord | undefined {
   return { about, framing: unusual(facts.framing), support: supportIn(facts.support, about), lists };
 }
 
-/** A list as lines of a record; undefined for one that is not worth remembering. */
+/** A list as lines of a record; undefined if it is not worth remembering. */
 export function printList({ components, incomplete }: Listing): Lines | undefined {
   const lines = components.map(({ text }) => text);
   return incomplete !== undefined || lines.some((line) => /[\n\r]/.test(line)) ? undefined : lines;
 }
 
-/** The list in lines of a record, checked like one that a server gives; undefined where one of them is damaged. */
+/** The list in the lines of a record, checked like a list from a server; undefined if one of the lines is damaged. */
 export function parseList(lines: Lines, kind: CatalogKind): Listing | undefined {
   if (lines.length > MAX_ENTRIES || !lines.every(isSound)) return undefined;
   const collector = new Collector(kind);
@@ -94,9 +94,9 @@ export function parseList(lines: Lines, kind: CatalogKind): Listing | undefined 
   return { components, byKey, incomplete: undefined, remembered: true };
 }
 
-/** JSON on one line, nested no deeper than what comes over a wire. */
+/** Whether this is JSON on one line, nested no deeper than a message may be. */
 function isSound(line: string): boolean {
-  // A carriage return between two tokens would end the line for some readers.
+  // Some readers treat a carriage return between tokens as the end of a line.
   if (line.includes('\r')) return false;
   return line.startsWith('{') ? readObject(line) !== undefined : parseJson(line) !== undefined;
 }
@@ -109,7 +109,7 @@ function unusual(framing: unknown): Framing | undefined {
   return framing === 'content-length' ? framing : undefined;
 }
 
-/** What a record says of eras; an older record says nothing but which one the server spoke. */
+/** What a record says about eras. An older record says only which one the server used. */
 function supportIn(support: unknown, about: SourceInfo | undefined): EraSupport {
   if (!isObject(support)) return about ? { [eraOfVersion(about.protocolVersion)]: true } : {};
   const { legacy, modern } = support;
@@ -119,7 +119,7 @@ function supportIn(support: unknown, about: SourceInfo | undefined): EraSupport 
   };
 }
 
-/** What is worth keeping of what a server said, with a bound on each part. */
+/** The parts of a server's information that are worth keeping, each with a limit. */
 function bounded({ protocolVersion, serverInfo, capabilities, instructions }: SourceInfo): SourceInfo {
   const limits = { name: 200, title: 200, version: 200, description: 2000 };
   return {
@@ -130,7 +130,7 @@ function bounded({ protocolVersion, serverInfo, capabilities, instructions }: So
         return typeof value === 'string' && value.length <= most ? [[member, value]] : [];
       }),
     ),
-    // Only whether it has them counts; what they contain may be anything.
+    // Only their presence matters; their content may be anything.
     capabilities: Object.fromEntries(
       Object.keys(capabilities)
         .filter((key) => key.length <= 100)

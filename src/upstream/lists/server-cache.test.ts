@@ -47,7 +47,7 @@ function afterLearning(learn: (server: ServerCacheEntry) => void, secrets: strin
   return serverIn(openMemory());
 }
 
-/** What is found where the file has this content. */
+/** What is found if the file has this content. */
 function found(content: string | Buffer): ServerCacheEntry {
   fs.mkdirSync(directory, { recursive: true });
   fs.writeFileSync(fileOf(KEY), content);

@@ -17,53 +17,53 @@ import {
   type ServerRecord,
 } from './server-cache-record.ts';
 
-/** What is remembered of one server: what it said last, in this run or an earlier one. */
+/** What is remembered about one server: what it last reported, in this run or an earlier one. */
 export interface ServerCacheEntry {
   /** The same object as long as nothing new is learned. */
   readonly about: SourceInfo | undefined;
-  /** The framing it turned out to speak, where that is not the usual one. */
+  /** The framing that it uses, if that is not the usual one. */
   readonly framing: Framing | undefined;
-  /** The eras it supports. */
+  /** The eras that it supports. */
   readonly support: EraSupport;
   list(kind: CatalogKind): Listing | undefined;
   learn(facts: ServerFacts): void;
   learnList(kind: CatalogKind, listing: Listing): void;
 }
 
-/** What a start has shown; what is not named stays as it was. */
+/** What a start has shown. Facts that are left out stay as they were. */
 export interface ServerFacts {
   readonly about?: SourceInfo;
   readonly framing?: Framing;
-  /** Undefined for an era makes it unknown again. */
+  /** An era that is set to undefined becomes unknown again. */
   readonly support?: EraSupport;
 }
 
 export interface CachedServer {
-  /** Made by `serverCacheKey` from everything in the configuration that may change what the server lists. */
+  /** Created by `serverCacheKey` from everything in the configuration that may affect what the server lists. */
   readonly key: () => string;
-  /** What must not be written to a file. A list that holds any of it is not remembered. */
+  /** Values that must not be written to a file. A list that contains any of them is not remembered. */
   readonly secrets: () => Iterable<string>;
 }
 
-/** What is remembered of all servers. */
+/** What is remembered about all servers. */
 export interface ServerCache {
   of(server: CachedServer): ServerCacheEntry;
-  /** Writes what is new, now. */
+  /** Writes new facts immediately. */
   save(): void;
 }
 
-/** Several servers start together; what they say is written once, in milliseconds. */
+/** Delay that lets the facts of servers that start together be written once, in milliseconds. */
 const SAVE_AFTER = 500;
 
 /**
- * A client must not wait for servers before it is initialized and sees its first list, and servers that nobody needs are not
- * started at all; but both times we have to say what they offer. So what each said last is kept in a file. Nothing is
- * read before somebody asks, and whatever is wrong with a file counts as knowing nothing.
+ * A client must not wait for servers before it is initialized and gets its first lists, and servers that nobody needs
+ * are not started at all. In both cases we still have to say what they offer, so what each server last listed is kept
+ * in a file. Nothing is read until it is needed, and an unusable file counts as missing.
  */
 export function createServerCache(
   directory: string,
   log: Logger,
-  /** Told of each record that is written, or is still true. Default: nobody. */
+  /** Called with each record that is written or confirmed. Default: not called. */
   saved: (key: string, record: string) => void = () => undefined,
 ): ServerCache {
   const files = new ServerCacheFiles(directory);
@@ -91,7 +91,7 @@ export function createServerCache(
     return found;
   };
   const saveOne = (key: string, learned: Learned): void => {
-    // Another gateway may have written meanwhile; what it learned is kept.
+    // Another gateway may have written in the meantime; keep what it has learned.
     const before = files.read(key);
     const record = before === undefined ? undefined : parseRecord(before);
     const lists = new Map(record?.lists);
@@ -116,7 +116,7 @@ export function createServerCache(
       log.debug('could not write the server cache', { directory, reason: messageOf(error) });
     }
   };
-  /** Writes what is new of one server. Returns whether there was something. */
+  /** Writes the new facts about one server. Returns whether there were any. */
   const saveNext = (): boolean => {
     for (const [key, each] of known) {
       const { learned } = each;
@@ -162,7 +162,7 @@ export function createServerCache(
   };
 }
 
-/** Remembers what another gateway has learned of a server, where nothing is known of it here. */
+/** Stores what another gateway has learned about a server, if nothing is known about it here. */
 export function addServerRecord(directory: string, key: string, record: string): void {
   const files = new ServerCacheFiles(directory);
   if (
@@ -173,17 +173,17 @@ export function addServerRecord(directory: string, key: string, record: string):
     files.write(key, record);
 }
 
-/** Tells configurations apart without keeping what they say: arguments and variables may hold secrets. */
+/** Distinguishes configurations without keeping their content: arguments and variables may contain secrets. */
 export function serverCacheKey(...parts: readonly unknown[]): string {
   return sha256(JSON.stringify(parts)).slice(0, 32);
 }
 
-/** What the entry of one server needs of the cache. */
+/** What the entry of one server needs from the cache. */
 interface CacheAccess {
-  /** Whether nothing is known of any server: then no key is needed. */
+  /** Whether nothing is known about any server, so that no key is needed. */
   isEmpty(): boolean;
   recall(key: string): Known;
-  /** Where to note what is new; it is written soon. */
+  /** Where to record new facts; they are written soon. */
   learnedOf(entry: Known): Learned;
 }
 
@@ -237,7 +237,7 @@ class CacheEntry implements ServerCacheEntry {
     this.#cache.learnedOf(this.#known).lists.set(kind, isKept ? lines : undefined);
   }
 
-  /** What is known already. */
+  /** What is already known. */
   get #found(): Known | undefined {
     return this.#recalled === undefined && this.#cache.isEmpty() ? undefined : this.#known;
   }
@@ -252,16 +252,16 @@ class CacheEntry implements ServerCacheEntry {
   }
 }
 
-/** What this run has learned and not written yet. */
+/** What this run has learned but not yet written. */
 interface Learned {
   about?: SourceInfo;
   framing?: Framing;
   support?: EraSupport;
-  /** Undefined for one that must not be kept. */
+  /** Undefined for a list that must not be kept. */
   readonly lists: Map<CatalogKind, Lines | undefined>;
 }
 
-/** What is known of one server by now. Lists are parsed when they are asked for. */
+/** What is known about one server so far. Lists are parsed when they are needed. */
 class Known {
   about: SourceInfo | undefined;
   framing: Framing | undefined;
@@ -288,7 +288,7 @@ class Known {
 
   learnList(kind: CatalogKind, listing: Listing): void {
     this.#lines.delete(kind);
-    // The next reader may belong to another process, which has not listed yet.
+    // The next reader may be another process that has not listed anything yet.
     this.#lists.set(kind, { ...listing, remembered: true });
   }
 }
@@ -297,7 +297,7 @@ function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** What a server can do, without anything it says in words. */
+/** The server's capabilities, without any of its texts. */
 function withoutWords({ protocolVersion, capabilities }: SourceInfo): SourceInfo {
   return { protocolVersion, serverInfo: {}, capabilities, instructions: undefined };
 }

@@ -2,7 +2,7 @@ import { isObject } from '../../shared/is-object.ts';
 import type { JsonObject, ListKind } from '../../protocol/index.ts';
 import { withMembers } from '../../wire/index.ts';
 
-/** What a member of a list item must be for a client to take the list at all. */
+/** Whether a member of a list item has a value with which a client accepts the list. */
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === 'string';
@@ -34,15 +34,15 @@ const CHECKS: Readonly<Record<ListKind, Readonly<Record<string, Check>>>> = {
 
 export interface Repaired {
   readonly text: string;
-  /** The item as it was before. */
+  /** The original item. */
   readonly value: JsonObject;
-  /** The members that were not what they must be. */
+  /** The names of its invalid members. */
   readonly bad: readonly string[];
 }
 
 /**
- * An item of a server's list with what no client takes left out. Clients check a list as a whole: one wrong member of
- * one server would cost a host the tools of all of them. Whatever is not wrong stays as it was written.
+ * An item of a server's list without the members that clients would reject. Clients check a list as a whole, so one
+ * invalid member from one server would cost a host the tools of all servers. Everything else keeps its text.
  */
 export function wellFormed(text: string, kind: ListKind): Repaired {
   const value = JSON.parse(text) as JsonObject;
@@ -51,7 +51,7 @@ export function wellFormed(text: string, kind: ListKind): Repaired {
     if (Object.hasOwn(value, member) && !check(value[member])) changes.set(member, undefined);
   }
   const bad = [...changes.keys()];
-  // A tool must say what it takes; one that does not takes anything.
+  // A tool must describe its arguments. One that does not accepts any.
   if (kind === 'tools' && !isObjectSchema(value.inputSchema)) changes.set('inputSchema', '{"type":"object"}');
   if (kind === 'resources' || kind === 'resourceTemplates') {
     const name = value[kind === 'resources' ? 'uri' : 'uriTemplate'];

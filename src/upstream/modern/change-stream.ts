@@ -12,31 +12,32 @@ import { Message, RpcCode, withMembers } from '../../wire/index.ts';
 import { errorCode, errorText } from '../error-answer.ts';
 import type { ModernOptions } from './modern.ts';
 
-/** How long a subscription may wait until the server has confirmed it, in milliseconds. */
+/** How long a subscription may wait for the server's confirmation, in milliseconds. */
 const CONFIRM_TIMEOUT_MS = 2000;
-/** Between an end of the stream and the next try, in milliseconds: the first pause and the longest. */
+/** The pause between the end of the stream and the next attempt, in milliseconds: the first and the longest. */
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 30_000;
-/** A stream that lasted so long was a good one, in milliseconds. */
+/** A stream that lasted this long was a good one, in milliseconds. */
 const GOOD_AFTER = 10_000;
-/** Streams at one time, where a server is slow to confirm; the oldest is given up first. */
+/** How many streams may be open while a server is slow to confirm; the oldest is closed first. */
 const MOST_STREAMS = 4;
 
 /**
- * The one long request on which a modern server tells what has changed. Whenever we want to hear of something else, a
- * new one is opened, and the old one is given up when the new one is confirmed, so that nothing is missed between them.
+ * The long-running request on which a modern server reports changes. Whenever we want notifications about something
+ * else, a new one is opened, and the old one is closed once the new one is confirmed, so that nothing is missed in
+ * between.
  */
 export class ChangeStream {
   readonly #options: ModernOptions;
-  /** Puts the envelope on the params of a request. */
+  /** Adds the metadata to the params of a request. */
   readonly #stamped: (params: JsonObject) => JsonObject;
   readonly #kinds: readonly CatalogKind[];
   readonly #uris = new Set<string>();
-  /** Those that are open, oldest first; the last has all that we want to hear of now. */
+  /** The open streams, oldest first. The last one covers everything that is wanted now. */
   #streams: Stream[] = [];
   readonly #confirmation = new Waiters();
   #failures = 0;
-  /** True from the end of the only stream until the next one is confirmed: what changed meanwhile was not heard. */
+  /** True from the end of the only stream until the next one is confirmed: changes in between go unnoticed. */
   #missed = false;
   #timer: NodeJS.Timeout | undefined;
   #opening: NodeJS.Immediate | undefined;
@@ -52,18 +53,18 @@ export class ChangeStream {
     this.#open();
   }
 
-  /** Requests of ours that stay open without anybody waiting for them. */
+  /** How many of our requests stay open without anybody waiting for them. */
   get streams(): number {
     return this.#streams.length;
   }
 
-  /** Whether the server can tell of changes to single resources. */
+  /** Whether the server can report changes to single resources. */
   get canSubscribe(): boolean {
     const { resources } = this.#options.about.capabilities;
     return isObject(resources) && resources.subscribe === true;
   }
 
-  /** Resolves when the server has confirmed it, or after a while. */
+  /** Resolves when the server has confirmed the subscription, or after a while. */
   subscribe(uri: string): Promise<void> {
     if (this.#over) return Promise.resolve();
     // Another client may have subscribed to it a moment ago.
@@ -77,8 +78,8 @@ export class ChangeStream {
   }
 
   /**
-   * A notification that a stream of ours brought, without the number of the stream; undefined where that was all there
-   * was to it, or where it names a stream that is none of ours.
+   * A notification that arrived on one of our streams, without the id of the stream; undefined if it was only about the
+   * stream itself, or names a stream that is not ours.
    */
   heard(notification: Message): Message | undefined {
     if (!notification.has(Server.subscriptionId)) return notification;
@@ -103,7 +104,7 @@ export class ChangeStream {
     this.#confirmation.tell();
   }
 
-  /** Asks for what is wanted now; for several changes at one time once. */
+  /** Requests what is wanted now; several simultaneous changes lead to one request. */
   #reopened(): Promise<void> {
     this.#opening ??= setImmediate(() => {
       this.#opening = undefined;
@@ -138,7 +139,7 @@ export class ChangeStream {
     this.#streams.push(stream);
   }
 
-  /** A stream is over; `why` is for the log, undefined where there is no use in another one. */
+  /** A stream has ended; `why` is for the log, undefined if another one would be of no use. */
   #ended(stream: Stream, why: string | undefined): void {
     if (!this.#streams.includes(stream)) return;
     const newest = stream === this.#streams.at(-1);
@@ -157,7 +158,7 @@ export class ChangeStream {
 
   #confirmed(stream: Stream): void {
     stream.confirmed = true;
-    // One that is not the last was confirmed too late to be of use; it ends with the confirmation of the last.
+    // An older stream was confirmed too late to be of use; it ends when the last one is confirmed.
     if (stream !== this.#streams.at(-1)) return;
     this.#dropBut(1);
     this.#confirmation.tell();
@@ -167,7 +168,7 @@ export class ChangeStream {
     if (this.#kinds.includes('resources')) this.#options.changed('resourceTemplates');
   }
 
-  /** Gives up all streams but so many of the newest. */
+  /** Closes all streams except the newest ones. */
   #dropBut(kept: number): void {
     const { peer } = this.#options;
     for (const { id } of this.#streams.splice(0, Math.max(this.#streams.length - kept, 0))) {
@@ -176,7 +177,7 @@ export class ChangeStream {
   }
 }
 
-/** How each list is called where one says what one wants to hear of. */
+/** The member that requests notifications about each list. */
 const FILTER = {
   tools: 'toolsListChanged',
   prompts: 'promptsListChanged',
@@ -186,19 +187,19 @@ const FILTER = {
 /** One such request. */
 interface Stream {
   id: number;
-  /** The server has said that it will tell. */
+  /** Whether the server has confirmed that it will send notifications. */
   confirmed: boolean;
   /** When it was sent, on the performance clock. */
   readonly since: number;
 }
 
-/** Why a stream was answered; undefined for a server that does not know the method, for it will not know it later either. */
+/** Why a stream was answered; undefined if the server does not know the method, since that will not change. */
 function endOf(answer: Message): string | undefined {
   if (!answer.has(Server.error)) return 'the server ended it';
   return errorCode(answer) === RpcCode.methodNotFound ? undefined : errorText(answer).slice(0, 200);
 }
 
-/** A notification without the id of the stream that it arrived on: our ids mean nothing to clients. */
+/** A notification without the id of the stream on which it arrived: our ids mean nothing to clients. */
 export function withoutSubscriptionId(notification: Message): Message {
   if (!notification.has(Server.subscriptionId)) return notification;
   const params = notification.requiredText(Server.params);

@@ -21,7 +21,9 @@ import {
 } from '../../wire/index.ts';
 import { errorText } from '../error-answer.ts';
 
-/** What goes out with a call beside what its client said, and until when it may take, on the performance clock. */
+/**
+ * What is sent with a call in addition to its client's params, and the deadline of the call on the performance clock.
+ */
 export interface RetryParams {
   readonly params: ReadonlyMap<'inputResponses' | 'requestState', string>;
   readonly latest: number;
@@ -29,16 +31,16 @@ export interface RetryParams {
 
 /** How often one call may be sent again. */
 const MOST_ROUNDS = 10;
-/** Things that may be asked for at one time. */
+/** How many inputs may be requested at one time. */
 const MOST_INPUTS = 64;
-/** Before a call goes out again that nobody had to answer for, in milliseconds: the first pause and the longest. */
+/** The pause before repeating a call that required no input, in milliseconds: the first and the longest. */
 const FIRST_PAUSE = 50;
 const LONGEST_PAUSE = 500;
 
 /**
- * A modern server does not ask its client anything: it answers that it needs something first, and is done. For a client
- * that knows only real questions we ask them, and send its call again with the answers, until the server has all it
- * needs. Nothing is with the server meanwhile, so it may even be another process that goes on.
+ * A modern server does not send requests to its client: it responds that it needs input first, which ends the call. For
+ * a client that knows only server requests, we send these and repeat its call with the responses, until the server has
+ * all it needs. The server holds no state in between, so even another process may continue.
  */
 export class InputLoops {
   readonly #deadlines: Deadlines;
@@ -52,7 +54,7 @@ export class InputLoops {
     this.#again = again;
   }
 
-  /** Calls that wait for a client. */
+  /** The number of calls that wait for a client. */
   get size(): number {
     return this.#open.size;
   }
@@ -61,12 +63,12 @@ export class InputLoops {
     return this.#carried.get(call);
   }
 
-  /** The server is stopped for good: nobody will take the answers. */
+  /** The server is stopped permanently, so nobody will use the responses. */
   close(why: string): void {
     for (const loop of [...this.#open]) loop.abandon(why);
   }
 
-  /** The server needs something before it can answer a call that was sent with these edits. */
+  /** The server needs input before it can answer a call that was sent with these edits. */
   begin(call: Call, edits: Edit[], answer: Message, latest: number): void {
     const count = (this.#carried.get(call)?.count ?? 0) + 1;
     const inputs =
@@ -95,7 +97,7 @@ export class InputLoops {
   }
 }
 
-/** One thing that the server wants to know. */
+/** One input that the server requests. */
 interface Input {
   /** As JSON text, as the server wrote it. */
   readonly key: string;
@@ -105,23 +107,23 @@ interface Input {
 
 interface RoundControl {
   readonly deadlines: Deadlines;
-  /** Milliseconds before it goes on where nothing is asked. */
+  /** The pause in milliseconds before the call is repeated if no input is requested. */
   readonly pause: number;
   over(): void;
-  /** Every answer is there: an object of them, as JSON text; undefined where nothing was asked. */
+  /** Called with every response, as the JSON text of an object; undefined if none was requested. */
   gathered(responses: string | undefined): void;
 }
 
-/** The questions of one answer, on their way to the client and back. */
+/** The requests that one response of the server leads to, until the client has answered them all. */
 class InputLoop implements Runner, Deadline {
   readonly at: number;
   place = -1;
   readonly #call: Call;
   readonly #inputs: readonly Input[];
   readonly #control: RoundControl;
-  /** Answers by the key of their question. */
+  /** The responses, by the key of their request. */
   readonly #responses = new Map<string, string>();
-  /** The ids of questions that the client has not answered yet. */
+  /** The ids of requests that the client has not answered yet. */
   readonly #asked = new Map<Input, number>();
   #timer: NodeJS.Timeout | undefined;
   #over = false;
@@ -161,7 +163,7 @@ class InputLoop implements Runner, Deadline {
   #askAll(): void {
     const { client } = this.#call.session;
     for (const input of this.#inputs) {
-      // An answer may come at once and end it.
+      // An immediate response may end the loop.
       if (this.#over) return;
       this.#asked.set(input, 0);
       const id = client.ask(input.request, {
@@ -205,7 +207,7 @@ class InputLoop implements Runner, Deadline {
     this.#control.gathered(responses.length === 0 ? undefined : `{${responses.join(',')}}`);
   }
 
-  /** Nobody wants to know any more: what is still being asked is taken back. */
+  /** The result is no longer needed: cancels the requests that are still open. */
   #end(reason: string): void {
     if (!this.#close()) return;
     for (const id of this.#asked.values()) this.#call.session.client.withdraw(id, reason);
@@ -222,7 +224,7 @@ class InputLoop implements Runner, Deadline {
   }
 }
 
-/** What an answer asks for, ready to be asked; an error where it cannot be. */
+/** The inputs that a response requests; an error if they cannot be requested. */
 function inputsOf(call: Call, answer: Message): Input[] | SwitchboardError {
   if (!MAY_REQUIRE_INPUT.has(call.method)) return unusable(call, `${call.method} cannot ask for input`);
   const text = answer.text(Server.inputRequests);
@@ -259,7 +261,7 @@ function inputFrom(call: Call, key: string, text: string): Input | SwitchboardEr
   return notFinished(call, 'INPUT_REFUSED', why, 'It needs a client that can do this.');
 }
 
-/** Older clients want a name for each page that a person is sent to; modern servers do not give it one any more. */
+/** Older clients require an id for each page that a person is sent to; modern servers no longer assign one. */
 function forOlderClient(method: string, params: string): string {
   if (method !== 'elicitation/create' || memberText(params, 'mode') !== '"url"') return params;
   if (memberText(params, 'elicitationId') !== undefined) return params;
@@ -268,7 +270,7 @@ function forOlderClient(method: string, params: string): string {
 
 const ASKABLE = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
-/** What the client would have had to declare; undefined where it can be asked. */
+/** The capability that the client would have to declare; undefined if it can be asked. */
 function notDeclared(capabilities: JsonObject, method: string, request: Message): string | undefined {
   const needed = requiredCapability(method);
   if (needed === undefined) return undefined;
@@ -281,7 +283,7 @@ function notDeclared(capabilities: JsonObject, method: string, request: Message)
     : `elicitation in mode "${mode === 'url' ? mode : 'form'}"`;
 }
 
-/** What the server is told, as JSON text. A form that could not be shown is one that nobody filled in. */
+/** What is sent to the server, as JSON text. A form that could not be shown counts as not filled in. */
 function responseIn({ method }: Input, answer: Message): string | SwitchboardError {
   if (answer.has(Server.error)) {
     if (method === 'elicitation/create') return '{"action":"cancel"}';

@@ -30,7 +30,7 @@ export interface Asked {
   fail(message: string): void;
 }
 
-/** A client that keeps all it is told; modern or not. */
+/** A client, modern or not, that keeps everything it receives. */
 export class TestClient implements ClientLink {
   readonly congested = false;
   readonly capabilities: JsonObject;
@@ -49,10 +49,10 @@ export class TestClient implements ClientLink {
     this.session.ready();
   }
 
-  /** Sends a request; resolves with the answer, or with `{ failed }` where it was ours. */
+  /** Sends a request; resolves with the answer, or with `{ failed }` if the failure was ours. */
   send(source: Source, method: string, params?: object, id: string | number = ++this.#lastId): Sent {
     const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
-    // As the doors of both eras read what comes.
+    // As the doors of both eras read it.
     const message = readMessage(fromChunks([Buffer.from(text)]), CLIENT_SHAPE, 'newline', this.modern);
     if (!(message instanceof Message)) throw new Error('The request did not pass the scan');
     const call = this.session.open(message, method);
@@ -108,7 +108,7 @@ export class TestClient implements ClientLink {
   }
 
   notify(): void {
-    // Lists are looked at where they are kept.
+    // Lists are checked where they are kept.
   }
 
   whenDrained(listener: () => void): void {
@@ -121,7 +121,7 @@ export interface Sent {
   readonly answer: Promise<any>;
 }
 
-/** The text of a tool's result, parsed. */
+/** The text of a tool result, parsed. */
 export function parsedText(answer: any): any {
   const text = answer.result.content[0].text as string;
   return /^[[{]/.test(text) ? JSON.parse(text) : text;
@@ -133,7 +133,7 @@ export interface UpstreamHarness {
   readonly log: string[];
   readonly changed: CatalogKind[];
   readonly updated: any[];
-  /** How often it was started. */
+  /** Returns how often it was started. */
   readonly starts: () => number;
 }
 
@@ -143,15 +143,15 @@ export interface UpstreamHarnessOptions {
   readonly recalled?: SourceInfo;
   /** The era of the client that it is for. */
   readonly era?: Era;
-  /** Takes what a connection of the other era can do. Default: there is none. */
+  /** Takes calls that need a connection of the other era. Default: there is none. */
   readonly other?: (edits: Edit[], call: Call) => void;
   /** Default: remembers nothing but `recalled`. */
   readonly cache?: UpstreamContext['cache'];
-  /** For remote ones. Default `http`. */
+  /** For remote servers. Default `http`. */
   readonly transport?: 'auto' | 'http' | 'sse';
 }
 
-/** A source over the test server as a program of its own. */
+/** A source whose server is the test server as a process. */
 export function overStdio(
   args: readonly string[] = [],
   options: UpstreamHarnessOptions = {},
@@ -168,7 +168,7 @@ export function overStdio(
   return createHarness(target, options);
 }
 
-/** A source over whatever serves at this address. */
+/** A source whose server is at this address. */
 export function overHttp(url: string, options: UpstreamHarnessOptions = {}): UpstreamHarness {
   const { transport = 'http' } = options;
   return createHarness({ kind: 'remote', transport, url, shown: { url }, headers: {} }, options);
@@ -229,14 +229,14 @@ function createHarness(target: UpstreamServer['target'], options: UpstreamHarnes
   return { source, log: lines, changed, updated, starts: () => starts };
 }
 
-/** The test server over HTTP; ends with the test. */
+/** The test server over HTTP; it is stopped after the test. */
 export async function startModernServer(options?: Parameters<typeof listen>[0]) {
   const endpoint = await listen(options);
   onTestFinished(() => endpoint.close());
   return endpoint;
 }
 
-/** A file that is gone after the test. */
+/** A file that is deleted after the test. */
 export function scratchFile(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'modern-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -54,7 +54,7 @@ describe.each(ways)('a modern server over %s', (_, rig) => {
       { [`${META}protocolVersion`]: '2026-07-28', [`${META}clientCapabilities`]: {} },
     ];
     for (let round = 0; round < 4; round++) {
-      // The first ones several times on end, then one after the other.
+      // The first ones several times in a row, then all of them once.
       for (const each of round < 2 ? metas.flatMap((one) => [one, one, one]) : metas) {
         const seen = parsedText(await client.tool(source, 'params', { round }, each).answer);
         expect(seen.arguments).toEqual({ round });
@@ -85,7 +85,7 @@ describe.each(ways)('a modern server over %s', (_, rig) => {
       data: { uri: 'gone://x' },
     });
     expect((await client.send(source, 'no/such').answer).error).toMatchObject({ code: -32601 });
-    // It was an answer, not the end of anything.
+    // It was only an answer; the server keeps running.
     expect(source.state.kind).toBe('running');
   });
 
@@ -206,12 +206,12 @@ test('a server that is away for a while is listened to again, and is not lost fo
   expect(starts()).toBe(1);
 });
 
-/** Ends the stream in some way, and waits until the server is heard again. */
+/** Ends the stream in some way, and waits until notifications arrive again. */
 async function listensAgain({ source, changed, updated }: UpstreamHarness, how: string): Promise<void> {
   const client = new TestClient();
   await source.ask('resources/subscribe', { uri: 'mem://one' });
   await client.tool(source, 'hang_up', { how }).answer;
-  // What happened between the two streams is not known: the lists may be others.
+  // Nobody knows what happened between the two streams: the lists may have changed.
   await until(() => changed.includes('tools') && changed.includes('resources'));
   await client.tool(source, 'touch', { uri: 'mem://one' }).answer;
   await until(() => updated.length > 0);
@@ -249,12 +249,12 @@ test('over HTTP nothing is posted but requests, and there is no session and no o
 test('a call that we answer ourselves can be cancelled, and others go on', async () => {
   const { source, starts } = overStdio(['--mute']);
   const client = new TestClient();
-  // It waits for the start, and then for a confirmation that does not come.
+  // Waits for the start, and then for a confirmation that does not come.
   const { call } = client.send(source, 'resources/subscribe', { uri: 'mem://one' });
   await until(() => starts() === 1);
   call.cancel('Enough.');
   expect(parsedText(await client.tool(source, 'params').answer)).toHaveProperty('_meta');
-  // One that is not confirmed in time is answered all the same: the server may be slow.
+  // A subscription that is not confirmed in time is answered anyway: the server may be slow.
   expect(await client.send(source, 'resources/subscribe', { uri: 'mem://two' }).answer).toEqual({
     result: {},
   });

@@ -19,42 +19,42 @@ import type { RetryParams } from './input-loop.ts';
 export interface ModernOptions {
   readonly setup: ServerSetup;
   readonly peer: Peer;
-  /** What the server says of itself. */
+  /** What the server reports about itself. */
   readonly about: SourceInfo;
-  /** A list of the server's may have changed. */
+  /** Called when one of the server's lists may have changed. */
   readonly changed: (kind: CatalogKind) => void;
 }
 
-/** What is different about a run of a server of the modern era. */
+/** What is different about a run of a modern server. */
 export class Modern {
   readonly listening: ChangeStream;
   readonly #options: ModernOptions;
   readonly #clientInfo: string;
-  /** The same as bytes: nearly every call carries it. */
+  /** The same as bytes, because nearly every call contains it. */
   readonly #clientBytes: Excerpt;
-  /** What a request before has said of its client, and the same with our name in it. */
+  /** The metadata of an earlier request, and the same with our name in it. */
   #repeated: object | undefined;
   #metaBytes: Excerpt;
-  /** True once it was told of that the server asks, which it must not. */
+  /** Whether it has been reported that the server sends requests, which it must not. */
   #asks = false;
 
   constructor(options: ModernOptions) {
     this.#options = options;
-    // What kind of result it is stands in every answer, among the rare members.
+    // The type of a result is one of the rare members, and every response has it.
     options.peer.transport.readRareMembers();
     this.#clientInfo = JSON.stringify(options.setup.context.identity().clientInfo);
     this.#clientBytes = this.#metaBytes = excerptOf(this.#clientInfo);
     this.listening = new ChangeStream(options, (params) => this.stamped(params));
   }
 
-  /** The params of a request of our own, with the envelope on them. */
+  /** The params of one of our own requests, with its metadata. */
   stamped(params: JsonObject | undefined): JsonObject {
     return paramsWithMeta(params, this.#options.setup.context.identity());
   }
 
-  /** The edits with which a client's call goes out; undefined if it has been answered or failed instead. */
+  /** The edits with which a client's call is sent; undefined if it has been answered or failed instead. */
   prepare(call: Call, edits: Edit[], carried: RetryParams | undefined): Edit[] | undefined {
-    // The previous runner has finished with it, even if it is not sent.
+    // The previous runner has finished with the call, even if it is not sent.
     call.runBy(undefined);
     if (call.method !== 'tools/call' && this.#answers(call, edits)) return undefined;
     const stamped = this.#stampEdits(call, edits, carried);
@@ -84,10 +84,10 @@ export class Modern {
     });
   }
 
-  /** The edits of a request that says all of it already. */
+  /** The edits of a request that already has complete metadata. */
   #renamed(request: Message, edits: readonly Edit[]): Edit[] {
-    // The next one mostly says the same: then all of it is put in at once. Not where a token for progress stands in it,
-    // which is replaced as well, for no two edits may overlap.
+    // The next request mostly has the same metadata, so all of it is inserted at once. Not if it contains a progress
+    // token, which is replaced as well: two edits must not overlap.
     if (request.memoized !== undefined && !request.has(Client.progressToken)) {
       this.#repeated = request.memoized;
       this.#metaBytes = metaWith(this.#clientInfo, request);
@@ -95,7 +95,7 @@ export class Modern {
     return renamed(request, edits, Client.clientInfo, this.#clientBytes);
   }
 
-  /** Answers what the server has no method for any more. Returns whether that was the case. */
+  /** Answers a request whose method the server no longer has. Returns whether it did. */
   #answers(call: Call, edits: readonly Edit[]): boolean {
     const answer = this.#own(call.method, () => editedString(call.request, Client.uri, edits));
     void answer?.then((problem) => {
@@ -105,7 +105,7 @@ export class Modern {
     return answer !== undefined;
   }
 
-  /** The same for requests of our own. */
+  /** The same for our own requests. */
   answerTo(method: string, params: JsonObject | undefined): Promise<Message> | undefined {
     const uri = params?.uri;
     const answer = this.#own(method, () => (typeof uri === 'string' ? uri : undefined));
@@ -139,7 +139,7 @@ export class Modern {
     return undefined;
   }
 
-  /** A request of the server's own, which this era does not have. */
+  /** A request from the server, which this era does not have. */
   asked(request: Message): void {
     const { setup, peer } = this.#options;
     const { name: server, target } = setup.server;
@@ -162,9 +162,10 @@ export function isModern({ session }: Call): boolean {
 }
 
 /**
- * A modern server's answer for a client of the era before: without the members that say how it may be kept and what
- * kind it is. Clients of that time check results against schemas that need not allow them. The rest keeps its text. Call
- * takes an answer, not edits to one, so the bytes are written again; only calls between the eras pay for that.
+ * A modern server's response for a client of the earlier era: without the members that say how it may be cached and
+ * what type it has. Clients of that era validate results against schemas that may not allow them. Everything else keeps
+ * its text. Call accepts a response, not edits, so the bytes are written again; only calls between the eras pay for
+ * that.
  */
 export function legacyAnswer(answer: Message, call: Call): Message {
   if (![Server.resultType, Server.ttlMs, Server.cacheScope].some((slot) => answer.has(slot))) return answer;
@@ -178,7 +179,9 @@ export function legacyAnswer(answer: Message, call: Call): Message {
   return Message.fromText(withMembers(answer.toString(), { result }), SERVER_SHAPE);
 }
 
-/** What such a client is told of a result that it cannot know, such as a task that it did not ask for. */
+/**
+ * The error for such a client if the result is of a type that it cannot know, such as a task that it did not request.
+ */
 function unknownResult(answer: Message, call: Call): Message {
   const type = answer.requiredText(Server.resultType).slice(0, 100);
   const what = type === '"task"' ? 'a task' : `a result of type ${type}`;

@@ -7,11 +7,11 @@ export interface ToolParamHeader {
   readonly path: readonly string[];
 }
 
-/** Which parameters of a server's tools are also sent as headers. Kept over all runs of the server. */
+/** Which parameters of a server's tools are also sent as headers. Kept across the runs of the server. */
 export class ToolHeaders {
   readonly #byTool = new Map<string, readonly ToolParamHeader[]>();
 
-  /** Records the headers that a tool declares. Returns why the tool is unusable if its declaration is invalid. */
+  /** Records the headers that a tool declares. If the declaration is invalid, returns why the tool is unusable. */
   learn(name: string, tool: string): string | undefined {
     const found = headersIn(tool);
     if (typeof found === 'string') return found;
@@ -69,7 +69,7 @@ function* annotated(node: unknown, path: readonly string[] | undefined): Generat
   }
 }
 
-/** Returns why it is invalid if it is. */
+/** Returns why the declaration is invalid, if it is. */
 function readHeader(schema: JsonObject, path: readonly string[] | undefined): ToolParamHeader | string {
   const header = schema[KEY];
   if (typeof header !== 'string' || !TOKEN.test(header)) return `an ${KEY} is not a valid header name`;

@@ -4,22 +4,22 @@ import { Client, Server } from '../../protocol/index.ts';
 import type { Message } from '../../wire/index.ts';
 import type { ProgressThrottle } from './pending-call.ts';
 
-/** How long a task is taken to be at work where it does not say, in milliseconds. */
+/** How long a task is assumed to be running if it does not say, in milliseconds. */
 const TASK_MS = 600_000;
 const LONGEST_TASK_MS = 86_400_000;
-/** Tasks whose progress is passed on; the oldest are forgotten first. */
+/** How many tasks have their progress forwarded; the oldest are forgotten first. */
 const MOST_TASKS = 1000;
-/** A call that was cancelled may go on for so long, in milliseconds: not every server stops when it is told to. */
+/** How long a cancelled call may continue, in milliseconds: not every server stops when asked to. */
 const LINGER_MS = 60_000;
 
-/** What a server may be working on without a call: tasks, and calls that were cancelled. */
+/** What a server may be working on without a pending call: tasks, and cancelled calls. */
 export class BackgroundWork {
-  /** By our progress token for them. */
+  /** By our progress token. */
   readonly #tasks = new Map<number, Task>();
   /**
-   * Clients that cancelled a call, and until when it may go on all the same, on the performance clock. Only the last two,
-   * which are the last to be forgotten: they are enough to know whether there is one such client or several. A client
-   * without a session is another one with every call, and holds the bytes of that.
+   * Clients that cancelled a call, and until when that call may still be running, on the performance clock. Only the
+   * last two are kept: that is enough to know whether there is one such client or several. A client without a session
+   * is a new one with every call, and holds the bytes of that call.
    */
   readonly #cancelled = new Map<Session, number>();
 
@@ -32,7 +32,7 @@ export class BackgroundWork {
     return this.#tasks.get(token);
   }
 
-  /** Whether a task may still be at work. */
+  /** Whether a task may still be running. */
   get hasTasks(): boolean {
     const now = Date.now();
     for (const [token, task] of this.#tasks) if (task.until <= now) this.#tasks.delete(token);
@@ -45,7 +45,7 @@ export class BackgroundWork {
     dropOldest(this.#cancelled, 2);
   }
 
-  /** The clients that some of it may be for; where there are several, at least two of them. */
+  /** The clients that some of it may be for; at least two of them if there are several. */
   sessions(): Session[] {
     const now = performance.now();
     for (const [session, until] of this.#cancelled) if (until < now) this.#cancelled.delete(session);
@@ -55,13 +55,13 @@ export class BackgroundWork {
 }
 
 /**
- * A task that a call was answered with. It goes on reporting progress, to the client and under the token of that call;
- * of the call itself nothing else is kept.
+ * A task that a call was answered with. It continues to report progress to that call's client, under that call's token;
+ * nothing else of the call is kept.
  */
 export class Task {
-  /** When it is over at the latest, on the clock of Date.now. */
+  /** When it ends at the latest, on the clock of Date.now. */
   readonly until: number;
-  /** Whose it is. */
+  /** The session that the task belongs to. */
   readonly session: Session;
   readonly #token: string | undefined;
   readonly #throttle: ProgressThrottle | undefined;

@@ -1,20 +1,20 @@
 import type { Logger } from '../../shared/log.ts';
 import { Flood, LEAST_LINE } from '../flood.ts';
 
-/** Lines of noise that are logged at once; after that only one in so many milliseconds. */
+/** How many lines of noise are logged at once; after that, one per interval in milliseconds. */
 const LOGGED_AT_ONCE = 5;
 const LOG_INTERVAL = 10_000;
 
-/** Lines that are kept for an error. */
+/** How many lines are kept for an error message. */
 const MAX_PRINTED = 3;
 
-/** Counts what a server writes to stdout that is no protocol message. Many print a banner; few print megabytes. */
+/** Counts what a server writes to stdout that is not a protocol message. Many print a banner; few print megabytes. */
 export class NoiseMeter {
   readonly #server: string;
   readonly #log: Logger;
-  /** Hides what must not be shown. */
+  /** Hides secrets. */
   readonly #mask: (text: string) => string;
-  /** The beginnings of the first lines that were no messages. */
+  /** The beginnings of the first lines that were not messages. */
   readonly printed: string[] = [];
   #lines = 0;
   #loggedAt = 0;
@@ -26,7 +26,7 @@ export class NoiseMeter {
     this.#mask = mask;
   }
 
-  /** True when it has become a flood. */
+  /** Returns whether it has become a flood. */
   hear(what: string, bytes: { readonly length: number; readonly text: () => string }): boolean {
     this.#lines++;
     const now = performance.now();
@@ -49,7 +49,9 @@ export class NoiseMeter {
   }
 }
 
-/** The beginning of a line for people. What looks like JSON may be a damaged answer, and answers are nobody's business. */
+/**
+ * The beginning of a line, for people. A line that looks like JSON may be a damaged response, which must not be shown.
+ */
 function proseOf(text: string): string | undefined {
   return /^\s*(?:[{"]|\[\s*[{["])/.test(text) ? undefined : text.slice(0, 120);
 }

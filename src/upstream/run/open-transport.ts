@@ -1,7 +1,10 @@
 import type { Transport, TransportEvents } from '../transport.ts';
 import { openProcessTransport, type TransportOptions } from './process-transport.ts';
 
-/** The way to a server for one run: a program is started here, a remote server is reached with the first message. */
+/**
+ * Opens the transport to a server for one run: a program is started now, a remote server is contacted with the first
+ * message.
+ */
 export function openTransport(
   options: TransportOptions,
   events: TransportEvents,
@@ -9,7 +12,7 @@ export function openTransport(
   const { server, context, learned } = options.setup;
   const { name, target, limits } = server;
   if (target.kind === 'process') return openProcessTransport(target, options, events);
-  // Loaded when the first remote server is used: most configurations have none.
+  // Loaded when the first remote server is used, because most configurations have none.
   return import('../http/remote-transport.ts').then(
     ({ RemoteTransport }) =>
       new RemoteTransport(

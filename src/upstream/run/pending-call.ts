@@ -7,21 +7,21 @@ import { addEdit, type AnswerListener, type Edit, type Message, type Unanswered 
 import { Task } from './background-work.ts';
 import type { ServerRun } from './server-run.ts';
 
-/** Sends calls to a server, over all its runs. */
+/** Sends calls to a server, across all its runs. */
 export interface CallSender {
-  /** Looks at an answer of a modern server. Returns what the client gets; undefined: nothing yet. */
+  /** Checks a modern server's response. Returns what the client gets; undefined if nothing yet. */
   review(answer: Message, pending: PendingCall): Message | undefined;
-  /** The server has not looked at the call. Returns whether it will be sent again. */
+  /** The server has not processed the call. Returns whether it will be sent again. */
   returned(call: Call, edits: Edit[]): boolean;
 }
 
-/** How far ahead of its answer the last progress is sent, in milliseconds. */
+/** How long before its response the last progress notification is sent, in milliseconds. */
 const PROGRESS_LEAD = 1;
 
-/** A call on its way through a server: sent, not yet answered. It is its own deadline and its own waiting place. */
+/** A call that was sent to a server and has not been answered. It is its own deadline and its own queue entry. */
 export class PendingCall implements AnswerListener, Deadline, Runner {
   readonly call: Call;
-  /** What is to be changed in the request, whichever server it goes to. */
+  /** The edits to make in the request, whichever server it goes to. */
   readonly edits: Edit[];
   at: number;
   place = -1;
@@ -29,9 +29,9 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
   readonly #sender: CallSender;
   /** When it was sent, on the performance clock. */
   readonly since: number;
-  /** When it is over at the latest, on the performance clock. */
+  /** When it ends at the latest, on the performance clock. */
   latest: number;
-  /** Our own id for it, which is also its progress token towards the server. */
+  /** Our own id for it, which is also its progress token for the server. */
   #id = 0;
   #progress: ProgressThrottle | undefined;
   #away = false;
@@ -48,21 +48,21 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     this.at = Math.min(now + rpcMs, this.latest);
   }
 
-  /** For a further attempt of its call: it is over when the first one would have been. */
+  /** Limits a repeated call to the deadline of its first attempt. */
   endBy(latest: number): void {
     this.latest = latest;
     this.at = Math.min(this.at, latest);
   }
 
-  /** `ready`: the edits with those that this server needs. */
+  /** `ready`: the edits, including those that this server needs. */
   send(ready: Edit[]): void {
     const { peer, setup } = this.#run;
     const { request } = this.call;
     const token = request.start(Client.progressToken);
     if (token >= 0) {
-      // The ones given stay as they are, in case it has to be sent again.
+      // The given array stays as it is, in case the call has to be sent again.
       ready = [...ready];
-      // Two clients may use one token; our ids are our own.
+      // Two clients may use the same token, but our ids are unique.
       const own = String(peer.upcomingId);
       addEdit(ready, { start: token, end: request.end(Client.progressToken), with: own });
       this.#progress = new ProgressThrottle();
@@ -86,8 +86,8 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     }
     if (answer.has(Server.task))
       this.#run.background.addTask(this.#id, new Task(this.call, answer, throttle));
-    // Clients built on the official SDK lose progress that they read together with the answer. A pause between the
-    // two writes costs a call that reports progress one millisecond and saves its last report.
+    // Clients built on the official SDK lose progress that they read together with the response. A pause between the
+    // two writes costs a call that reports progress one millisecond and preserves its last report.
     if (throttle && performance.now() - throttle.lastPassed < PROGRESS_LEAD) {
       setTimeout(() => this.#deliver(answer), PROGRESS_LEAD);
     } else this.#deliver(answer);
@@ -99,14 +99,14 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     this.call.fail(this.#explain(reason, error));
   }
 
-  /** Progress the server reported for this call. */
+  /** Progress that the server reported for this call. */
   progress(notification: Message): void {
     this.restartClock();
     const now = performance.now();
     const throttle = this.#progress;
     if (throttle === undefined) return;
     if (throttle.admits(notification, now)) this.#pass(notification, throttle);
-    // The newest that was held back goes out when the next may, even if no other comes.
+    // The newest notification that was held back is sent when the next one may be, even if no other arrives.
     else throttle.timer ??= setTimeout(() => this.#passHeld(throttle), 1000 / PROGRESS_PER_SECOND);
   }
 
@@ -116,7 +116,7 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     const now = performance.now();
     const whole = now >= this.latest;
     if (!whole && this.#run.serverRequests.mayConcern(this)) {
-      // The server is not slow: it waits for somebody's answer, which may take a person's time.
+      // The server is not slow: it waits for a response that a person may have to give.
       this.at = Math.min(now + timeouts.rpcMs, this.latest);
       deadlines.add(this);
       return;
@@ -133,7 +133,7 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     );
   }
 
-  /** Nobody waits any more: the server is told, and what it still answers is dropped. */
+  /** Nobody waits for the call any more: the server is notified, and its response is dropped if it still comes. */
   cancelled(reason = 'The client cancelled the request.'): void {
     const { peer } = this.#run;
     if (!peer.forget(this.#id)) return;
@@ -148,7 +148,7 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     this.#run.callSuspended(away);
   }
 
-  /** Restarts the timeout: the server is at work, or has waited for somebody else. */
+  /** Restarts the timeout: the server is active, or was waiting for somebody else. */
   restartClock(): void {
     const { server, deadlines } = this.#run.setup;
     deadlines.move(this, Math.min(performance.now() + server.timeouts.rpcMs, this.latest));
@@ -172,7 +172,7 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
     this.#run.yieldTo(this.call.session.client);
   }
 
-  /** A bug on our side costs this call only, not the program and every other server. */
+  /** A bug on our side costs only this call, not the program and every other server. */
   #failed(cause: unknown): void {
     this.call.fail(new SwitchboardError('INTERNAL', 'Switchboard failed to handle this answer.', { cause }));
   }
@@ -239,11 +239,11 @@ export class PendingCall implements AnswerListener, Deadline, Runner {
   }
 }
 
-/** Progress beyond this many a second is thinned out: the newest is kept, those before it are not sent. */
+/** Beyond this many progress notifications a second, only the newest is kept and sent later. */
 const PROGRESS_BURST = 100;
 const PROGRESS_PER_SECOND = 20;
 
-/** Lets progress through up to a rate; beyond it keeps the newest. */
+/** Forwards progress up to a certain rate; beyond that, keeps only the newest. */
 export class ProgressThrottle {
   held: Message | undefined;
   timer: NodeJS.Timeout | undefined;

@@ -9,7 +9,7 @@ import type { Transport, TransportEnd, TransportEvents } from '../transport.ts';
 /** How long after its pipes close a process may take to exit, in milliseconds. */
 const EXIT_DELAY_MS = 50;
 
-/** For a process that is not given time to exit by itself. */
+/** For a process that gets no time to exit by itself. */
 const AT_ONCE = { term: 0, kill: 2000 };
 
 export interface TransportOptions {
@@ -18,7 +18,7 @@ export interface TransportOptions {
   readonly mask: (text: string) => string;
 }
 
-/** Starts a process and carries messages over its stdin and stdout. `mask` hides what must not be shown. */
+/** Starts a process and carries messages over its stdin and stdout. `mask` hides secrets. */
 export function openProcessTransport(
   target: ProcessTarget,
   { setup, framing, mask }: TransportOptions,
@@ -38,7 +38,7 @@ export function openProcessTransport(
     if (over) return;
     over = true;
     events.ended(how);
-    // Processes that it left behind end too. It has no stdin left to close.
+    // Also ends the processes that it left behind. Its stdin is already closed.
     child.stop(AT_ONCE).catch((reason: unknown) => {
       log.error('could not clean up', { server, reason: String(reason) });
     });
@@ -57,8 +57,8 @@ export function openProcessTransport(
       asked: over || undefined,
       said: over ? undefined : lastWords() || undefined,
     });
-    // The last responses have been read: an exit is reported when the pipes are closed, or after a while if a descendant
-    // holds them open.
+    // The last responses have been read: an exit is reported when the pipes are closed, or after a while if a
+    // descendant keeps them open.
     const how = exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
     messages.whenRead(() => end({ kind: 'lost', how }));
   };
@@ -78,7 +78,7 @@ export function openProcessTransport(
     takesCopies: true,
   });
   child.onExit(exited);
-  // Noticed when the next write fails.
+  // Otherwise noticed only when the next write fails.
   child.stdin.once('close', () => loseUnlessExited('closed its stdin'));
   if (child.pid !== undefined) log.info('spawned', { server, pid: child.pid });
 
@@ -86,7 +86,7 @@ export function openProcessTransport(
     messages,
     pid: child.pid,
     get open() {
-      // A process that has exited but whose output is still being read accepts no more calls.
+      // A process that has exited accepts no more calls, even while its output is still being read.
       return child.state.kind === 'running';
     },
     watch: (looked) => {

@@ -4,12 +4,12 @@ import { randomFillSync } from 'node:crypto';
 const DRAWN = 1024;
 
 /**
- * Makes ids for requests that nobody can guess, not even by knowing others of them: positive integers of 31 random bits,
- * which every server can read.
+ * Creates unguessable request ids, even for somebody who knows others: positive integers of 31 random bits, which every
+ * server can read.
  */
 export class RandomIds {
   #numbers = new Uint32Array(DRAWN);
-  /** Those drawn before. */
+  /** The ids drawn before. */
   #earlier = new Uint32Array(DRAWN);
   #at = DRAWN;
 
@@ -23,7 +23,7 @@ export class RandomIds {
     return (this.#numbers[this.#at++] ?? 0) || this.next();
   }
 
-  /** Whether it is one of the last thousand ids, or may soon be one. */
+  /** Whether this is one of the last thousand ids, or may soon be one. */
   isRecent(id: number): boolean {
     return this.#numbers.includes(id) || this.#earlier.includes(id);
   }

@@ -6,7 +6,7 @@ import { isModern } from '../modern/modern.ts';
 import { PendingCall } from './pending-call.ts';
 import type { ServerRun } from './server-run.ts';
 
-/** Takes a request of a server; most are for a client. */
+/** Handles a request from a server; most are for a client. */
 export function routeRequest(run: ServerRun, message: Message): void {
   const { peer, serverRequests, modern } = run;
   if (run.readsNothing) {
@@ -19,7 +19,10 @@ export function routeRequest(run: ServerRun, message: Message): void {
   else serverRequests.ask(message);
 }
 
-/** Takes a notification of a server. `requestId`: the request of ours on whose response stream it arrived, if known. */
+/**
+ * Handles a notification from a server. `requestId` identifies our request on whose response stream it arrived, if
+ * known.
+ */
 export function routeNotification(run: ServerRun, message: Message, requestId: number | undefined): void {
   const { modern } = run;
   if (modern && message.string(Server.method) === 'notifications/message') {
@@ -53,8 +56,8 @@ function routeHeard(run: ServerRun, notification: Message): void {
 }
 
 /**
- * A log message of a modern server goes to the call on whose response stream it arrived, or to the only one that wants
- * log messages. If none does, it is dropped.
+ * A log message from a modern server goes to the call on whose response stream it arrived, or to the only call that
+ * wants log messages. Otherwise it is dropped.
  */
 function routeLog(run: ServerRun, message: Message, requestId: number | undefined): void {
   const id = requestId ?? message.integer(Server.subscriptionId);

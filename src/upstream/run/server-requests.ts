@@ -5,15 +5,15 @@ import { RpcCode, type AnswerListener, type Message, type Unanswered } from '../
 import type { PendingCall } from './pending-call.ts';
 import type { ServerRun } from './server-run.ts';
 
-/** Requests of one server that may wait for a client; more are refused. */
+/** How many requests of one server may wait for a client; more are refused. */
 const MOST = 64;
-/** And so many bytes of them together. */
+/** The same limit in bytes, for all of them together. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** The requests of a run to clients that are not answered yet. */
+/** The requests of a run to clients that have not been answered yet. */
 export class OpenServerRequests {
   readonly #run: ServerRun;
-  /** By the server's id for them, as JSON text. */
+  /** By the server's id, as JSON text. */
   readonly #open = new Map<string, RelayedRequest>();
   #bytes = 0;
 
@@ -43,7 +43,7 @@ export class OpenServerRequests {
     try {
       this.#run.tell({ kind: 'requested', request: relayed });
     } catch (error) {
-      // A bug on our side costs this request only.
+      // A bug on our side costs only this request.
       const trace = error instanceof Error ? error.stack : String(error);
       setup.context.log.error('could not forward a request', {
         server: setup.server.name,
@@ -54,7 +54,7 @@ export class OpenServerRequests {
     }
   }
 
-  /** The server withdraws one. */
+  /** The server withdraws a request. */
   withdraw(id: string, reason: string): void {
     this.#open.get(id)?.withdraw(reason);
   }
@@ -63,13 +63,13 @@ export class OpenServerRequests {
     for (const relayed of [...this.#open.values()]) relayed.withdraw(reason);
   }
 
-  /** Whether a call may be waiting for an answer to one of them. */
+  /** Whether a call may be waiting for the response to one of the requests. */
   mayConcern(pending: PendingCall): boolean {
     for (const relayed of this.#open.values()) if (mayBeAbout(relayed, pending)) return true;
     return false;
   }
 
-  /** A call was given up: requests that only it can have been about are given up too. */
+  /** A call was given up, and with it the requests that can only have been about that call. */
   abandon(pending: PendingCall): void {
     const others = this.#run.pendingCalls().filter((each) => each !== pending);
     for (const relayed of [...this.#open.values()]) {
@@ -78,41 +78,46 @@ export class OpenServerRequests {
     }
   }
 
-  /** One of them is over, however it ended. */
+  /** A request has ended, for whatever reason. */
   settled(relayed: RelayedRequest): void {
     const id = relayed.request.requiredText(Server.id);
     if (this.#open.get(id) === relayed) {
       this.#open.delete(id);
       this.#bytes -= relayed.request.length;
     }
-    // The time somebody took to answer was not the server's.
+    // The time somebody took to respond does not count against the server.
     for (const pending of this.#run.pendingCalls()) if (mayBeAbout(relayed, pending)) pending.restartClock();
   }
 }
 
-/** A request may be about a call of the client it was passed on to, if the call was running when the request came. */
+/**
+ * A request may be about a call of the client it was forwarded to, if that call was running when the request arrived.
+ */
 function mayBeAbout(relayed: RelayedRequest, { call, since }: PendingCall): boolean {
   const { client } = call.session;
   return since <= relayed.since && (relayed.client === undefined || isSame(relayed.client, client));
 }
 
-/** Whether two links lead to the same person. */
+/** Whether two links lead to the same client, or to clients of the same principal. */
 function isSame(one: ClientLink, other: ClientLink): boolean {
   return one === other || (one.principal !== undefined && one.principal === other.principal);
 }
 
-/** A server's request to a client, on its way there and back. The server's id, and its progress token, are given back as they came. */
+/**
+ * A server's request that is forwarded to a client. The response has the server's own id, and progress the server's own
+ * token.
+ */
 class RelayedRequest implements ServerRequest, AnswerListener, Deadline {
   readonly method: string;
   readonly request: Message;
-  /** When it came, on the performance clock: only calls that were running then can be about it. */
+  /** When it arrived, on the performance clock: it can only be about calls that were running then. */
   readonly since = performance.now();
   readonly at: number;
   place = -1;
-  /** Whom it was passed on to. */
+  /** The client that it was forwarded to. */
   client: ClientLink | undefined = undefined;
   readonly #run: ServerRun;
-  /** The id it has at the client. */
+  /** Its id at the client. */
   #id = 0;
   #open = true;
 
@@ -120,7 +125,7 @@ class RelayedRequest implements ServerRequest, AnswerListener, Deadline {
     this.request = request;
     this.method = method;
     this.#run = run;
-    // Often a person has to answer.
+    // Often a person has to respond.
     this.at = this.since + run.setup.server.timeouts.callMaxMs;
   }
 
@@ -142,7 +147,7 @@ class RelayedRequest implements ServerRequest, AnswerListener, Deadline {
 
   answered(answer: Message): void {
     if (!this.#settle()) return;
-    // A client's slip: what a server is told must have the form of an answer.
+    // A client's mistake: what is sent to a server must have the form of a response.
     const bad = answer.has(Server.error)
       ? answer.lead(Server.error) !== BRACE || answer.has(Server.result)
       : answer.lead(Server.result) !== BRACE;
@@ -164,19 +169,19 @@ class RelayedRequest implements ServerRequest, AnswerListener, Deadline {
     this.giveUp('Timed out.', `The client did not respond to ${this.method} in time.`);
   }
 
-  /** The server does not want to know any more, or is gone. */
+  /** The server no longer needs the response, or is gone. */
   withdraw(reason: string): void {
     if (this.#settle()) this.client?.withdraw(this.#id, reason);
   }
 
-  /** Its client is asked no more, though the server has not taken it back: it must not wait for ever. */
+  /** Withdraws the request from its client although the server still waits for it: the server must not wait forever. */
   giveUp(reason: string, message = reason): void {
     if (!this.#open) return;
     this.client?.withdraw(this.#id, reason);
     this.refuse(RpcCode.serverError, message);
   }
 
-  /** Progress that the client reports, passed on under the server's own token. */
+  /** Progress that the client reports, forwarded under the server's own token. */
   progress(notification: Message): void {
     const { request } = this;
     if (!this.#open || !request.has(Server.askToken)) return;

@@ -19,77 +19,80 @@ import { RandomIds } from './random-ids.ts';
 import { routeNotification, routeRequest } from './server-messages.ts';
 import { OpenServerRequests } from './server-requests.ts';
 
-/** What a run tells its listener. */
+/** What a run reports to its listener. */
 export type RunEvent =
-  /** It may have another list of this kind than before. */
+  /** The server's list of this kind may have changed. */
   | { readonly kind: 'changed'; readonly list: CatalogKind }
-  /** A notification that belongs to no call. */
+  /** A notification that does not belong to a call. */
   | {
       readonly kind: 'notified';
       readonly notification: Message;
       readonly callers: () => ReadonlySet<Session>;
     }
-  /** It wants something of a client. */
+  /** The server sends a request for a client. */
   | { readonly kind: 'requested'; readonly request: ServerRequest }
-  /** A call is over or its client is away: there may be room for another. */
+  /** A call has ended or its client is busy with a request: there may be room for another call. */
   | { readonly kind: 'room' }
-  /** It is over, and not because it was asked to be. */
+  /** The run has ended without being asked to. */
   | { readonly kind: 'lost'; readonly error: SwitchboardError }
-  /** The same, but the server works: it no longer knows the session. */
+  /** The same, but the server is running: it no longer knows the session. */
   | { readonly kind: 'session-lost' };
 
 /** Returns a client that cannot keep up with a notification: the server is not read until it can. */
 export type RunListener = (event: RunEvent, run: ServerRun) => ClientLink | undefined;
 
-/** Why a run is over. */
+/** Why a run has ended. */
 interface RunEnd {
   /** A sentence for the calls that fail. */
   readonly reason: string;
-  /** What their client can do about it. */
+  /** What their clients can do about it. */
   readonly hint?: string | undefined;
-  /** The same as an error, where the run was lost. */
+  /** The same as an error, if the run was lost. */
   readonly error?: SwitchboardError | undefined;
 }
 
-/** Output waiting for a server that does not read, beyond which nothing more is sent to it, in bytes. */
+/** Nothing more is sent to a server that has this much unread output, in bytes. */
 const UNREAD_LIMIT = 8 * 1024 * 1024;
 
-/** One run of a server: a transport to it and the conversation over it. A new start is a new one. */
+/** One run of a server: its transport and the messages over it. A new start creates a new run. */
 export class ServerRun {
   readonly setup: ServerSetup;
   readonly transport: Transport;
   readonly peer: Peer;
-  /** Hides what must not be shown in what the server says of itself. What it answers to clients is not ours to change. */
+  /** Hides secrets in what the server reports about itself. Its responses to clients are not ours to change. */
   readonly mask: (text: string) => string;
-  /** Its requests to a client that are not answered yet. */
+  /** The server's requests to clients that have not been answered yet. */
   readonly serverRequests: OpenServerRequests;
   readonly background = new BackgroundWork();
-  /** What came of the handshake; undefined until it was answered. */
+  /** The result of the handshake; undefined until it is answered. */
   agreement: Agreement | undefined = undefined;
-  /** Set once it turned out to be of the modern era. */
+  /** Set once the server turns out to be of the modern era. */
   modern: Modern | undefined = undefined;
   /** Calls sent and not yet answered, without those whose client is away. */
   inFlight = 0;
   /** Whether a call has been answered. */
   answered = false;
-  /** Whether somebody used it since this was last set to false. */
+  /** Whether somebody has used the server since this was last set to false. */
   used = false;
-  /** It sends requests without reading the responses, and that has been logged. */
+  /** Whether it has been logged that the server sends requests without reading the responses. */
   unreadLogged = false;
-  /** Why it is over; undefined while it goes on. */
+  /** Why the run has ended; undefined while it continues. */
   end: RunEnd | undefined = undefined;
   readonly #listener: RunListener;
   readonly #noise: NoiseMeter;
-  /** Makes the ids of our requests, where a client could forge what it guesses. */
+  /** Creates the ids of our requests if a client could misuse ids that it guesses. */
   readonly #ids: RandomIds | undefined;
-  /** Messages about no request of ours. Some come late or twice; who sends many more may be guessing an id. */
+  /**
+   * The number of messages that refer to no request of ours. Some come late or twice, but very many may be attempts to
+   * guess an id.
+   */
   #strays = 0;
   #askAgain: (() => void) | undefined;
-  /** It is stopped when its last calls are finished. */
+  /** Whether the run will be stopped when its last calls are finished. */
   #finishing = false;
-  /** Told when no call is under way. */
+  /** Resolved when no call is running. */
   readonly #idle = new Waiters();
-  /** Told when it is over. */
+  /** Resolved when the run has ended. */
   readonly #overWaiters = new Waiters();
 
   static async begin(setup: ServerSetup, framing: OutputFraming, listener: RunListener): Promise<ServerRun> {
@@ -113,14 +116,15 @@ export class ServerRun {
     this.mask = mask;
     this.#listener = listener;
     this.#noise = new NoiseMeter(server, log, mask);
-    // The ids are the progress tokens, too. A client that makes a shared server print text could forge what it guesses.
+    // The ids are also the progress tokens. A client that makes a shared server print text could forge messages with
+    // ids that it guesses.
     const ids = setup.server.shared === true ? new RandomIds() : undefined;
     this.#ids = ids;
     const events: PeerEvents = {
       request: (message) => routeRequest(this, message),
       notification: (message, requestId) => routeNotification(this, message, requestId),
       refused: (refusal, _id, bytes) => {
-        // One answer over the limit fails its call; it is no flood.
+        // A response over the limit fails only its call; it does not count as a flood.
         if (refusal === 'too-large')
           log.warn('dropped a message over the limit', { server, bytes: bytes.length });
         else if (this.#noise.hear(refusal, bytes))
@@ -143,7 +147,10 @@ export class ServerRun {
     return this.#listener(event, this);
   }
 
-  /** Resolves when the server has answered the handshake in one of the eras. `discovered`: it has done so before, in the modern one. */
+  /**
+   * Resolves when the server has answered the handshake in one of the eras. `discovered`: it has answered
+   * `server/discover` before.
+   */
   async initialize(eras: readonly Era[], discovered: boolean, timeoutMs: number): Promise<Agreement> {
     const { peer, transport, mask, setup } = this;
     const agreement = await negotiate({
@@ -168,25 +175,28 @@ export class ServerRun {
     return agreement;
   }
 
-  /** What came of the handshake, once it was answered. */
+  /** The result of the handshake, once it is answered. */
   get agreed(): Agreement {
     if (this.agreement === undefined) throw new Error('The handshake has not been answered');
     return this.agreement;
   }
 
-  /** Sends the handshake once more, in both framings at once; not to one that has shown that it can speak. */
+  /** Sends the handshake once more, in both framings at once, unless the server has already sent a valid message. */
   askAgain(): void {
     if (this.peer.transport.inputFraming === undefined) this.#askAgain?.();
   }
 
-  /** What it has printed and written so far, in sentences; empty where that is nothing. */
+  /** What it has printed and written so far, as sentences; empty if nothing. */
   words(): string {
     const { printed } = this.#noise;
     const noise = printed.length === 0 ? [] : [`It printed ${quoted(printed.join(' | '))} to stdout.`];
     return [...noise, this.transport.lastWords()].filter((each) => each !== '').join(' ');
   }
 
-  /** Asks the server something of our own. Resolves with the answer, whatever it says, or with that it was not looked at. */
+  /**
+   * Sends the server a request of our own. Resolves with any answer, including errors, or with `not-taken` if it was
+   * not processed.
+   */
   ask(method: string, params: JsonObject | undefined): Promise<Message | 'not-taken'> {
     const { server, deadlines } = this.setup;
     const { peer, modern } = this;
@@ -222,17 +232,17 @@ export class ServerRun {
     });
   }
 
-  /** Passes a client's notification on. A modern server is told nothing but that a request is cancelled. */
+  /** Forwards a client's notification. A modern server receives only cancellations. */
   notify(notification: Message): void {
     if (!this.modern && !this.readsNothing) this.peer.transport.forward(notification, []);
   }
 
-  /** A notification was for a request of ours that does not run. It often comes late, but may be a guess. */
+  /** A notification was about none of our running requests. It is often just late, but may be a guess. */
   missed(id: number): void {
     if (id > 0 && this.#ids?.isRecent(id) === false) this.#countStray();
   }
 
-  /** Whether so much waits for it that nothing more is sent. */
+  /** Whether so much output is unread that nothing more is sent. */
   get readsNothing(): boolean {
     return this.peer.transport.backlog >= UNREAD_LIMIT;
   }
@@ -242,14 +252,14 @@ export class ServerRun {
     return !this.isFull && !this.readsNothing && this.transport.open;
   }
 
-  /** Whether it works on as many calls as it may. */
+  /** Whether the server is working on as many calls as it may. */
   get isFull(): boolean {
     return this.inFlight >= this.setup.server.limits.callsInFlight;
   }
 
-  /** Whether something is under way that must not be cut off. */
+  /** Whether anything is running that must not be interrupted. */
   get busy(): boolean {
-    // Listening streams alone do not count as use; subscribers are counted elsewhere.
+    // Subscription streams alone do not count as use; subscribers are counted elsewhere.
     const asked = this.peer.pendingCount - (this.modern?.listening.streams ?? 0);
     return this.inFlight > 0 || asked > 0 || this.serverRequests.size > 0 || this.background.hasTasks;
   }
@@ -258,13 +268,16 @@ export class ServerRun {
     return this.peer.listeners().filter((listener) => listener instanceof PendingCall);
   }
 
-  /** The clients that it may be at work for. Looked up when a server asks, not kept: most servers never do. */
+  /**
+   * The clients that the server may be working for. Computed when a server sends a request instead of being kept: most
+   * servers never do.
+   */
   callers(): Set<Session> {
     const callers = this.pendingCalls().map((pending) => pending.call.session);
     return new Set(this.setup.server.shared === true ? [...callers, ...this.background.sessions()] : callers);
   }
 
-  /** A call is over, however it ended. */
+  /** A call has ended, for whatever reason. */
   callEnded(answered: boolean): void {
     this.inFlight--;
     this.used = true;
@@ -273,7 +286,7 @@ export class ServerRun {
     if (this.inFlight === 0) this.#idle.tell();
   }
 
-  /** The client of a call is away, or back: as long as it is away, another call may be sent in its place. */
+  /** The client of a call is away or back. While it is away, another call may be sent in its place. */
   callSuspended(away: boolean): void {
     this.inFlight += away ? -1 : 1;
     if (away) this.#listener(ROOM, this);
@@ -285,21 +298,23 @@ export class ServerRun {
     if (this.setup.server.shared === true) this.background.cancelled(pending.call.session);
   }
 
-  /** A client that reads slowly slows the server down, not our memory up; not where others use the server too. */
+  /**
+   * Lets a slowly reading client slow the server down instead of filling our memory, unless others share the server.
+   */
   yieldTo(client: ClientLink | undefined): void {
     if (client?.congested !== true || this.setup.server.shared === true) return;
     this.peer.transport.pause();
     client.whenDrained(() => this.peer.transport.resume());
   }
 
-  /** It is to be stopped. Resolves when no call is under way any more, or after so many milliseconds. */
+  /** Prepares the run for being stopped. Resolves when no call is running, or after this many milliseconds. */
   finishCalls(ms: number): Promise<void> {
     this.#finishing = true;
     if (ms <= 0 || this.inFlight === 0) return Promise.resolve();
     return this.#idle.wait(ms);
   }
 
-  /** Ends it on our own account; nobody is told that it was lost. `reason` is a sentence for the calls that fail. */
+  /** Ends the run deliberately, without reporting it as lost. `reason` is a sentence for the calls that fail. */
   async stop(reason = 'The server was stopped.'): Promise<void> {
     this.end ??= { reason };
     this.serverRequests.withdrawAll('The server was stopped.');
@@ -307,13 +322,13 @@ export class ServerRun {
     await this.transport.stop();
   }
 
-  /** It is of no use: ends it, and it counts as lost. */
+  /** The run is unusable: ends it and reports it as lost. */
   async fail(error: SwitchboardError): Promise<void> {
     this.#lost(error);
     await this.transport.stop();
   }
 
-  /** Resolves when it is over, however that came. */
+  /** Resolves when the run has ended, for whatever reason. */
   whenOver(): Promise<void> {
     return this.end ? Promise.resolve() : this.#overWaiters.wait();
   }
@@ -341,7 +356,7 @@ export class ServerRun {
     }
   }
 
-  /** The server cannot be gone on with: the transport is ended from our side. */
+  /** The run cannot continue: ends the transport from our side. */
   #abort(how: string): void {
     if (this.end) return;
     this.#lose(how);
@@ -386,12 +401,14 @@ export class ServerRun {
   }
 }
 
-/** How many there may be beyond one for each request. The chance to hit one of 31 bits stays below 1 in 200,000. */
+/**
+ * How many such messages are allowed beyond one per request. The chance to hit one of 31 bits stays below 1 in 200,000.
+ */
 const STRAYS = 10_000;
 
 const ROOM: RunEvent = { kind: 'room' };
 
-/** How a server that was lost comes back. */
+/** How a lost server comes back. */
 export function returnHint({ name, target, comesBack }: UpstreamServer): string {
   if (comesBack === false) return `reload_server {"name":${JSON.stringify(name)}} brings it back.`;
   return target.kind === 'remote'

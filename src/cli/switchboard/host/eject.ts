@@ -98,7 +98,7 @@ export const ejectCommand: CliCommand = {
   },
 };
 
-/** Forgets takeovers. */
+/** Deletes the records of takeovers. */
 function dropped(kept: readonly StoredRecord[], dryRun: boolean): CommandOutcome {
   if (!dryRun) for (const { path } of kept) deleteRecord(path);
   return {
@@ -137,7 +137,7 @@ function ejectedText({ record, result }: Ejected, dryRun: boolean, style: Style)
   return what + left.join('');
 }
 
-/** What `eject --list` shows: takeovers that can be undone, and the texts that files had before we changed them. */
+/** The output of `eject --list`: takeovers that can be undone, and backups of files that we changed. */
 function takeoverList(records: readonly StoredRecord[], state: string, program: string): CommandOutcome {
   const backups = allBackups(state);
   return {

@@ -15,15 +15,15 @@ import { TOKEN_VARIABLE } from '../serve/http-token.ts';
 import { ownLaunch, sharedLaunch } from '../../common/own-launch.ts';
 
 export interface OurProgram {
-  /** The one configuration to read. Undefined: the user's own, and that of the project in which the host starts us. */
+  /** The only configuration to read. Undefined: the user file, and that of the project in which the host starts us. */
   readonly file: string | undefined;
   /** Variables that the host has to pass on. */
   readonly variables: readonly string[];
-  /** For the person alone, or for everybody who works on the project. Default `user`. */
+  /** For the user alone, or for everybody who works on the project. Default `user`. */
   readonly scope?: Scope;
 }
 
-/** The entry by which a host starts this program. Throws USAGE where it would not work for the others of a project. */
+/** The entry with which a host starts this program. Throws USAGE if it would not work for other users of a project. */
 export function ourProgram(
   host: Host,
   { file, variables, scope = 'user' }: OurProgram,
@@ -39,7 +39,7 @@ export function ourProgram(
   });
 }
 
-/** A file as everybody who has the project can name it. */
+/** A path to a file that works for everybody who has the project. */
 function withinProject(file: string, project: string): string {
   const path = relative(project, file);
   if (!path.startsWith('..') && !isAbsolute(path)) return path.replaceAll('\\', '/');
@@ -48,7 +48,7 @@ function withinProject(file: string, project: string): string {
   });
 }
 
-/** The entry by which a host connects to this program, which runs already. */
+/** The entry with which a host connects to this program, which is already running. */
 export function ourAddress(host: Host, url: string): Entry {
   const entry = addressEntry(host, { url, tokenVariable: TOKEN_VARIABLE });
   if (entry !== undefined) return entry;
@@ -61,7 +61,7 @@ export function ourAddress(host: Host, url: string): Entry {
   );
 }
 
-/** What the person has to see to, where a host does not pass on the variables that a configuration refers to. */
+/** What the user has to do if a host does not pass on the variables that a configuration refers to. */
 export function variableNotes(
   { title, envInheritance: passes }: Host,
   variables: readonly string[],
@@ -73,7 +73,7 @@ export function variableNotes(
   ];
 }
 
-/** Whether an entry of a host starts this program, or connects to it with its token. */
+/** Whether a host's entry starts this program, or connects to it with its token. */
 export function isOurs(entry: unknown): boolean {
   if (typeof entry !== 'object' || entry === null) return false;
   const plain = plainEntry(entry) as Record<string, unknown>;
@@ -86,8 +86,8 @@ export function isOurs(entry: unknown): boolean {
 }
 
 /**
- * The variables that a configuration refers to, in any of its files and in those that were discovered; a host may have to
- * be configured to pass them on. For a project, only those that everyone who works on it needs.
+ * The variables that a configuration refers to, in any of its files and in discovered ones; a host may have to be
+ * configured to pass them on. For a project, only those that everybody who works on it needs.
  */
 export function variablesIn(
   { files, servers, unusable }: Pick<LoadedConfig, 'files' | 'servers' | 'unusable'>,
@@ -104,7 +104,7 @@ export function variablesIn(
   return [...new Set([...written, ...own, ...model])].sort();
 }
 
-/** Empty for what is no data: a program builds its texts itself. */
+/** Empty for JavaScript: a module builds its texts itself. */
 function textOf(file: string): string {
   try {
     return /\.jsonc?$/.test(file) ? readRegularFile(file).toString('utf8') : '';
@@ -113,16 +113,16 @@ function textOf(file: string): string {
   }
 }
 
-/** What says where our own files are. */
+/** The variables that determine where our own files are. */
 const OUR_VARIABLES = ['SWITCHBOARD_STATE_DIR', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME'];
 
-/** What a model before a server is found by, where the configuration does not say. */
+/** The variables that select the model in front of a server if the configuration does not. */
 export const MODEL_VARIABLES = [
   ...['ANTHROPIC_API_KEY', 'CLAUDE_API_KEY', 'ANTHROPIC_BASE_URL', 'OPENAI_API_KEY', 'OPENAI_BASE_URL'],
   ...['SWITCHBOARD_LANGUAGE_MODEL', 'SWITCHBOARD_LANGUAGE_BASE_URL'],
 ];
 
-/** The same of a text. */
+/** The variables that a text refers to. */
 export function referencesIn(text: string): string[] {
   const names = [...text.matchAll(/(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)(?=\}|:-)/g)].flatMap(
     ([, name]) => name ?? [],
@@ -130,7 +130,7 @@ export function referencesIn(text: string): string[] {
   return passedVariables(names);
 }
 
-/** Names of variables, each once and in order, without those that every program gets. */
+/** Names of variables, sorted and without duplicates, without those that every program gets. */
 export function passedVariables(names: readonly string[]): string[] {
   return [...new Set(names)].filter((name) => !EVERYWHERE.has(name)).sort();
 }

@@ -1,7 +1,7 @@
 import { findHost, HOSTS, type Host, type Scope } from '../../../hosts/index.ts';
 import { usage, type ParsedArguments, type Flag } from '../../kit/arguments.ts';
 
-/** Default name of our entry in a host. */
+/** The default name of our entry in a host. */
 const USUAL_NAME = 'switchboard';
 
 export const SCOPE_FLAG: Flag = {
@@ -21,7 +21,7 @@ export const HOST_NAMES = HOSTS.map(({ name }) => name).join(', ');
 
 export const HOST_DRY_RUN: Flag = { name: 'dry-run', summary: 'show the changes without making them' };
 
-/** The hosts that were named, each once. */
+/** The hosts that were named, without duplicates. */
 export function hostsIn({ words }: ParsedArguments): Host[] {
   return [...new Set(words.map(findHost))];
 }

@@ -7,13 +7,13 @@ import { describeFailure, failureData } from '../../kit/output.ts';
 import { maskedDiff } from './without-secrets.ts';
 import { plainStyle, type Style } from '../../kit/style.ts';
 
-/** What became of the file of one host. */
+/** What happened to one host's file. */
 export interface HostResult {
   readonly location: HostLocation;
-  /** The entry, where it has not the usual name. Default: as in HostOutcomeOptions. */
+  /** The name of the entry, if it is not the usual one. Default: as in HostOutcomeOptions. */
   readonly name?: string;
   readonly change: Extract<EntryChange, { kind: 'done' }> | SwitchboardError;
-  /** What the person should know, in sentences. */
+  /** What the user should know, as sentences. */
   readonly notes?: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface HostOutcomeOptions {
   readonly data?: (location: HostLocation) => object;
 }
 
-/** What `install` and `uninstall` say of the hosts they were asked for. */
+/** What `install` and `uninstall` report about the hosts. */
 export function hostOutcome({
   results,
   name,

@@ -66,7 +66,7 @@ export const installCommand: CliCommand = {
     const name = nameIn(given);
     const dryRun = given.flags.has('dry-run');
     const places = hosts.map((host) => locationOf(host, scope, where));
-    // A file created for a host that is not installed would have no reader.
+    // Nothing would read a file for a host that is not installed.
     if (scope === 'user' && !given.flags.has('force')) refuseMissing(places, where);
     const entryFor = await entryMaker(given, context, scope);
     const entries = new Map(places.map((location) => [location, entryFor(location.host)]));
@@ -92,9 +92,9 @@ export const installCommand: CliCommand = {
       ];
       return { location, change, notes };
     };
-    // All are looked at before the first is changed: a typo in one should not leave half of it done.
+    // All are checked before the first one is changed, so that a typo in one does not leave half of it done.
     for (const [location, made] of entries) await apply(location, made, true);
-    // A failure in one host after another was changed is reported together with what was done.
+    // If one host fails after another was changed, the error is reported together with what was done.
     const results: HostResult[] = [];
     for (const [location, made] of entries)
       results.push(

@@ -13,7 +13,7 @@ import { isOurs } from './host-entries.ts';
 import type { Style } from '../../kit/style.ts';
 import { table } from '../../kit/table.ts';
 
-/** A file of a host that is on this machine, and what is in it. */
+/** A file of a host on this machine, and its contents. */
 export interface ScannedFile {
   readonly host: string;
   readonly scope: Scope;
@@ -27,7 +27,7 @@ export interface ScannedFile {
   readonly problem?: string;
 }
 
-/** The files of all hosts that are on this machine; those of the project in this directory only where they are there. */
+/** The files of all hosts on this machine; those of the project in this directory only if they exist. */
 export function scanHosts(where: HostEnvironment): ScannedFile[] {
   return HOSTS.flatMap((host) =>
     (['user', 'project'] as const).flatMap((scope): ScannedFile[] => {
@@ -83,7 +83,7 @@ export function scanText(
   ].join('');
 }
 
-/** The most names of servers in a row. */
+/** The most server names in a row. */
 const SHOWN = 5;
 
 function listed(names: readonly string[]): string {

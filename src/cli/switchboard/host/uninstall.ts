@@ -79,7 +79,7 @@ function ejectText(hosts: readonly Host[], program: string): string {
   return `${titles}: the servers that moved behind Switchboard are still missing there. Restore them with: ${program} eject ${names}\n`;
 }
 
-/** An entry that is to go. */
+/** An entry to remove. */
 interface Target {
   readonly location: HostLocation;
   readonly name: string;
@@ -89,7 +89,7 @@ interface Targets {
   readonly targets: readonly Target[];
   /** Files that cannot be read. */
   readonly problems: readonly HostResult[];
-  /** All files that were looked at. */
+  /** All files that were checked. */
   readonly files: readonly string[];
 }
 

@@ -6,7 +6,7 @@ import type { Style } from '../../kit/style.ts';
 import { redactUrl } from '../../../config/index.ts';
 import { commandText, redactCommand } from '../../../config/index.ts';
 
-/** The diff of a file with secrets, which are shown as `***`, also in context lines. Our own files are JSON. */
+/** The diff of a file with secrets shown as `***`, including those in context lines. Our own files are JSON. */
 export function maskedDiff(
   { file, before, after }: FileChange,
   style: Style,
@@ -16,7 +16,7 @@ export function maskedDiff(
     text === undefined ? [] : documentSecrets(parseText(text, at)),
   );
   const mask = secretMask(values);
-  // A short value occurs in any text by chance; in quotes it is most likely the secret.
+  // A short value occurs in any text by chance; in quotes, it is probably the secret.
   const short = values.filter((value) => value.length < SHORT).map((value) => JSON.stringify(value));
   const masked = (text: string): string =>
     short.reduce((rest, value) => rest.replaceAll(value, '"***"'), mask(text));
@@ -25,10 +25,10 @@ export function maskedDiff(
   return `In ${printableLine(file)} only secret values would change.\n`;
 }
 
-/** Shorter ones a mask leaves alone. */
+/** Values shorter than this are not masked. */
 const SHORT = 6;
 
-/** An entry of any host as a person may see it: its command line or its address, without secrets. */
+/** An entry of any host in a form that may be shown: its command line or its address, without secrets. */
 export function entryText(entry: unknown): string {
   const { command, args, httpUrl, url, serverUrl } = (plainEntry(entry) ?? {}) as Record<string, unknown>;
   const mask = secretMask(documentSecrets({ args }));

@@ -13,7 +13,7 @@ export interface LanguageChoice {
 
 const PROVIDERS = ['anthropic', 'openai', 'host'] as const;
 
-/** The same for `wrap` and for the server that it makes. */
+/** The same flags for `wrap` and for the server that it creates. */
 export const LANGUAGE_FLAGS: readonly Flag[] = [
   { name: 'model', value: 'NAME', summary: 'name of the model; "host" for the host\'s own model' },
   {
@@ -39,7 +39,7 @@ export const WRAPPER_FLAGS: readonly Flag[] = [
   { name: 'log-level', value: 'LEVEL', summary: 'debug, info, warn, error or silent' },
 ];
 
-/** Default time per request, in milliseconds. */
+/** The default time limit of a request, in milliseconds. */
 export const USUAL_TIMEOUT = 180_000;
 
 export function languageIn({ flags }: Pick<ParsedArguments, 'flags'>): LanguageChoice {
@@ -60,7 +60,7 @@ export function languageIn({ flags }: Pick<ParsedArguments, 'flags'>): LanguageC
   };
 }
 
-/** The flags that say the same. */
+/** The flags for these choices. */
 export function languageArguments(choice: LanguageChoice): string[] {
   const given = (name: string, value: string | number | undefined): string[] =>
     value === undefined ? [] : [`--${name}`, String(value)];
@@ -93,7 +93,7 @@ function addressIn(text: string | undefined): string | undefined {
       'Remove it, and set the API key in the environment.',
     );
   if (url !== undefined && /^https?:$/.test(url.protocol)) return text;
-  // It is not shown: what it holds is not known.
+  // The value is not shown, because it may contain anything.
   throw usage(
     '--base-url is not a valid URL.',
     'It must start with http:// or https://, for example http://localhost:11434/v1',

@@ -65,7 +65,7 @@ export const unwrapCommand: CliCommand = {
   },
 };
 
-/** The folder that a word names: any by a path, else one that something is wrapped in. */
+/** The folder that a word names: any folder by its path, otherwise one that contains a wrapped server. */
 function folderOf(word: string, { warnings }: LoadedConfig, { cwd }: Context): string | undefined {
   const said = warnings.find(({ server, file }) => server === word && file !== undefined)?.file;
   const isPath = /[\\/]/.test(word) || word === '.' || word === '..';
@@ -74,7 +74,7 @@ function folderOf(word: string, { warnings }: LoadedConfig, { cwd }: Context): s
   );
 }
 
-/** What cannot be looked at, such as a name that is too long, is none. */
+/** Whatever cannot be examined, such as a name that is too long, is not a folder. */
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
@@ -97,7 +97,7 @@ function folderOfServer({ name, origin, language }: ServerDefinition): string {
   return folder;
 }
 
-/** Takes the model out of the entry of the configuration. */
+/** Removes the model from the entry in the configuration. */
 async function unwrapEntry(
   { name }: ServerDefinition,
   given: ParsedArguments,
@@ -118,7 +118,7 @@ async function unwrapEntry(
   };
 }
 
-/** Puts the folder of a server back. */
+/** Restores the folder of a server. */
 async function unwrapInFolder(
   folder: string,
   given: ParsedArguments,

@@ -29,7 +29,7 @@ import { readRegularFile } from '../../../shared/regular-file.ts';
 import { usage } from '../../kit/arguments.ts';
 import { probeServers, type ProbedServer } from '../server/probe-servers.ts';
 
-/** A server in a folder of its own, and the model that is put in front of it. */
+/** A server in its own folder, and the language model to put in front of it. */
 export interface WrapChoice {
   readonly server: ServerDefinition;
   readonly choice: LanguageChoice;
@@ -37,8 +37,8 @@ export interface WrapChoice {
 }
 
 /**
- * What is to be written into the folder of a server, but for the instructions. `said` is what the server says it does, in
- * a sentence, where it is not one that is known anyway.
+ * What will be written to the folder of a server, except the instructions. `said` is the server's description of
+ * itself, in one sentence, unless another one is already known.
  */
 export function wrapPlan(
   { server, choice, config }: WrapChoice,
@@ -61,7 +61,7 @@ export function wrapPlan(
       command: nodeOf(context),
       args: [scriptName(name), ...languageArguments(choice), ...settingsFrom(config, origin.scope, folder)],
       env: config.settings.inheritEnv === true ? {} : neededBy(text, context),
-      // Starting the server comes on top of what the request itself may take.
+      // The time for starting the server is added to that of the request itself.
       rpcMs: Math.min((choice.timeoutMs ?? USUAL_TIMEOUT) + START_MS, LONGEST_MS),
     }),
     script: wrapperScript(name, launch),
@@ -70,10 +70,10 @@ export function wrapPlan(
 
 const MAX_SAID = 200;
 const START_MS = 30_000;
-/** The longest time a timer can wait. */
+/** The longest time that a timer can wait. */
 const LONGEST_MS = 2_147_483_647;
 
-/** Throws where a server is not defined in a folder of its own, with what to do instead. */
+/** Throws if a server is not defined in its own folder, with what to do instead. */
 export function refuseForeign(server: ServerDefinition, config: LoadedConfig, program: string): void {
   const { name, origin } = server;
   const shown = JSON.stringify(name);
@@ -113,7 +113,7 @@ function launchOf({ variant, env }: Context): WrapperLaunch {
     : { kind: 'fetched', command, args };
 }
 
-/** `node` where that is what runs now: a folder may be used on another machine. */
+/** `node` if that is what is running now, because a folder may be used on another machine. */
 function nodeOf({ cwd, env }: Context): string {
   const found = findCommand('node', { cwd, env });
   const isThisOne =
@@ -121,18 +121,21 @@ function nodeOf({ cwd, env }: Context): string {
   return isThisOne ? 'node' : stableNodePath(process.execPath, env, process.platform);
 }
 
-/** The configuration, where it says something that the server would not know without it. */
+/** The configuration, if it has settings that the server would not know without it. */
 function settingsFrom(
   { files, settings }: LoadedConfig,
   scope: ConfigScope | undefined,
   folder: string,
 ): string[] {
-  // The folder of a project may be used by others, who do not have this user's own file.
+  // Other users of a project's folder do not have this user's own file.
   const file = files.find((each) => each.scope === scope)?.path;
   return file !== undefined && concernsWrapped(settings) ? ['--config', relative(folder, file)] : [];
 }
 
-/** What the script and its server need of the environment where they do not inherit all of it: names, never values. */
+/**
+ * The names of variables that the script and its server need if they do not inherit the whole environment, never their
+ * values.
+ */
 function neededBy(definition: string, { env }: Context): Record<string, string> {
   const names = [
     ...referencesIn(definition),
@@ -141,22 +144,22 @@ function neededBy(definition: string, { env }: Context): Record<string, string> 
   return Object.fromEntries([...new Set(names)].map((name) => [name, `\${${name}:-}`]));
 }
 
-/** What the model of a server is to be told, and where that comes from. */
+/** The instructions for a server's model, and their source. */
 export interface FoundInstructions {
   readonly text: string;
   readonly from: 'file' | 'descriptions' | 'library' | 'draft';
-  /** What the server said of itself, where it was started for that. */
+  /** What the server reported about itself, if it was started for that. */
   readonly about?: Answered['about'];
-  /** Why the draft knows nothing of the server's tools. */
+  /** Why the draft contains nothing about the server's tools. */
   readonly problem?: SwitchboardError | undefined;
 }
 
 type Answered = Extract<ProbedServer, { kind: 'answered' }>;
 
-/** What no instructions have a reason to be longer than, in bytes. */
+/** The longest instructions, in bytes; none need to be longer. */
 const MAX_BYTES = 1024 * 1024;
 
-/** What a file says. */
+/** The content of a file with instructions. */
 export function instructionsIn(file: string, cwd: string): string {
   const path = resolve(cwd, file);
   try {
@@ -168,7 +171,7 @@ export function instructionsIn(file: string, cwd: string): string {
   }
 }
 
-/** What is known of a server, or else what it says of itself: for that it is started once. */
+/** What is known about a server, otherwise what it reports about itself, for which it is started once. */
 export async function findInstructions(
   server: ServerDefinition,
   config: LoadedConfig,
@@ -187,7 +190,7 @@ export async function findInstructions(
   return { from, text, about, problem: probed?.kind === 'failed' ? probed.error : undefined };
 }
 
-/** Whether it has to be started to be described. */
+/** Where the instructions come from. For a draft, the server has to be started. */
 export function whereFrom(server: ServerDefinition): Exclude<FoundInstructions['from'], 'file'> {
   if (server.claude !== undefined) return 'descriptions';
   return knownAs(server) === undefined ? 'draft' : 'library';

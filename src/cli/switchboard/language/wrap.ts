@@ -91,7 +91,7 @@ export const wrapCommand: CliCommand = {
       return wrapEntry({ server, choice, target }, given, context);
     }
     const work = async (): Promise<CommandOutcome> => {
-      // While we waited for another one, it may have become another server.
+      // While we waited for another process, it may have become a different server.
       const now = await context.loadConfig('quietly');
       const found = requireServer(now, name, otherwise);
       return wrapInFolder({ server: found, choice, config: now }, given, context);
@@ -100,7 +100,7 @@ export const wrapCommand: CliCommand = {
   },
 };
 
-/** Puts the model into the entry of the configuration. */
+/** Adds the model to the entry in the configuration. */
 async function wrapEntry(
   { server, choice, target }: Pick<WrapChoice, 'server' | 'choice'> & { readonly target: ConfigTarget },
   given: ParsedArguments,
@@ -134,7 +134,7 @@ async function wrapEntry(
   };
 }
 
-/** Puts a wrapper into the folder of the server. */
+/** Adds a wrapper to the folder of the server. */
 async function wrapInFolder(
   wrapped: WrapChoice,
   given: ParsedArguments,
@@ -155,7 +155,7 @@ async function wrapInFolder(
   // Clean up first: the existing files must be the folder's own.
   if (!dryRun) clearLeftovers(folder);
   const { hasOwn } = readFolderState(folder);
-  // Not looked for where the folder's own are used, or nothing is written.
+  // Not searched for if the folder's own instructions are used, or if nothing is written.
   const looksFor = asked === undefined && !hasOwn && !dryRun;
   const found: FoundInstructions | undefined =
     asked !== undefined
@@ -252,7 +252,7 @@ function folderText({ folder, server }: WrapPlan, from: keyof typeof SOURCES, dr
 }
 
 function nextText(name: string, model: ResolvedModel, { variant }: Context): string {
-  // A command line has no model to lend.
+  // A command line has no model for others to use.
   const canCall = 'provider' in model && model.provider !== 'host';
   return (
     (canCall
@@ -270,8 +270,7 @@ function unstarted(error: SwitchboardError, name: string, context: Context): str
 }
 
 /**
- * Which model is going to be asked and what that needs, for the person who has just chosen it, or has let the keys that
- * are there decide.
+ * Which model will be used and what it requires, for a user who has just chosen it or let the available keys decide.
  */
 function modelNeeds(
   model: ResolvedModel,

@@ -19,7 +19,7 @@ let directory: string;
 let server: AuthServer;
 let stderr: string;
 let logged: string[];
-/** Further variables of the environment. */
+/** Additional environment variables. */
 let elsewhere: Record<string, string>;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'switchboard-auth-command-'));
@@ -71,7 +71,7 @@ function configure(more: object = {}): void {
   writeFileSync(join(directory, 'switchboard.config.json'), JSON.stringify({ mcpServers }));
 }
 
-/** A person who follows the first address that is printed. */
+/** Simulates a person who follows the first printed address. */
 function followPrintedAddress(): void {
   vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
     stderr += String(text);
@@ -139,7 +139,7 @@ test('where no browser can be opened it is as with --no-browser', async () => {
 });
 
 test('a server that asks for no login is good news', async () => {
-  // It describes no login either.
+  // It does not describe a login either.
   const open = createServer(({ url: path }, response) => {
     response.writeHead(path === '/mcp' ? 200 : 404, { 'content-type': 'application/json' }).end('{}');
   });
@@ -154,7 +154,7 @@ test('a server that asks for no login is good news', async () => {
     open.closeAllConnections();
     await new Promise((closed) => open.close(closed));
   }
-  // Now it does not run any more.
+  // The server is no longer running.
   await expect(run('open --no-browser')).rejects.toMatchObject({
     code: 'AUTH_UNREACHABLE',
     message: `Server 'open' cannot be reached at ${url}: connection refused.`,

@@ -64,7 +64,7 @@ export const authCommand: CliCommand = {
   },
 };
 
-/** Not where the person is shown the page in another way. */
+/** Not if the person gets to see the page in another way. */
 const opensBrowser = (flags: ReadonlyMap<string, unknown>, context: Context): boolean =>
   context.showPage === undefined && !flags.has('no-browser') && canShowPages(context);
 
@@ -72,7 +72,7 @@ type Auth = Awaited<ReturnType<App['auth']>>;
 
 type RemoteWithLogin = RemoteDefinition & { readonly oauth: Exclude<RemoteDefinition['oauth'], false> };
 
-/** The server if there is a login for it; throws otherwise. */
+/** The server, if it supports a login; throws otherwise. */
 function remote(server: ServerDefinition): RemoteWithLogin {
   const name = JSON.stringify(server.name);
   if (server.kind === 'builtin') throw usage(`The server ${name} is built in and needs no login.`);
@@ -149,13 +149,13 @@ async function logIn(
   };
 }
 
-/** Whether the server let us in without a login, which is no failure. Any other status may be one. */
+/** Whether the server answered without a login, which is not a failure. Any other status may be one. */
 function isOpen(error: unknown): boolean {
   if (!(error instanceof SwitchboardError) || error.code !== 'AUTH_NOT_ASKED') return false;
   return error.cause instanceof Response && error.cause.ok;
 }
 
-/** The message that a call to the server would get as well. */
+/** The message that a call to the server would also get. */
 function notRunning({ name, written }: RemoteWithLogin, cause: SwitchboardError): SwitchboardError {
   return new SwitchboardError(
     cause.code,
@@ -164,7 +164,7 @@ function notRunning({ name, written }: RemoteWithLogin, cause: SwitchboardError)
   );
 }
 
-/** The address is on its own line, to be copied. */
+/** The address is on its own line so that it can be copied. */
 function invitation(name: string, url: string, port: number, opening: boolean): string {
   const here = opening ? 'Your browser should open now; if it does not, log' : 'Log';
   return (
@@ -222,7 +222,7 @@ async function overview(config: LoadedConfig, context: Context): Promise<Command
   };
 }
 
-/** The state of a login; `header` and `off`: none is used. */
+/** The state of a login. With `header` and `off`, none is used. */
 type State =
   | { readonly kind: 'none' | 'header' | 'off' }
   | {
@@ -234,7 +234,7 @@ type State =
       readonly dpop?: boolean | undefined;
     };
 
-/** For `--json`; dates are ISO dates. */
+/** For `--json`, with ISO dates. */
 function loginData(state: State): object {
   if (!('issuer' in state)) return { kind: state.kind };
   const { kind, issuer, scope = null, expiresAt, renewable, dpop = false } = state;
@@ -264,7 +264,7 @@ function stateText(state: State): string {
   }
 }
 
-/** A length of time in the unit that suits it. */
+/** A duration in a suitable unit. */
 function span(ms: number): string {
   const minutes = Math.max(0, Math.round(ms / 60_000));
   if (minutes < 120) return `${minutes} min`;

@@ -3,7 +3,7 @@ import { SwitchboardError } from '../../../shared/errors.ts';
 import { openBoundProject, bindProject } from '../../../switchyard/index.ts';
 import type { ServerProblem } from './check-server.ts';
 
-/** The project that a part of this program is for, and what is wrong with it. */
+/** The project of a built-in server, and what is wrong with it. */
 export function projectOf(
   { directory, project }: BuiltinDefinition,
   env: NodeJS.ProcessEnv,

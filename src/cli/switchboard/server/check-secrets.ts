@@ -3,7 +3,7 @@ import { NO_SECRETS, SecretStore } from '../../../secrets/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 import { counted } from '../../kit/text.ts';
 
-/** How secrets are stored, as a line and as data; undefined for those who have none and refer to none. */
+/** How secrets are stored, as a line and as data; undefined for users who have none and refer to none. */
 export async function checkSecrets(
   { secrets = NO_SECRETS }: Pick<LoadedConfig, 'secrets'>,
   env: NodeJS.ProcessEnv,

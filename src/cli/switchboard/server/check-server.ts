@@ -27,7 +27,7 @@ import type { UnmatchedSetting, ProbedServer } from './probe-servers.ts';
 import type { ResolvedModel } from '../../../language/index.ts';
 import type { InspectedServer, Presentation } from './inspect-servers.ts';
 
-/** What is known about a server without a request, and with --start the result of its start. */
+/** What is known about a server without a request and, with --start, the result of its start. */
 export type ServerCheck = RedactedCommand &
   Presentation &
   CheckedBase &
@@ -39,9 +39,9 @@ interface CheckedBase {
   readonly isolation: ServerDefinition['isolation'];
   readonly source: ServerDefinition['origin'];
   readonly problems: readonly ServerProblem[];
-  /** What works, and should not be left like this. */
+  /** What works but should be changed. */
   readonly cautions: readonly ServerProblem[];
-  /** With --start only. */
+  /** Only with --start. */
   readonly start?: StartReport;
 }
 
@@ -50,23 +50,23 @@ interface ProgramCheck {
   /** The file that the command resolves to; null if there is none. */
   readonly program: string | null;
   readonly cwd: string;
-  /** Names of the variables it gets. */
+  /** Names of the variables that it gets. */
   readonly env: readonly string[];
   readonly inheritEnv: StdioDefinition['inheritEnv'];
-  /** What it may do in its sandbox. Absent where it has none. */
+  /** What it may access from its sandbox. Absent if it has none. */
   readonly sandbox?: Omit<NonNullable<StdioDefinition['sandbox']>, 'bwrap'>;
 }
 
 interface RemoteCheck {
   readonly kind: 'remote';
   readonly transport: RemoteDefinition['transport'];
-  /** Names of the headers it gets. */
+  /** Names of the headers that are sent to it. */
   readonly headers: readonly string[];
 }
 
 interface BuiltinCheck {
   readonly kind: 'builtin';
-  /** The root of the project it is for; null when there is none. */
+  /** The root of its project; null if there is none. */
   readonly root: string | null;
 }
 
@@ -81,16 +81,16 @@ export interface StartReport {
   readonly serverInfo?: unknown;
   readonly protocolVersion?: string;
   readonly tools?: number;
-  /** What the configuration says about tools that it does not have. */
+  /** Settings for tools that the server does not have. */
   readonly unmatched?: readonly UnmatchedSetting[];
   readonly error?: FailureData;
 }
 
 interface CheckContext {
   readonly env: NodeJS.ProcessEnv;
-  /** What is remembered of its tools. */
+  /** What is remembered about its tools. */
   readonly review: ServerReview;
-  /** What the program is called. */
+  /** The name of this program. */
   readonly program: string;
 }
 
@@ -117,7 +117,7 @@ export async function checkConfiguredServer(
   return server.secrets === undefined ? check : masked(check, secretMask(server.secrets));
 }
 
-/** The same with all its texts masked: a path may have a secret in it. */
+/** The same with all its texts masked, because a path may contain a secret. */
 function masked<T>(value: T, mask: (text: string) => string): T;
 function masked(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === 'string') return mask(value);
@@ -126,7 +126,7 @@ function masked(value: unknown, mask: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, masked(member, mask)]));
 }
 
-/** Tools that are not as they were when they were first used. */
+/** Tools that have changed since they were first used. */
 function trustCautions(
   { name, pin }: ServerDefinition,
   { tools, overflow, problem }: ServerReview,
@@ -171,14 +171,14 @@ async function find(
     case 'remote':
       return checkRemote(server);
     case 'builtin': {
-      // It needs all that reads a project of Switchyard.
+      // Loads everything that reads a Switchyard project.
       const { projectOf } = await import('./check-builtin.ts');
       return { kind: 'builtin', ...projectOf(server, env), cautions: [] };
     }
   }
 }
 
-/** That its address is one and that all references are set was seen when it was read. */
+/** The address and references were checked when the configuration was read. */
 function checkRemote({ url, transport, headers }: RemoteDefinition): RemoteCheck & CheckProblems {
   const names = Object.keys(headers);
   const cautions =
@@ -193,7 +193,7 @@ function checkRemote({ url, transport, headers }: RemoteDefinition): RemoteCheck
   return { kind: 'remote', transport, headers: names, problems: [], cautions };
 }
 
-/** Whether what is sent there can be read on a network. */
+/** Whether data sent to the address can be read on a network. */
 function isInTheClear(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'http:' && !/^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/i.test(hostname);
@@ -225,7 +225,7 @@ function withoutProgram({ write, read, hide, network }: NonNullable<StdioDefinit
   return { write, read, hide, network };
 }
 
-/** Makes the sandbox around a program that does nothing: not every system lets its users make one. */
+/** Runs a program that does nothing in the sandbox, because not every system lets its users create one. */
 async function trySandbox(
   { cwd }: StdioDefinition,
   sandbox: NonNullable<StdioDefinition['sandbox']>,
@@ -241,7 +241,7 @@ async function trySandbox(
   ];
 }
 
-/** What keeps a program from being started, as far as that can be seen without doing it. */
+/** What prevents a program from being started, as far as can be determined without starting it. */
 export function programProblems(server: StdioDefinition, ourEnv: NodeJS.ProcessEnv): ServerProblem[] {
   const found = findCommand(server.command, { cwd: server.cwd, env: composeEnv(server, ourEnv) });
   return problemsOf(server, redactCommand(server), found);
@@ -269,7 +269,7 @@ function problemsOf(
   return [];
 }
 
-/** The script an interpreter runs, if that is obvious. */
+/** The script that an interpreter runs, if that is obvious. */
 function scriptOf(program: string, args: readonly string[]): string | undefined {
   const [first] = args;
   const interpreted = /^(?:node|bun|deno|python[\d.]*)(?:\.exe)?$/.test(basename(program));
@@ -290,7 +290,7 @@ function startReport(probed: ProbedServer): StartReport {
   };
 }
 
-/** What is wrong with the language model of a server, as far as it is known without a request. */
+/** What is wrong with a server's language model, as far as is known without a request. */
 export function languageProblems(
   { language }: ServerDefinition,
   presentation: Presentation,
@@ -310,7 +310,7 @@ export function languageProblems(
   return problems;
 }
 
-/** Which model that is, and what it needs. */
+/** Which model it is, and what it requires. */
 export function modelLine(language: ResolvedModel): string {
   if ('problem' in language) return 'none';
   const { provider, model } = language;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { recommend, type Compared, type ExposureCost } from './compare-exposures.ts';
 
-/** What every conversation starts with, and what it costs to find the tools of two servers. */
+/** The tokens at the start of every conversation, and for finding the tools of two servers. */
 function costs(of: Readonly<Record<Compared, readonly [number, number]>>): ExposureCost[] {
   return Object.entries(of).map(([exposure, [start, task]]) => ({
     exposure: exposure as Compared,

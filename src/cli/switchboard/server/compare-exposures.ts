@@ -13,26 +13,26 @@ export type Compared = (typeof COMPARED)[number];
 /** About how many tokens one exposure of all servers costs. */
 export interface ExposureCost {
   readonly exposure: Compared;
-  /** What every conversation starts with. */
+  /** The tokens at the start of every conversation. */
   readonly start: number;
-  /** The same, and what a model reads to find the tools of two servers. */
+  /** The same plus what a model reads to find the tools of two servers. */
   readonly task: number;
 }
 
-/** All exposures beside each other, and the one to choose. */
+/** All exposures and the recommended one. */
 export interface ExposureComparison {
   readonly recommended: Compared;
   readonly costs: readonly ExposureCost[];
 }
 
-/** A task uses tools of so many servers. */
+/** A task uses tools of this many servers. */
 const SERVERS_OF_A_TASK = 2;
-/** What find_tool answers, in tokens: the median over real servers (`npm run bench -- --only search`). */
+/** The length of find_tool's result, in tokens: the median over real servers (`npm run bench -- --only search`). */
 const FOUND = 120;
-/** Suites say what each server does, which no search can; up to so many tokens that is worth it. */
+/** Suites describe what each server does, which no search can. That is worth up to this many tokens. */
 const SUITES_ARE_WORTH = 2000;
 
-/** Compares what all exposures of the servers would cost; undefined where none has answered with tools. */
+/** Compares the costs of all exposures of the servers; undefined if none has answered with tools. */
 export function compareExposures(app: App, probed: readonly ProbedServer[]): ExposureComparison | undefined {
   const answered = probed.filter(
     (each): each is AnsweredServer =>
@@ -60,7 +60,10 @@ export function compareExposures(app: App, probed: readonly ProbedServer[]): Exp
   return { recommended: recommend(costs), costs };
 }
 
-/** The exposure to choose for such costs. Whether a model should write code depends on its tasks, which nobody can see here. */
+/**
+ * The recommended exposure for these costs. Whether a model should write code depends on its tasks, which are unknown
+ * here.
+ */
 export function recommend(costs: readonly ExposureCost[]): Compared {
   const of = (exposure: Compared): ExposureCost =>
     costs.find((each) => each.exposure === exposure) as ExposureCost;

@@ -2,11 +2,11 @@ import type { CompoundDefinition } from '../../../config/index.ts';
 import { didYouMean } from '../../../shared/nearest.ts';
 import type { ProbedServer } from './probe-servers.ts';
 
-/** What a compound tool names that is not there, as sentences; of servers that did not answer nothing is known. */
+/** The parts of a compound tool that do not exist, as sentences. Nothing is known about servers that did not answer. */
 export function missingParts({ subtools }: CompoundDefinition, probed: readonly ProbedServer[]): string[] {
   return subtools.flatMap(({ server, tools }) => {
     const found = probed.find((each) => each.server.name === server);
-    // A list that is not all of it proves nothing.
+    // An incomplete list proves nothing.
     if (found?.kind !== 'answered' || found.incomplete !== undefined) return [];
     const names = found.tools.map((tool) => tool.name);
     return tools

@@ -173,7 +173,7 @@ function processTracking(): { readonly foundBy: readonly string[]; readonly text
     : { foundBy: [...ways, 'cgroup'], text: `${what} session, environment and cgroup (in ${directory})` };
 }
 
-/** The servers to check. For a skipped one the error says why; otherwise the warnings may. */
+/** The servers to check. The error says why one was skipped; otherwise the warnings may. */
 function named(
   config: LoadedConfig,
   words: readonly string[],
@@ -188,7 +188,7 @@ function named(
   }
 }
 
-/** What would keep it from serving over HTTP; nothing else needs the token. */
+/** What would prevent it from serving over HTTP; nothing else needs the token. */
 function tokenProblem(config: LoadedConfig, env: NodeJS.ProcessEnv): ServerProblem | undefined {
   try {
     httpTokenOf(config, env);
@@ -203,12 +203,12 @@ function isWrong({ level }: { readonly level: string }): boolean {
   return level === 'warn';
 }
 
-/** What it looks for as a configuration. */
+/** The names of configurations that it searches for. */
 function configNames({ configVariant }: CliVariant): readonly string[] {
   return configVariant?.configFile === undefined ? CONFIG_NAMES : [configVariant.configFile];
 }
 
-/** Serving would end with this at once; whether the directory can be made is seen only then. */
+/** With this problem, serving would end immediately. Whether the directory can be created shows only then. */
 function logProblem(directory: string | undefined): ServerProblem | undefined {
   if (directory === undefined) return undefined;
   const hint = 'Make it a directory that you can write to, or choose another one.';
@@ -246,7 +246,7 @@ function ownPlace({ cwd, env }: Context): { readonly path: string; readonly exis
   return { path, exists: file !== undefined };
 }
 
-/** The person's own configuration, where it is not read; undefined where it is, or none is looked for. */
+/** The user file if it is not read; undefined if it is, or if none is searched for. */
 function ownConfig({ files, search, file }: LoadedConfig, context: Context): string | undefined {
   if (search === undefined || files.some(({ scope }) => scope === 'user')) return undefined;
   const { path, exists } = ownPlace(context);
@@ -282,7 +282,7 @@ function configText(config: LoadedConfig, context: Context, style: Style): strin
       variant,
       `Add one with \`$0 add NAME -- COMMAND\` or \`--url URL\`, or to "mcpServers" in $CONFIG${elsewhere}.`,
     );
-    // They may come at run time.
+    // Servers may be added at run time.
     lines.push(settings.management.enabled ? `- ${what}; clients can add servers\n` : bad(what, how, style));
   }
   return lines.join('');
@@ -297,7 +297,7 @@ function serverText(server: ServerCheck, presentation: string, verbose: boolean,
     ...(start?.ok === true ? [[server.kind === 'stdio' ? 'started' : 'answered', startText(start)]] : []),
   ].map(([title, value]) => `    ${style.dim(title.padEnd(8))} ${printableLine(value)}\n`);
   const wrong = problems.map(({ message, hint }) => `  ${bad(message, hint, style)}`);
-  // Where something is plainly missing, that it did not start is no news.
+  // If something else is clearly wrong, the failed start is not worth mentioning.
   if (start?.error !== undefined && wrong.length === 0)
     wrong.push(`  ${bad(start.error.message, start.error.hint, style)}`);
   for (const { message, hint } of cautions)

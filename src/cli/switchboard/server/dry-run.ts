@@ -38,36 +38,36 @@ import {
 } from './inspect-servers.ts';
 
 interface ToolReport {
-  /** The server's own name for it. */
+  /** The server's own name for the tool. */
   readonly name: string;
-  /** The name hosts call it by; null where they cannot. */
+  /** The name that hosts use; null if they cannot call it. */
   readonly exposed: string | null;
   readonly summary: string;
   readonly hidden: boolean;
-  /** The setting that hides it. */
+  /** The setting that hides the tool. */
   readonly hiddenBy?: HidingSetting;
 }
 
 interface ServerReport extends Presentation, Partial<ReturnType<typeof answerData<ToolReport>>> {
   readonly name: string;
-  /** Where it is defined. */
+  /** Where the server is defined. */
   readonly source: ServerDefinition['origin'];
   readonly ok: boolean;
   /** From the start of its process to its list of tools, in milliseconds. Default: it was not started. */
   readonly ms?: number;
   readonly tokens?: TokenCost;
-  /** What it would cost shown flat, where that is less than as a suite. */
+  /** What it would cost flat, if that is less than as a suite. */
   readonly tokensWhenFlat?: number;
   readonly error?: FailureData;
 }
 
-/** The tools by which clients add and remove servers, where there are any. */
+/** The tools with which clients add and remove servers, if there are any. */
 interface ManagementReport {
   readonly tools: readonly string[];
   readonly tokens: TokenCost;
 }
 
-/** The tools by which clients search for others, where there are any. */
+/** The tools with which clients search for others, if there are any. */
 interface SearchReport {
   readonly tools: readonly string[];
   readonly tokens: TokenCost;
@@ -76,7 +76,7 @@ interface SearchReport {
 interface CompoundReport {
   readonly name: string;
   readonly parts: string;
-  /** What it names that is not there. */
+  /** The parts that do not exist. */
   readonly missing: readonly string[];
   readonly tokens: TokenCost;
 }
@@ -105,7 +105,7 @@ export const dryRunCommand: CliCommand = {
     const inspected = await startServers(app, selectServers(config, words), context);
     const probed = inspected.map(({ probe }) => probe);
     const answered = new Map(inspected.map((each) => [each.server.name, reportOf(each)]));
-    // A server that is not available is not started, but a host sees it.
+    // A server that is not available is not started, but hosts see it.
     const shown = inConfigOrder(config).flatMap((server) => {
       const report =
         server.kind !== 'unusable'
@@ -197,7 +197,7 @@ function unusableReport(server: UnusableServer, listed: readonly ListedTool[]): 
   };
 }
 
-/** What a host still has of a server that does not work: a suite that says so. */
+/** What a host still sees of a server that does not work: a suite that says so. */
 function failed(listed: readonly ListedTool[]): Pick<ServerReport, 'ok' | 'tokens'> {
   if (listed.length === 0) return { ok: false };
   return { ok: false, tokens: { flat: 0, listed: listedCost(listed), introspect: 0 } };
@@ -229,7 +229,7 @@ function managementReport(
   };
 }
 
-/** What finds and runs tools of servers that list none themselves. */
+/** What finds and runs the tools of servers that list none themselves. */
 function searchReport(tools: App['gateway']['tools']): SearchReport | undefined {
   const own = tools.filter(({ name, source }) => source === undefined && SEARCH_TOOLS.has(name));
   if (own.length === 0) return undefined;
@@ -344,7 +344,7 @@ function costTable(
   );
 }
 
-/** In percent, to one digit. Rounded down: it is never 100 while something is left to pay. */
+/** In percent, with one decimal. Rounded down, so that it is never 100 while any cost remains. */
 function percent(fraction: number | undefined): number | undefined {
   return fraction === undefined ? undefined : Math.floor(fraction * 1000) / 10;
 }

@@ -94,14 +94,14 @@ function placeOf(name: string, given: ParsedArguments, config: LoadedConfig, con
     : { scope: own.scope, file: own.path, directory: config.directory };
 }
 
-/** The file of ours that disables a server. */
+/** Our file that disables a server. */
 function whereOff(name: string, config: LoadedConfig): ConfigTarget {
   const found = config.files.find(({ path }) => {
     try {
       const text = readRegularFile(path).toString('utf8');
       return withServerEnabled(text, name) !== text;
     } catch {
-      // One that is a program, for example.
+      // For example, a JavaScript configuration.
       return false;
     }
   });

@@ -12,21 +12,21 @@ import { WRAP_CONFIG_FILE, readFolderState } from '../../../language/wrap/index.
 import { parseArguments } from '../../kit/arguments.ts';
 import { languageIn, WRAPPER_FLAGS, type LanguageChoice } from '../language/language-flags.ts';
 
-/** A server as the configuration defines it, as clients see it and, once it was asked, as it is. */
+/** A server as configured, as clients see it and, once it has been started, as it really is. */
 export interface InspectedServer {
   readonly server: ServerDefinition;
   readonly presentation: Presentation;
-  /** The same in words. */
+  /** The exposure in words. */
   readonly shownAs: string;
   /** How it is started or reached, without secrets. */
   readonly command: RedactedCommand;
-  /** How it went when it was started and asked for its tools. Default: it was not. */
+  /** The result of starting it and listing its tools. Default: it was not started. */
   readonly probe?: ProbedServer;
 }
 
 export type StartedServer = InspectedServer & Required<Pick<InspectedServer, 'probe'>>;
 
-/** Describes servers, in their order; nothing is started for that. */
+/** Describes servers, in their order, without starting any. */
 export function inspectServers(
   app: App,
   servers: readonly ServerDefinition[],
@@ -45,7 +45,7 @@ async function inspectServer(
   return { server, presentation, shownAs, command: redactCommand(server) };
 }
 
-/** The same, after each was started and asked for its tools. */
+/** The same, after starting each server and listing its tools. */
 export async function startServers(
   app: App,
   servers: readonly ServerDefinition[],
@@ -57,7 +57,7 @@ export async function startServers(
   );
 }
 
-/** For `--json`: what a server answered, with each of its tools as `describe` says. */
+/** For `--json`: a server's answer, with each of its tools described by `describe`. */
 export function answerData<T>(
   { tools, behind, unmatched, incomplete }: Extract<ProbedServer, { kind: 'answered' }>,
   describe: (tool: ProbedTool) => T,
@@ -70,7 +70,7 @@ export function answerData<T>(
   };
 }
 
-/** What servers that failed wrote to stderr, as far as their errors do not say it. */
+/** What failed servers wrote to stderr, unless their errors already contain it. */
 export function failedOutput(
   inspected: readonly InspectedServer[],
   { unseenOutput }: Pick<Context, 'unseenOutput'>,
@@ -82,16 +82,16 @@ export function failedOutput(
     .join('');
 }
 
-/** How a server is shown to clients. */
+/** How a server is exposed to clients. */
 export interface Presentation {
   readonly exposure: ServerDefinition['exposure'];
-  /** The name of its one tool, where it is shown as one. */
+  /** The name of its suite, if it has one. */
   readonly suite?: string;
-  /** The model that takes plain words for it, where there is one. */
+  /** The language model in front of it, if there is one. */
   readonly language?: ResolvedModel;
 }
 
-/** How a server is shown; nothing is started for that. */
+/** How a server is exposed; nothing is started to find out. */
 async function serverPresentation(
   app: App,
   server: ServerDefinition,
@@ -107,7 +107,7 @@ async function serverPresentation(
   };
 }
 
-/** A wrapper in the folder of the server is a program of its own, with an environment of its own. */
+/** A wrapper in the folder of the server is a separate program with its own environment. */
 async function languageOf(
   server: ServerDefinition,
   env: NodeJS.ProcessEnv,
@@ -118,7 +118,7 @@ async function languageOf(
   return resolveModel(choice, composeEnv(server, env));
 }
 
-/** The names a client sees for a server, as far as they are known without starting it, and who answers. */
+/** The names that clients see for a server, as far as known without starting it, and who answers. */
 export function presentationText(
   server: ConfiguredServer,
   { exposure, suite, language }: Presentation,
@@ -141,7 +141,7 @@ function modelText(language: ResolvedModel): string {
   return language.provider === 'host' ? "the client's model" : printableLine(language.model);
 }
 
-/** What the wrapper in the folder of a server is told of its model; undefined where there is no wrapper. */
+/** The model settings of the wrapper in the folder of a server; undefined if there is no wrapper. */
 function wrappedChoice(server: ServerDefinition): LanguageChoice | undefined {
   if (server.kind !== 'stdio' || basename(server.origin.file) !== WRAP_CONFIG_FILE) return undefined;
   const [, ...settings] = server.args;
@@ -150,7 +150,7 @@ function wrappedChoice(server: ServerDefinition): LanguageChoice | undefined {
     if (readFolderState(dirname(server.origin.file)).kind !== 'wrapped') return undefined;
     return languageIn(parseArguments(settings, WRAPPER_FLAGS));
   } catch {
-    // The wrapper itself says what is wrong, once it is started.
+    // The wrapper itself reports what is wrong when it is started.
     return undefined;
   }
 }

@@ -100,13 +100,13 @@ export const listCommand: CliCommand = {
   },
 };
 
-/** A server that a gateway runs, and that the configuration does not have. */
+/** A server that a gateway runs and that the configuration does not contain. */
 interface Unconfigured {
   readonly name: string;
   readonly state: StoredServerState;
-  /** The pid of the gateway. */
+  /** The process ID of the gateway. */
   readonly gateway: number;
-  /** Otherwise it stood in a file when that was read last. */
+  /** Otherwise it was in a file when that was last read. */
   readonly addedAtRunTime: boolean;
 }
 
@@ -121,7 +121,7 @@ function stateOf(server: string, [newest]: readonly GatewayStateFile[]): StoredS
   return newest !== undefined && Object.hasOwn(newest.servers, server) ? newest.servers[server] : undefined;
 }
 
-/** The longest reason in the table; --json has all of it. */
+/** The longest reason in the table; --json has the complete reason. */
 const REASON_CHARS = 60;
 
 function stateText(state: StoredServerState | undefined): string {

@@ -17,26 +17,26 @@ type About = NonNullable<ReturnType<ReturnType<App['source']>['about']>>;
 /** A tool as clients see it in their list. */
 export type ListedTool = Pick<App['gateway']['tools'][number], 'name' | 'definition'>;
 
-/** A server that was started and asked what it offers, or that could not be. */
+/** A server that was started and asked what it offers, or could not be. */
 export type ProbedServer = ProbeBase & (ProbeSuccess | ProbeFailure);
 
 interface ProbeBase {
   readonly server: ServerDefinition;
-  /** How long it took, in milliseconds. */
+  /** How long that took, in milliseconds. */
   readonly ms: number;
-  /** What a client's list has of it: its suite, all its tools, or nothing. */
+  /** What a client's list contains of it: its suite, all its tools, or nothing. */
   readonly listed: readonly ListedTool[];
 }
 
 interface ProbeSuccess {
   readonly kind: 'answered';
-  /** Everything it has, in its own order. */
+  /** All its tools, in its own order. */
   readonly tools: readonly ProbedTool[];
-  /** What the model before it uses, where there is one: then the server itself has these. */
+  /** If there is a language model in front of it: the tools of the server itself, which the model uses. */
   readonly behind: readonly ProbedTool[] | undefined;
-  /** Why the list is not everything, where it is not. */
+  /** Why the list is incomplete, if it is. */
   readonly incomplete: string | undefined;
-  /** What the configuration says about tools that it does not have. */
+  /** Settings for tools that it does not have. */
   readonly unmatched: readonly UnmatchedSetting[];
   readonly about: About | undefined;
 }
@@ -47,34 +47,34 @@ interface ProbeFailure {
 }
 
 export interface ProbedTool {
-  /** The server's own name for it. */
+  /** The server's own name for the tool. */
   readonly name: string;
   /** As the server describes it. */
   readonly own: Component;
-  /** As it is offered; undefined where the configuration keeps it from clients. */
+  /** As it is offered; undefined if the configuration hides it from clients. */
   readonly offered: OfferedTool | undefined;
-  /** The setting that keeps it from clients. */
+  /** The setting that hides it from clients. */
   readonly hiddenBy: HidingSetting | undefined;
-  /** The name a client calls it by, in its list or within the suite; undefined where it cannot. */
+  /** The name with which a client calls it, in its list or within the suite; undefined if it cannot. */
   readonly exposed: string | undefined;
 }
 
 export type UnmatchedSetting = ReturnType<typeof toolSettingWarnings>[number];
 
-/** Servers started at one time: each may be a package manager that downloads something. */
+/** How many servers are started at one time: each may be a package manager that downloads something. */
 const AT_ONCE = 8;
 
 /** The result of one server, reported as soon as it is known. */
 export interface ProbeAnswer {
   readonly server: string;
   readonly ms: number;
-  /** Undefined where it failed. */
+  /** Undefined if it failed. */
   readonly tools: number | undefined;
 }
 
 /**
- * Starts the servers and asks each for its tools, several at a time; the result is in the order of the configuration.
- * The status line shows which are waited for, and how long.
+ * Starts the servers and lists the tools of each, several at a time. The results are in the order of the configuration.
+ * The status line shows which servers are still pending, and for how long.
  */
 export async function probeServers(
   app: App,
@@ -111,11 +111,11 @@ export async function probeServers(
   } finally {
     clearInterval(ticking);
   }
-  // Only now it is known who got which name.
+  // Only now are all names known.
   return found.map((asked) => toProbedServer(app, asked));
 }
 
-/** What a client's list has of a server, as far as that is known now. */
+/** What a client's list contains of a server, as far as known now. */
 export function listedTools(app: App, { name }: Pick<ServerDefinition, 'name'>): readonly ListedTool[] {
   return app.gateway.tools.filter((tool) => tool.source === name);
 }
@@ -127,14 +127,14 @@ export function rulesOf({ gateway }: App, { name }: ServerDefinition): ToolRules
   return entry.rules;
 }
 
-/** The tools of a list, and what clients make of each. */
+/** The tools of a list, and how each is offered to clients. */
 export function probedTools(app: App, server: ServerDefinition, listing: Listing): readonly ProbedTool[] {
   const { tools: offers } = filterTools(listing, rulesOf(app, server));
   const listed = listedTools(app, server);
   const nameOf = (offer: OfferedTool, at: number): string | undefined => {
     if (server.exposure === 'suite') return listed.length > 0 ? offer.name : undefined;
     if (server.exposure === 'search' || server.exposure === 'code') return `${server.name}.${offer.name}`;
-    // A flat server's tools are listed one by one, in the same order.
+    // The tools of a flat server are listed individually, in the same order.
     return listed.length === offers.length ? listed[at]?.name : undefined;
   };
   const names = new Map(offers.map((offer, at) => [offer.original, { offer, name: nameOf(offer, at) }]));
@@ -212,10 +212,10 @@ function report({ server, ms, tools }: ProbeAnswer, { log }: Pick<Context, 'log'
   else log.info('listed', { server, tools, ms });
 }
 
-/** The settings that keep a tool from clients. */
+/** The settings that hide a tool from clients. */
 export type HidingSetting = 'expose.allow' | 'exposedTools' | 'expose.deny' | 'hiddenTools';
 
-/** Which setting keeps a tool from clients, for one that is kept from them. */
+/** Which setting hides a tool, if clients cannot see it. */
 export function hiddenBy(tool: string, { allow = [], deny }: ToolSettings): HidingSetting {
   const denying = deny.find((pattern) => matches(pattern, tool));
   if (denying !== undefined) return isIn(denying, 'hiddenTools') ? 'hiddenTools' : 'expose.deny';
@@ -230,7 +230,7 @@ function isIn({ origin }: Pattern, list: 'hiddenTools' | 'exposedTools'): boolea
 export interface ToolSummary {
   readonly name: string;
   readonly summary: string;
-  /** The input, condensed to one line. */
+  /** The input schema, condensed to one line. */
   readonly input: string;
 }
 

@@ -76,7 +76,7 @@ function notInFile(name: string, config: LoadedConfig, { file }: ConfigTarget): 
   return unknownServer(name, configuredNames(config));
 }
 
-/** What else in the file names a server. */
+/** What else in the file refers to a server. */
 function mentionsOf(name: string, { suiteFiles, compounds }: LoadedConfig, file: string): string[] {
   return [
     ...(suiteFiles.get(name) === file ? [`suites.${name}`] : []),
@@ -87,7 +87,7 @@ function mentionsOf(name: string, { suiteFiles, compounds }: LoadedConfig, file:
   ];
 }
 
-/** The file whose server of this name counts from now on. */
+/** The file whose server with this name takes effect from now on. */
 async function successorOf(name: string, file: string, context: Context): Promise<string | undefined> {
   return definedElsewhere(name, await context.loadConfig('quietly'), file)?.file;
 }

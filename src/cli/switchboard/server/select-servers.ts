@@ -11,7 +11,7 @@ import { usage, type ParsedArguments } from '../../kit/arguments.ts';
 import { printableLine } from '../../../shared/printable.ts';
 import { expandPlaceholders, requiresConfigFlag, type CliVariant } from '../variants.ts';
 
-/** The one server that the words name. Throws USAGE where they name none, or several. */
+/** The one server that the words name. Throws USAGE if they name none, or several. */
 export function oneServerIn(
   { words: [name, ...more] }: ParsedArguments,
   command: string,
@@ -25,18 +25,18 @@ export function oneServerIn(
   );
 }
 
-/** The names of servers that a person may mean, also of those that are disabled. */
+/** The names of servers that a person may mean, including disabled ones. */
 export function configuredNames({ servers, disabled }: LoadedConfig): string[] {
   return [...servers.map((server) => server.name), ...disabled];
 }
 
-/** The servers named, or all where none is; throws for a name that is not configured. */
+/** The servers with these names, or all if there are no names. Throws for an unknown name. */
 export function selectServers(config: LoadedConfig, names: readonly string[]): readonly ServerDefinition[] {
   const named = new Set(names.map((name) => selectServer(config, name)));
   return names.length === 0 ? config.servers : config.servers.filter((server) => named.has(server));
 }
 
-/** The server of a name; throws where it is not configured. */
+/** The server with this name; throws if it is not configured. */
 export function selectServer(config: LoadedConfig, name: string): ServerDefinition {
   const found = config.servers.find((server) => server.name === name);
   if (found !== undefined) return found;
@@ -53,7 +53,7 @@ export function selectServer(config: LoadedConfig, name: string): ServerDefiniti
   );
 }
 
-/** Throws for a server that is configured and cannot be used, and says why. */
+/** Throws for a server that is configured but cannot be used, with the reason. */
 function refuseUnusable({ unusable, warnings }: LoadedConfig, name: string): void {
   const reasons = warnings.filter(({ server }) => server === name).map(describeWarning);
   const found = unusable.find((server) => server.name === name);
@@ -68,7 +68,7 @@ function refuseUnusable({ unusable, warnings }: LoadedConfig, name: string): voi
   );
 }
 
-/** The server of a name; where there is none, the error also says what can be done about that here. */
+/** The server with this name; if there is none, the error also says what to do about it. */
 export function requireServer(config: LoadedConfig, name: string, otherwise: string): ServerDefinition {
   try {
     return selectServer(config, name);
@@ -79,17 +79,17 @@ export function requireServer(config: LoadedConfig, name: string, otherwise: str
   }
 }
 
-/** A server that cannot be used, for scripts. */
+/** An unusable server, for scripts. */
 export function unusableData({ name, reason, nextStep, origin }: UnusableServer): object {
   return { name, reason, nextStep, source: origin };
 }
 
-/** The warnings without those about servers that cannot be used: for who says that of each server anyway. */
+/** The warnings except those about unusable servers, for callers that report these servers anyway. */
 export function otherWarnings({ unusable, warnings }: LoadedConfig): LoadedConfig['warnings'] {
   return warnings.filter(({ server }) => !unusable.some(({ name }) => name === server));
 }
 
-/** What there is to say where nothing is configured. */
+/** The text for a configuration without servers. */
 export function noServersText(variant: CliVariant, config?: Pick<LoadedConfig, 'unusable'>): string {
   if (config !== undefined && config.unusable.length > 0) {
     const lines = config.unusable.map(({ name, reason, nextStep }) =>

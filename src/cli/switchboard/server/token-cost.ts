@@ -5,11 +5,11 @@ import type { ListedTool, ProbedServer } from './probe-servers.ts';
 
 /** About how many tokens a server costs. */
 export interface TokenCost {
-  /** Every tool put before the model under its own name, and the server's instructions, as without Switchboard. */
+  /** All its tools individually, and its instructions, as without Switchboard. */
   readonly flat: number;
   /** What a host gets in its list of tools instead. */
   readonly listed: number;
-  /** What the model reads once in a conversation in which it opens the suite; 0 where there is none. */
+  /** What the model reads once in a conversation in which it opens the suite; 0 if there is none. */
   readonly introspect: number;
 }
 
@@ -18,7 +18,7 @@ export type AnsweredServer = Extract<ProbedServer, { kind: 'answered' }>;
 
 export function tokenCost(probe: AnsweredServer): TokenCost {
   const { tools, behind, listed, server, about } = probe;
-  // A natural-language server need not be opened.
+  // A natural-language server does not have to be opened.
   const isOpened = server.exposure === 'suite' && listed.length > 0 && behind === undefined;
   return {
     flat:
@@ -29,7 +29,7 @@ export function tokenCost(probe: AnsweredServer): TokenCost {
   };
 }
 
-/** About how many tokens a model reads when it opens the suite of a server. */
+/** About how many tokens a model reads when it opens a server's suite. */
 export function openedCost({ tools, incomplete, server, about }: AnsweredServer): number {
   const { mode, summaryMaxChars, instructionsMaxChars } = server.suite;
   const offered = tools.flatMap((tool) => tool.offered?.component ?? []);
@@ -42,7 +42,7 @@ export function openedCost({ tools, incomplete, server, about }: AnsweredServer)
   return estimateTokens(opened);
 }
 
-/** About how many tokens a server would cost that is shown flat, with the instructions that go with that. */
+/** About how many tokens a server would cost if it were flat, including its instructions. */
 export function costWhenFlat({ tools, server, about }: AnsweredServer): number {
   const named = tools.flatMap(({ offered }) =>
     offered === undefined ? [] : [{ ...offered.component.value, name: `${server.name}__${offered.name}` }],
@@ -53,12 +53,12 @@ export function costWhenFlat({ tools, server, about }: AnsweredServer): number {
   );
 }
 
-/** About how many tokens tools cost that a client has in its list. */
+/** About how many tokens the tools in a client's list cost. */
 export function listedCost(listed: readonly Pick<ListedTool, 'definition'>[]): number {
   return estimateTokens(promptText(listed.map((tool) => JSON.parse(tool.definition) as Definition)));
 }
 
-/** How much less, as a fraction; undefined where there is nothing to save from. */
+/** The saved fraction; undefined if there is nothing to save. */
 export function saving({ flat, listed }: Pick<TokenCost, 'flat' | 'listed'>): number | undefined {
   return flat === 0 ? undefined : 1 - listed / flat;
 }
@@ -69,7 +69,9 @@ interface Definition {
   readonly inputSchema?: unknown;
 }
 
-/** What hosts put into the prompt of a tool: name, description and input schema. They keep the rest to themselves. */
+/**
+ * What hosts include in the prompt for a tool: name, description and input schema. They keep the rest to themselves.
+ */
 function promptText(tools: readonly Definition[]): string {
   return tools
     .map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }))

@@ -17,9 +17,9 @@ import {
 import { asLines } from '../../kit/text.ts';
 
 interface ShownTool extends ToolSummary {
-  /** The name hosts call it by; null where they cannot. */
+  /** The name that hosts use; null if they cannot call it. */
   readonly exposed: string | null;
-  /** Whether the configuration keeps it from hosts. */
+  /** Whether the configuration hides it from hosts. */
   readonly hidden: boolean;
   readonly definition: unknown;
 }

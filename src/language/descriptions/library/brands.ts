@@ -1,8 +1,8 @@
 import type { Known } from './known.ts';
 
 /**
- * Further servers that many people use, of which we know what they are for and no more. A function, so that nobody pays
- * for the table before it is needed.
+ * More popular servers, of which only the purpose is known. A function, so that the table is not created before it is
+ * needed.
  */
 export function brands(): Readonly<Record<string, Known>> {
   return {
@@ -172,7 +172,7 @@ export function brands(): Readonly<Record<string, Known>> {
       programs: ['@algolia/mcp-node'],
     },
 
-    // Watching and running software.
+    // Monitoring and running software.
     grafana: {
       purpose: 'Grafana: dashboards, Prometheus and Loki queries, alerts and incidents',
       programs: ['mcp-grafana', 'grafana/mcp-grafana'],
@@ -244,7 +244,7 @@ export function brands(): Readonly<Record<string, Known>> {
       programs: ['analytics-mcp'],
     },
 
-    // Browsers, phones, and tools for those who write software.
+    // Browsers, phones, and tools for developers.
     browserbase: {
       purpose: 'controlling browsers in the cloud with Browserbase: opening pages, acting, extracting data',
       programs: [
@@ -346,7 +346,7 @@ export function brands(): Readonly<Record<string, Known>> {
       programs: ['@modelcontextprotocol/server-pdf', '@sylphx/pdf-reader-mcp'],
     },
 
-    // The web, and what is written there.
+    // The web and its content.
     perplexity: {
       purpose: 'asking Perplexity, which searches the web and answers with sources',
       programs: ['@perplexity-ai/mcp-server', 'server-perplexity-ask', 'mcp/perplexity-ask'],

@@ -1,10 +1,10 @@
 /** A server many people use. */
 export interface Known {
-  /** What it is for, in the words that follow "Use this tool for". */
+  /** Its purpose, to follow "Use this tool for". */
   readonly purpose: string;
-  /** What it is started by: packages, images, Python modules and programs. */
+  /** What starts it: packages, images, Python modules and programs. */
   readonly programs: readonly string[];
-  /** Where it is reached: hosts, with a leading dot their subdomains, or with a leading slash the begin of a path. */
+  /** Its addresses: hosts, with a leading dot their subdomains, or with a leading slash the beginning of a path. */
   readonly addresses?: readonly string[];
 }
 
@@ -215,5 +215,5 @@ const ENTRIES = {
 
 export type KnownId = keyof typeof ENTRIES;
 
-/** Servers that roles.ts has instructions for. brands.ts has more, of which only the purpose is known. */
+/** Servers with instructions in roles.ts. brands.ts contains more, of which only the purpose is known. */
 export const KNOWN: Readonly<Record<KnownId, Known>> = ENTRIES;

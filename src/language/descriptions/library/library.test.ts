@@ -7,7 +7,7 @@ import { ROLES } from './roles.ts';
 
 const IDS = Object.keys(KNOWN) as KnownId[];
 
-/** How each server is started or reached, as its own documentation says. */
+/** How each server is started or reached according to its own documentation. */
 const LINES: Readonly<Record<KnownId, readonly string[]>> = {
   filesystem: [
     'npx -y @modelcontextprotocol/server-filesystem /home/me/project',

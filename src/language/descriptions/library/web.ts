@@ -1,6 +1,6 @@
 import { role } from './role.ts';
 
-/** Servers that find and read what is on the web. */
+/** Servers that find and read content on the web. */
 export const WEB = {
   'brave-search': role(
     'You search the web with Brave for the user, and answer from what you find.',

@@ -1,6 +1,6 @@
 import { role } from './role.ts';
 
-/** Servers where people write to each other, plan and keep their documents. */
+/** Servers for communication, planning and documents. */
 export const WORK = {
   slack: role(
     'You read Slack for the user, and post what they want said.',

@@ -23,7 +23,7 @@ function configWith(services: readonly string[], more = ''): string {
 
 const open = (shop: YardRepository, cwd = shop.root) => openContext({ cwd, env: shop.env });
 
-/** A living process on record as a service, and what it wrote. It does nothing, and ends with the test. */
+/** Records a living process as a service, with its log. The process does nothing, and ends with the test. */
 async function start(shop: YardRepository, branch: string, service: string, log = ''): Promise<void> {
   const { home, config, registry } = open(shop);
   const log_file = logFileOf(home, config, branch, `${service}.log`);
@@ -55,7 +55,7 @@ async function start(shop: YardRepository, branch: string, service: string, log 
   });
 }
 
-/** As the command line prints it; the order of the keys does not change the size. */
+/** The size as printed by the command line; the order of the keys does not change it. */
 function printed(told: Brief): number {
   return Buffer.byteLength(`${JSON.stringify(told, null, 2)}\n`);
 }
@@ -165,7 +165,7 @@ describe('brief', () => {
     expect(told.env_warnings).toHaveLength(2);
     expect(told.recent_errors.length).toBeGreaterThan(0);
     expect(told.recent_errors.every(({ line }) => line.length <= 200)).toBe(true);
-    // The newest trouble of each comes before the second newest of any.
+    // The newest error of each service comes before the second newest of any.
     expect(told.recent_errors[0]!.line).toMatch(/^99 /);
     expect(told.changed_files.length).toBeGreaterThan(1);
     expect(told.changed_files.at(-1)).toBe(`… and ${201 - told.changed_files.length} more`);

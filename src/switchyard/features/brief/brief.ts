@@ -35,7 +35,7 @@ export interface Brief {
 export interface BriefService {
   readonly service: string;
   readonly branch: string;
-  /** Whether its process runs. */
+  /** Whether its process is running. */
   readonly status: ServiceLiveness;
   /** Its state, in one word. */
   readonly state: ServiceState;
@@ -76,8 +76,8 @@ export async function brief(context: YardContext, { branch }: BriefOptions = {})
   const scope = scopeBranch(context, branch);
   const location =
     scope === undefined ? { branch: null, worktree: context.config.root } : await placeOf(context, branch);
-  // Git needs two commands, one after the other, and the rest is done while they run. First the logs, while git reads its
-  // settings; then the services, which take longer, while it compares the files.
+  // Git needs two commands, one after the other, and everything else is done while they run: first the logs, while git
+  // reads its settings, then the services, which take longer, while it compares files.
   const changes =
     location.worktree === undefined ? [] : changedFiles(location.worktree, context.env).catch(() => []);
   const inScope = ({ branch_slug }: { readonly branch_slug: string }): boolean =>

@@ -126,7 +126,7 @@ test('failures of a checkout are reported and make it not ok, and the rest is do
     `web already owns canonical port ${own.port}`,
     `checked out api: localhost:${api} -> :${port}`,
   ]);
-  // Without a name, a service that has no port is no failure; with it, it is.
+  // Without a name, a service that has no port is skipped; with its name, it is an error.
   const already = `api checkout already running on canonical port ${api}`;
   expect(await outcome()).toEqual([
     true,
@@ -191,7 +191,7 @@ test('switching to another branch refuses no connection, and open connections en
   }
   stop = true;
   await Promise.all(clients);
-  // A port has one record, that of the branch it leads to.
+  // A port has only one record, that of the branch it points to.
   expect(observeCheckouts(context)).toMatchObject([{ branch: 'main', status: 'running' }]);
 });
 
@@ -213,7 +213,7 @@ test('verify fails while a connection leads to the previous branch', async () =>
   const [proof] = await verify(context, { services: ['web'] });
   expect(proof).toMatchObject({ ok: false, branch: 'other', elsewhere: 1, http: null });
   expect(proof?.text).toMatch(/; 1 connection goes elsewhere$/);
-  // Somebody who wants to be sure waits until it was cut off.
+  // A client that waits for its connection to end sees that it was closed.
   const closed = new Promise((resolve) => asking.on('close', resolve));
   const visits = ['127.0.0.1', '::1'].map((address) => ({ address, status: null }));
   expect(await verify(context, { services: ['web'], browse: true })).toMatchObject([
@@ -236,7 +236,7 @@ test('a killed forwarder is noticed, and the next checkout restores all its port
   expect(messages.at(-1)).toMatch(/^checked out api: /);
   expect(await answerOn(web)).toBe('main');
   expect(await answerOn(api)).toBe('other');
-  // A service that has ended keeps its place in the records, and nothing is opened for it.
+  // The record of a service that has ended stays, and nothing is opened for it.
   endProcess(context.registry.read().forwarder!.pid!);
   endProcess(one.pid!);
   await until(() => observeCheckouts(context).every(({ status }) => status === 'stale'));
@@ -262,7 +262,7 @@ test('a forwarder that does not respond is replaced', async () => {
   expect(context.registry.read().forwarder!.pid).not.toBe(pid);
 });
 
-/** Speaks as forwarders did when connections stayed with the old branch: no number of its protocol. */
+/** A forwarder from the time when connections stayed with the old branch: it does not report a protocol number. */
 const OLD_FORWARDER = `
 const net = require('net'), fs = require('fs'), path = require('path');
 const run = path.join(process.env.SWITCHYARD_HOME, 'run');
@@ -288,7 +288,7 @@ test('a forwarder that is older than the command is replaced, with all its ports
   const older = [process.execPath, '-e', OLD_FORWARDER, '--'];
   await checkout(context, { branch: 'main', services: [], program: older });
   const { pid } = context.registry.read().forwarder!;
-  // It cannot say where its connections lead.
+  // It cannot report where its connections go.
   expect(await verify(context, { services: ['web'] })).toMatchObject([{ ok: false }]);
   const messages = await take(context, 'other', 'web');
   expect(messages).toEqual([
@@ -344,7 +344,7 @@ test('many concurrent checkouts of two projects in one home end with one forward
   expect(
     readFileSync(join(first.context.home.logs, 'forward.log'), 'utf8').match(/forwarder ready/g),
   ).toHaveLength(1);
-  // A command that has the project's lock drops what it ends, and nobody else's.
+  // A command that holds the project's lock drops its own checkouts, and nobody else's.
   const dropped = await dropCheckouts(first.context, ['main::web', 'main::api', 'main::job']);
   expect(dropped.map(({ record, wasOpen }) => [record.service, wasOpen])).toEqual([
     ['web', true],
@@ -400,7 +400,7 @@ test('verify asks the kernel which process of which branch responds', async () =
   });
   expect(proof?.text).toContain(`localhost:${web} is web of feature/x: pid ${pid!} (`);
   expect(await verify(context, { branch: 'main', services: ['web'] })).toMatchObject([{ ok: false }]);
-  // The service goes, a stranger takes its port: the name on our records does not count.
+  // The service exits and a stranger takes its port: the name in our records does not count.
   endProcess(pid!);
   const stranger = createServer();
   onTestFinished(() => void stranger.close());
@@ -414,7 +414,7 @@ test('verify asks the kernel which process of which branch responds', async () =
   const [fooled] = await verify(context, { services: ['web'] });
   expect(fooled).toMatchObject({ ok: false, held_by: 'forwarder', branch: null, expected: 'feature/x' });
   expect(fooled?.text).toContain('where another process listens');
-  // A service that ignores the port it was given and takes the canonical one.
+  // A service that ignores its assigned port and uses the canonical one.
   await start('stubborn', 'api', `require('net').createServer().listen(${api}); ${SAYS_BRANCH}`, api);
   const [direct] = await verify(context, { branch: 'stubborn', services: ['api'] });
   expect(direct).toMatchObject({ ok: true, held_by: 'service', branch: 'stubborn' });

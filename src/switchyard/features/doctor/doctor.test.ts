@@ -31,7 +31,7 @@ async function ask({ root, env }: YardRepository, more: NodeJS.ProcessEnv = {}):
   return found;
 }
 
-/** What was found, without what the machine of the test is to blame for. */
+/** The findings, except those caused by the machine that runs the test. */
 function told({ findings }: Diagnosis): string[] {
   return findings
     .filter(({ what }) => !/IPv6|localhost does not resolve/.test(what))

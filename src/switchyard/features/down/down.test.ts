@@ -18,7 +18,7 @@ function stranger(): { pid: number; startTime: number } {
     endProcess(child.pid!);
     return Promise.resolve();
   });
-  // The twenty-second field, counted from behind the name, which may hold blanks.
+  // The twenty-second field, counted from after the name, which may contain spaces.
   const stat = readFileSync(`/proc/${child.pid!}/stat`, 'latin1');
   return { pid: child.pid!, startTime: Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) };
 }
@@ -80,7 +80,7 @@ describe('down', () => {
     writeFileSync(join(yard.root, 'package.json'), '{ "scripts": { "dev": "node server.mjs" } }');
     const started = await yard.up();
     expect(started.ok).toBe(true);
-    // The shell that notes the end, npm, the shell of npm, and node; npm may have helpers.
+    // The shell that records the exit, npm, the shell of npm, and node; npm may have helpers.
     expect(yard.alive().length).toBeGreaterThanOrEqual(3);
     const { pid } = await ask(outcomeOf(started, 'web').port);
     expect((await yard.down()).messages).toEqual(['stopped web']);
@@ -125,7 +125,7 @@ describe('down', () => {
     const base = { port: 21_998, branch: 'current', pid, pgid: pid, boot_id: bootId() ?? null };
     const cookie = `${yard.context.home.hash}.0123456789abcdef0123456789abcdef`;
     for (let trial = 0; trial < 50; trial++) {
-      // The kernel gave the number to somebody who started later.
+      // The kernel gave the pid to a process that started later.
       await yard.record({ ...base, process_started_at: startTime - 1 - trial, cookie });
       expect((await yard.down()).messages).toEqual([
         `removed stale record for web; pid ${pid} no longer matches`,
@@ -198,7 +198,7 @@ describe('down', () => {
     const { messages } = await yard.down();
     expect(messages).toEqual(names.map((name) => `stopped ${name}`));
     expect(yard.alive()).toEqual([]);
-    // Nobody had to be killed, which takes five seconds.
+    // No process had to be killed, which takes five seconds.
     expect(performance.now() - began).toBeLessThan(4000);
   });
 });

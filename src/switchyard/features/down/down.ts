@@ -117,7 +117,7 @@ async function downUnderLock(
 interface Verdict {
   readonly observed: Observed;
   readonly result: DownOutcome['result'];
-  /** Whether it may be forgotten. */
+  /** Whether its record may be removed. */
   readonly over: boolean;
   readonly message: string;
   readonly milliseconds?: number;
@@ -129,7 +129,7 @@ function namesIn(records: readonly ServiceRecord[]): (record: ServiceRecord) => 
   return ({ service, branch }) => (several ? `${service} of ${branch}` : service);
 }
 
-/** Drops everything of services that are over: their checkouts, ports and records. */
+/** Releases everything of services that have ended: their checkouts, ports and records. */
 async function forget(context: YardContext, over: readonly Observed[]): Promise<void> {
   const { home, registry, config } = context;
   const records = over.map(({ record }) => record);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { trackActivity, type ConnectionActivity } from './connection-activity.ts';
 
-/** A request and its answer, as they go over the wire. */
+/** A request and its response as bytes. */
 interface Exchange {
   readonly request: Buffer;
   readonly answer: Buffer;
@@ -10,7 +10,7 @@ interface Exchange {
 
 const text = (value: string): Buffer => Buffer.from(value, 'latin1');
 
-/** A body with everything in it that could be taken for a head. */
+/** A body with everything in it that could be mistaken for a head. */
 const body = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
   fc.constantFrom('\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n', '0\r\n\r\n').map(text),
@@ -63,7 +63,7 @@ const exchange: fc.Arbitrary<Exchange> = fc
     };
   });
 
-/** Feeds the bytes in pieces of these sizes and says what was seen after each. */
+/** Reads the bytes in pieces of these sizes and returns the state after each. */
 function feed(
   take: (chunk: Buffer) => void,
   activity: ConnectionActivity,
@@ -129,7 +129,7 @@ test('it never throws, whatever the bytes', () => {
   );
 });
 
-/** What is seen after each step; `>` is from the client, `<` from the service. */
+/** The state after each step; `>` is from the client, `<` from the service. */
 function states(...steps: readonly string[]): string[] {
   let at = 0;
   const activity = trackActivity(() => at);

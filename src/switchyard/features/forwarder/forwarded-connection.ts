@@ -4,7 +4,7 @@ import { trackActivity } from './connection-activity.ts';
 
 /** A connection from a client to a service, through us. */
 export interface ForwardedConnection {
-  /** Whether we have ended it, so that nothing passes any more. */
+  /** Whether we have ended it, so that nothing is forwarded any more. */
   readonly ended: boolean;
   /**
    * Ends it: now, after the pending response, or at the timeout. A client that has neither sent nor received anything

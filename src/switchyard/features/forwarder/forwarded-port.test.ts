@@ -1,4 +1,4 @@
-/** What becomes of open connections when their port leads elsewhere. */
+/** What happens to open connections when their port gets another target. */
 import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -40,7 +40,7 @@ function tcp(accept: (socket: Socket) => void): Promise<number> {
 
 interface Opened extends ForwardedPort {
   readonly port: number;
-  /** Switches to a service that says its name. */
+  /** Switches to a service that responds with its name. */
   switchTo(name: string): Promise<{ readonly ended: number; readonly finishing: number }>;
 }
 
@@ -67,9 +67,9 @@ async function open(target: number): Promise<Opened> {
 
 interface Client {
   readonly socket: Socket;
-  /** Everything that came. */
+  /** Everything that was received. */
   text: string;
-  /** `end`: as it should be; else what went wrong. */
+  /** `end`: as expected; otherwise what went wrong. */
   readonly over: Promise<string>;
 }
 
@@ -130,7 +130,7 @@ test('a pending or partial response arrives completely, then the connection ends
   await until(() => pending.length === 2 && begun.text.length > body.length);
   expect(await forwardedPort.switchTo('new')).toEqual({ ended: 0, finishing: 2 });
   expect(forwardedPort.elsewhere).toBe(2);
-  // Nothing ends before its answer.
+  // No connection ends before its response is complete.
   const next = connectTo(forwardedPort.port, GET);
   await until(() => next.text.endsWith('new'));
   expect(forwardedPort.elsewhere).toBe(2);
@@ -154,7 +154,7 @@ test('a client that reads slowly gets all of a complete response', async () => {
 });
 
 test('a response that takes too long is cut off, and does not look complete', async () => {
-  // No length: for such an answer the end of the connection is its end.
+  // Without a length, the response ends with the connection.
   const forwardedPort = await open(
     await tcp((socket) => socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\npart'))),
   );
@@ -213,7 +213,7 @@ test('a request that has arrived when the port is switched gets its response', a
   await until(() => client.text.endsWith('first'));
   client.text = '';
   const target = await http((_, response) => response.end('second'));
-  // In the buffers of the kernel, where the forwardedPort has not looked yet.
+  // The bytes are in the buffers of the kernel and have not been read yet.
   client.socket.write(GET);
   const { ended, finishing } = await forwardedPort.retarget({
     ...forwardedPort.mapping,

@@ -65,7 +65,7 @@ export async function openForwardedPort(
     const backend = await dial(target_host, target_port).catch(() => undefined);
     if (client.destroyed) backend?.destroy();
     else if (connection.to !== mapping) {
-      // The port was switched meanwhile, and nothing from the client was read yet.
+      // The port was switched in the meantime, and nothing from the client was read yet.
       backend?.destroy();
       await forward(connection);
     } else if (backend !== undefined) connection.forwarded = openForwardedConnection(client, backend);

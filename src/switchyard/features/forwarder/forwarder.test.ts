@@ -35,7 +35,7 @@ function mapping(listen_port: number, target_port: number, branch = 'main'): Map
   return { listen_port, target_port, target_host: '127.0.0.1', ...owner };
 }
 
-/** Everything the port says to somebody who sends this and then ends. */
+/** Everything that the port sends to a client that sends these bytes and then ends. */
 async function exchange(port: number, bytes: string, host = '127.0.0.1'): Promise<string> {
   const socket = connect({ port, host, allowHalfOpen: true });
   socket.end(bytes);
@@ -82,7 +82,7 @@ test('a target that listens only on the other address is found', async () => {
 test('a direction that has ended leaves the other one open, as database clients need', async () => {
   const forwarder = open();
   const port = await freePort();
-  // Answers the length of what came only when the client has ended its side.
+  // Responds with the length of what it received, but only after the client has ended its side.
   const target = await backend((socket) => {
     let length = 0;
     socket.on('data', (bytes: Buffer) => (length += bytes.length));
@@ -99,7 +99,7 @@ test('a direction that has ended leaves the other one open, as database clients 
   client.end(Buffer.concat([startup, Buffer.alloc(300_000, 0xff)]));
   const [answer] = (await once(client, 'data')) as [Buffer];
   expect([...answer]).toEqual([0x52, ...[...Buffer.from([0, 4, 0x93, 0xe8])]]);
-  // And the other way round: the service ends first, the client speaks on.
+  // The other way round: the service ends first, and the client keeps sending.
   let heard = '';
   const quiet = await backend((socket) => {
     socket.end('only this');

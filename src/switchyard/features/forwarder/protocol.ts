@@ -2,8 +2,8 @@
 export const PROTOCOL = 2;
 
 /**
- * A request to the forwarder: one line of JSON, answered by one line, in order. Both ends are of this program, but the
- * forwarder may be older than the command.
+ * A request to the forwarder: one line of JSON, answered by one line, in order. Both ends are this program, but the
+ * forwarder may be an older version.
  */
 export type ForwardRequest =
   | { readonly op: 'map'; readonly mapping: Mapping }

@@ -9,7 +9,7 @@ let path: string;
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'yard-detect-'));
-  // A PATH of our own, so that it does not matter what this machine has.
+  // A separate PATH, so that it does not matter what is installed on this machine.
   path = join(root, '.bin');
   put('.bin/python3', '#!/bin/sh\n');
   chmodSync(join(path, 'python3'), 0o755);

@@ -66,7 +66,7 @@ describe('in a git repository', () => {
     writeFileSync(exclude, '*.log');
     await withFileLock(exclude, async () => {
       const both = [initProject({ cwd: root, force: true }), initProject({ cwd: root, force: true })];
-      // Both have read it by now; a change by the holder of the lock is not lost, either.
+      // By now both have read the file; a change by the holder of the lock is not lost either.
       await until(() => existsSync(join(root, 'switchyard.toml')));
       writeFileSync(exclude, '*.tmp\n', { flag: 'a' });
       done = Promise.all(both);
@@ -185,7 +185,7 @@ describe('an existing file', () => {
     chmodSync(target!, 0o640);
     const old = readFileSync(config, 'utf8');
     const done = await initProject({ cwd: root, force: true });
-    // A write in place would have changed what the second name leads to.
+    // Writing in place would have changed the file behind the second name.
     expect(readFileSync(before!, 'utf8')).toBe(old);
     expect(readFileSync(target!, 'utf8')).toBe(done.config_text);
     expect(lstatSync(config).isSymbolicLink()).toBe(true);
@@ -254,7 +254,7 @@ it.each([
   expect(config.warnings).toEqual([]);
   expect(config.services[0]).toMatchObject({ command: done.detected_service.command });
   expect(done.config_text).toContain(`# ${done.detected_service.reason}`);
-  // What stands there as a suggestion has to be right too.
+  // Suggestions in comments must be valid, too.
   const uncommented = done.config_text
     .split('\n')
     .filter((line) => !/^(?:health|ready_timeout|depends_on|env)/.test(line))

@@ -21,7 +21,7 @@ export interface InitOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** As `--json` shows it. */
+/** In the form of `--json`. */
 export interface InitResult {
   readonly ok: true;
   readonly action: 'init';
@@ -151,7 +151,7 @@ async function addToExclude({ path }: ExcludeFile): Promise<void> {
   try {
     mkdirSync(dirname(path), { recursive: true });
     await withFileLock(path, () => {
-      // Another program may have added it meanwhile.
+      // Another program may have added it in the meantime.
       const { text, lacksEntry } = readExclude(path);
       const front = text === '' || text.endsWith('\n') ? '' : '\n';
       if (lacksEntry) appendFileSync(path, `${front}${LOCAL_STATE}/\n`);
@@ -167,7 +167,7 @@ function write(path: string, text: string, { replace = true } = {}): boolean {
     mkdirSync(dirname(path), { recursive: true });
     const bytes = Buffer.from(text, 'utf8');
     if (!replace) return replaceFile(path, undefined, bytes);
-    // If another program is quicker, what it wrote is replaced, too.
+    // If another program is faster, its version is replaced, too.
     while (!replaceFile(path, readForReplacing(path), bytes));
     return true;
   } catch (error) {

@@ -10,7 +10,7 @@ let web: string;
 let api: string;
 let stop: AbortController;
 let following: Promise<void> | undefined;
-/** Everything that was told, with the first letter of the log it came from. */
+/** Everything that was reported, each line with the first letter of its log. */
 let told: string[];
 
 beforeEach(() => {
@@ -131,7 +131,7 @@ describe('followLogs', () => {
   it('reports every line of a flood once and in order, with characters intact', async () => {
     writeFileSync(web, '');
     const lines = Array.from({ length: 50_000 }, (_, index) => `é ${index}`);
-    // So long that a pause in the middle of a line is not taken for its end, however busy the machine is.
+    // So long that a pause in the middle of a line does not look like its end, however busy the machine is.
     follow({ poll: 10_000 });
     const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
     for (let start = 0; start < bytes.length; start += 99_991) {

@@ -9,9 +9,9 @@ export interface FollowOptions extends Pick<LogQuery, 'grep' | 'fixed' | 'mask'>
   readonly files: readonly string[];
   /** Number of existing lines to report first, for each log. Default 0. */
   readonly lines?: number | undefined;
-  /** Of the existing lines, only those since then, see `readLog`. */
+  /** Only existing lines written since then, see `readLog`. */
   readonly since?: number | undefined;
-  /** Ends it. */
+  /** Stops following. */
   readonly signal: AbortSignal;
   /** New lines of one log, without color codes. Nothing more is read until it resolves. */
   readonly onLines: (file: string, lines: readonly string[]) => void | Promise<void>;

@@ -16,7 +16,7 @@ command = "node web.js"
 command = "node api.js"
 `;
 
-/** The log of a service of a branch, in its usual place. */
+/** Writes the log of a service of a branch to its usual path. */
 function write({ home, config }: YardContext, branch: string, name: string, text: string): string {
   const file = logFileOf(home, config, branch, name);
   mkdirSync(dirname(file), { recursive: true });
@@ -49,7 +49,7 @@ describe('logs', () => {
 
   test('without a branch are those of the current one', async () => {
     const { context } = await testYard(SERVICES);
-    // The project is no repository: its one branch is called current.
+    // The project is not a repository, so its only branch is called current.
     write(context, 'current', 'web.log', 'here\n');
     write(context, 'main', 'web.log', 'elsewhere\n');
     expect((await logs(context, {})).logs.map(({ lines }) => lines)).toEqual([['here']]);

@@ -74,7 +74,7 @@ export interface FollowLogsOptions extends Omit<LogsOptions, 'maxBytes' | 'run'>
   readonly onStart?: (services: readonly string[]) => void;
 }
 
-/** The same, and then new output, until aborted. */
+/** Returns the logs like `logs`, then reports new output until aborted. */
 export async function followServices(context: YardContext, options: FollowLogsOptions): Promise<void> {
   const { lines = 80, grep, fixed, signal, onLines, onStart } = options;
   check(options);

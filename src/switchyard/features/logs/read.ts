@@ -68,7 +68,7 @@ export async function readLog(file: string, question: LogQuery = {}): Promise<Lo
   return { lines: lastThatFit(last, maxBytes), truncated: true, ...age };
 }
 
-/** Batches of lines, newest first. Logs may be long: between two batches everything else goes on. */
+/** Batches of lines, newest first. Logs may be long, so other work runs between two batches. */
 type Batches = AsyncIterable<readonly string[]>;
 
 const BATCH = 1000;

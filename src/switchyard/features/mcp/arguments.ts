@@ -20,7 +20,7 @@ export type ArgumentSpecs = Readonly<Record<string, ArgumentSpec>>;
 export interface CheckedArguments {
   /** Undefined if not given. */
   text(key: string): string | undefined;
-  /** Of an argument that is required; empty for any other that is not given. */
+  /** The value of a required argument; empty for an optional one that is missing. */
   required(key: string): string;
   /** Empty if not given. */
   texts(key: string): readonly string[];

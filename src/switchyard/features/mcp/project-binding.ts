@@ -38,18 +38,18 @@ export interface ProjectSelector {
    * repository that was just cloned. Default false.
    */
   readonly onlyRegistered?: boolean | undefined;
-  /** With `onlyRegistered`: how else a person may have allowed the file. Default: in no other way. */
+  /** With `onlyRegistered`: another way in which a person may have allowed the file. Default: none. */
   readonly approval?: FileApproval | undefined;
 }
 
 export interface FileApproval {
-  /** Whether a file is allowed now, with its present content. */
+  /** Whether a file is allowed now, with its current content. */
   readonly allows: (file: string) => boolean;
-  /** The command by which a person allows it. */
+  /** The command with which a person allows it. */
   readonly command: () => string;
 }
 
-/** Throws if commands of a project must not be run for an agent, because no person has allowed it. */
+/** Throws if an agent must not run commands of a project because no person has allowed it. */
 export function refuseUnregistered(
   { onlyRegistered, approval }: ProjectSelector,
   { root }: BoundProject,

@@ -165,7 +165,7 @@ test('secrets of env files are masked in all that comes from logs', async () => 
     expect(text, name).toContain('Error: *** is wrong');
     expect(text, name).not.toContain('tok-1234567890');
   }
-  // Nor can it be guessed bit by bit.
+  // It cannot be guessed piece by piece, either.
   expect((await call('logs', { grep: 'tok-1' })).structuredContent.logs[0].lines).toEqual([]);
 });
 

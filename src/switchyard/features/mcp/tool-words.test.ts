@@ -23,7 +23,7 @@ test.each([
     '`switchyard down web --branch x` or `switchyard status`',
     '`switchyard_down {"branch":"x","services":["web"]}` or `switchyard_status`',
   ],
-  // A command that only stands for itself.
+  // A command that is only mentioned.
   ['End it before `switchyard checkout`.', 'End it before `switchyard_checkout`.'],
 ])('%s', (text, said) => {
   expect(inToolWords(text)).toBe(said);
@@ -54,15 +54,15 @@ test('output of services is unchanged', () => {
 const FEATURES = dirname(dirname(fileURLToPath(import.meta.url)));
 const SWITCHYARD = dirname(FEATURES);
 
-/** Texts that no agent is shown over MCP: of the command line, of pages for browsers, and of daemons. */
+/** Texts that agents never get over MCP: those of the command line, of pages for browsers, and of daemons. */
 const ELSEWHERE = ['init/', 'skill/', 'proxy/refusal.ts', 'forwarder/forwarded-port.ts', 'mcp/smoke.ts'].map(
   (path) => join('features', path),
 );
 
-/** What only a person can do, or the shell. */
+/** Commands that only a person or a shell can run. */
 const NO_TOOL = /^(?:init|mcp|prune|remove|rename|restart|proxy|down --force|down --project|status --all)\b/;
 
-/** All texts in our sources, with `x` for whatever is filled in. */
+/** All texts in our sources, with `x` for each placeholder. */
 function textsOf(file: string): string[] {
   const texts: string[] = [];
   const visit = (node: ts.Node): void => {

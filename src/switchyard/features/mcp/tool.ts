@@ -11,7 +11,7 @@ export interface YardTool {
   readonly hints: ToolAnnotations;
   /** Without `cwd`, which all tools take. */
   readonly arguments: ArgumentSpecs;
-  /** Which of them the command of the same name takes as positional arguments, in order. Default none. */
+  /** Which of them the command with the same name accepts as positional arguments, in order. Default: none. */
   readonly words?: readonly string[];
   /** The schema of its result. */
   readonly output: JsonObject;

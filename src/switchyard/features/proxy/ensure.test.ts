@@ -52,7 +52,7 @@ test('it is started once, serves names on both addresses, and can be stopped', a
     expect(await text(socket)).toContain('named');
   }
 
-  // It is not of the terminal in which it was started.
+  // It does not depend on the terminal in which it was started.
   endProcess(record.pid!, 'SIGHUP');
   expect(await ensureProxy(context, { program })).toMatchObject({ started: false });
   expect(await stopProxy(context)).toEqual({ text: 'proxy stopped' });
@@ -77,7 +77,7 @@ test('a killed proxy is started again, and its record leads to no signal', async
   const { pid } = context.registry.read().proxies[String(port)]!;
   endProcess(pid!);
   await until(() => portHolders([port]).length === 0);
-  // The pid belongs to another process by now, for example ours.
+  // The pid now belongs to another process, for example this one.
   await context.registry.change((state) => {
     state.proxies[String(port)]!.pid = process.pid;
   });

@@ -49,7 +49,7 @@ export async function ensureProxy(
       let text = `started proxy on ${host}:${port}`;
       if (await isThere()) {
         const old = outdated();
-        // Another command may have started it meanwhile.
+        // Another command may have started it in the meantime.
         if (old === undefined) return RUNNING;
         if (!(await stopDaemon('proxy', old))) return notReplaced(old);
         text = `replaced ${releaseText(old)} on ${host}:${port}`;

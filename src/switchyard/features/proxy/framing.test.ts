@@ -1,14 +1,14 @@
-/** Every method with every kind of body, as bytes: what a client sends, and what arrives at the service. */
+/** Every method with every kind of body, in bytes: what a client sends, and what the service receives. */
 import { METHODS } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { listening, openProxy } from '../../../../test/helpers/yard-proxy.ts';
 import { talk, type RawTalk } from '../../../../test/helpers/yard-traffic.ts';
 
-/** One request as the service got it. */
+/** One request as the service received it. */
 interface Arrived {
   readonly method: string;
-  /** All headers that say how long the body is, in lower case. */
+  /** All headers that determine the length of the body, in lower case. */
   readonly framing: readonly string[];
   readonly expect: boolean;
   readonly announced: string | undefined;
@@ -18,7 +18,7 @@ interface Arrived {
 
 interface Kind {
   readonly headers: string;
-  /** What follows the head, as it is sent. */
+  /** What follows the head when it is sent. */
   readonly bytes: string;
   readonly framing: readonly string[];
   readonly body?: string;
@@ -68,10 +68,13 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Without a body these have nothing to say about it; with the others, no length could mean that one follows. */
+/**
+ * Without a body, these methods have no header about it; for the others, a missing length could mean that a body
+ * follows.
+ */
 const NEVER_FRAMED = ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'];
 
-/** A service that knows nothing of HTTP but these bytes, and keeps its connections open. */
+/** A service that only records bytes and keeps its connections open. */
 async function recorder(): Promise<{ readonly port: number; readonly arrived: Arrived[] }> {
   const arrived: Arrived[] = [];
   const sockets = new Set<Socket>();
@@ -101,7 +104,7 @@ async function recorder(): Promise<{ readonly port: number; readonly arrived: Ar
   return { port: await listening(server), arrived };
 }
 
-/** The first request in these bytes. There is no `rest` while its body is incomplete. */
+/** The first request in these bytes. `rest` is undefined while its body is incomplete. */
 function parse(bytes: string): { readonly request: Arrived; readonly rest: string | undefined } | undefined {
   const [, head = '', after = ''] = /^([^]*?\r\n)\r\n([^]*)$/.exec(bytes) ?? [];
   if (head === '') return undefined;
@@ -134,7 +137,7 @@ async function exchange({ socket, takeThrough }: RawTalk, method: string, kind: 
   return takeThrough('\r\n\r\n');
 }
 
-/** All kinds of bodies on one connection, which proves that each of them left it usable. */
+/** All kinds of bodies on one connection, which proves that each of them leaves it usable. */
 async function sendAll(method: string, port: number, arrived: readonly Arrived[]): Promise<void> {
   const line = await talk(port);
   for (const [name, kind] of Object.entries(KINDS)) {
@@ -158,7 +161,7 @@ test('every method arrives once, with its body and trailers and at most one fram
   const { yard, port } = await openProxy();
   const backend = await recorder();
   await yard.record({ port: backend.port });
-  // CONNECT asks for a tunnel, which the proxy does not offer.
+  // CONNECT opens a tunnel, which the proxy does not support.
   const methods = METHODS.filter((method) => method !== 'CONNECT');
   await Promise.all(methods.map((method) => sendAll(method, port, backend.arrived)));
   expect(backend.arrived).toHaveLength(methods.length * Object.keys(KINDS).length);

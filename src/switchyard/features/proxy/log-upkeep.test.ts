@@ -66,7 +66,7 @@ test.runIf(process.platform === 'linux')(
     const told: string[] = [];
     const seen = last();
     onTestFinished(keepUpLogs(yard.context.home, (text) => told.push(text), 20));
-    // More than a pipe holds.
+    // More than fits into a pipe.
     await until(() => last() > seen + 200, { deadline: 30_000, seen: () => told.join('\n') });
     expect(told).toEqual(['restarted the log writer of web']);
     expect(isAlive(pid ?? 0)).toBe(true);

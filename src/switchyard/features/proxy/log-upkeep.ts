@@ -14,7 +14,7 @@ const EVERY = 60_000;
 
 /**
  * Looks after the logs of this home. The log of a service is limited while it is written; the proxy trims the others:
- * those of our own daemons, and of services where there is no log writer. Returns how to stop.
+ * those of our own daemons, and of services without a log writer. Returns a function that stops it.
  */
 export function keepUpLogs(home: Home, log: (text: string) => void, every = EVERY): () => void {
   const timer = setInterval(() => void inTurn(home, log), every);
@@ -22,7 +22,7 @@ export function keepUpLogs(home: Home, log: (text: string) => void, every = EVER
   return () => clearInterval(timer);
 }
 
-/** Each port has its own proxy, and two that work on one log would take it away from each other. */
+/** Each port has its own proxy, and two of them must not work on the same log. */
 async function inTurn(home: Home, log: (text: string) => void): Promise<void> {
   try {
     await withLock(
@@ -43,7 +43,7 @@ function trimLogs(home: Home, log: (text: string) => void): void {
   try {
     names = readdirSync(home.logs, { recursive: true, encoding: 'utf8' });
   } catch {
-    // There are no logs yet, or a directory disappeared meanwhile.
+    // There are no logs yet, or a directory disappeared in the meantime.
     return;
   }
   for (const name of names) {
@@ -68,7 +68,7 @@ async function reviveLogWriters(home: Home, log: (text: string) => void): Promis
   const written = writtenLogs();
   const without = records.filter(({ log_file: file }) => !written.has(file) && insideLogs(home, file));
   for (const { record, root } of observeServices(without)) {
-    // The outputs of a process that the service started may lead anywhere.
+    // The outputs of a process that the service itself started may go anywhere.
     if (root === undefined || root.pid !== record.pid) continue;
     const { log_file: logFile, cookie } = record;
     const options = { logFile, limit: logLimit(logFile), home: home.root, cookie };

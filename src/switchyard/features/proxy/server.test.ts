@@ -10,7 +10,7 @@ import { until } from '../../../../test/helpers/until.ts';
 import { freePort } from '../../../../test/helpers/yard-home.ts';
 import { listening, openProxy } from '../../../../test/helpers/yard-proxy.ts';
 
-/** A backend; its port. */
+/** Starts a backend and returns its port. */
 async function backend(listener: RequestListener, host = '127.0.0.1'): Promise<number> {
   const server = createServer({ requestTimeout: 0 }, listener);
   onTestFinished(() => {
@@ -28,7 +28,7 @@ interface Asked {
   readonly body?: string | Buffer;
 }
 
-/** The answer, whose body has not been read. */
+/** The response, whose body has not been read. */
 function send(
   port: number,
   { host = 'web.main.shop.localhost', path = '/', method, headers, body }: Asked = {},
@@ -53,7 +53,7 @@ async function get(port: number, asked: Asked = {}) {
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
 }
 
-/** Bytes in, bytes out, until the other side closes. */
+/** Sends bytes and returns the received ones, until the other side closes. */
 async function raw(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write(bytes);
@@ -157,7 +157,7 @@ test('an unknown service is distinguished from one that does not run', async () 
   expect(body).toContain(`${yard.context.config.root} has no service wbe`);
   expect(body).toContain('It has: web.');
   expect(body).not.toContain('sy up');
-  // Where nobody can say what it has, it may be one.
+  // If the file cannot be read, any name may be one of its services.
   writeFileSync(yard.context.config.file, 'broken = ');
   expect((await get(port, { host: 'wbe.main.shop.localhost' })).body).toContain('sy up main wbe');
 });
@@ -307,7 +307,7 @@ test('an event stream arrives event by event, with its headers first', async () 
     const [chunk] = (await once(stream, 'data')) as [Buffer];
     expect(chunk.toString()).toBe(`data: ${event}\n\n`);
   }
-  // When the client disconnects, the service notices too.
+  // When the client disconnects, the service notices that, too.
   request.destroy();
   await closed;
 });
@@ -376,7 +376,7 @@ test('a client that waits for "100 Continue" gets it from the service, or its re
 test('a client that is still sending a large body gets an early response and can reuse the connection', async () => {
   const { yard, port } = await openProxy();
   const size = 20e6;
-  // By hand: the client of Node itself stops sending when it has been answered.
+  // Written by hand, because Node's own client stops sending when it gets a response.
   const upload = async (path: string) => {
     const socket = connect(port, '127.0.0.1');
     const head = `HTTP/1.1\r\nHost: web.main.shop.localhost\r\n`;
@@ -389,7 +389,7 @@ test('a client that is still sending a large body gets an early response and can
     await once(socket, 'close');
     return seen.match(/HTTP\/1.1 \d+|too much|switchyard-proxy/g);
   };
-  // Nobody there; then one that does not read.
+  // First a port without a listener, then a service that does not read.
   await yard.record({ port: await freePort() });
   expect(await upload('/')).toEqual(['HTTP/1.1 502', 'HTTP/1.1 200', 'switchyard-proxy']);
   await yard.record({ port: await backend((_, response) => response.writeHead(413).end('too much')) });
@@ -448,7 +448,7 @@ test('connections to a service are reused, and one closed at that moment fails n
   expect(requests.size).toBe(1);
   cut = true;
   for (let n = 0; n < 5; n++) expect((await get(port)).status).toBe(200);
-  // What cannot be repeated never takes a connection that may be gone.
+  // A request that cannot be repeated never uses a connection that may be gone.
   for (let n = 0; n < 5; n++) expect((await get(port, { method: 'POST', body: 'x' })).body).toBe('POST');
 });
 
@@ -464,7 +464,7 @@ test('an idle connection that the service ended is not reused', async () => {
   for (let n = 0; n < 3; n++) {
     expect((await get(port)).body).toBe('here');
     const used = socket!;
-    // Only its half: what we could still send would be answered by nobody.
+    // Only its half of the connection: nobody would respond to what we could still send.
     used.end();
     await until(() => used.closed, { what: 'our half to be closed too' });
   }
@@ -500,7 +500,7 @@ test('three hundred concurrent requests all get their own response', async () =>
   answers.forEach(({ body }, n) => expect(body).toBe(`/${n} ${n % 2 === 0 ? '' : `body ${n}`}`));
 });
 
-/** A WebSocket by hand: the handshake and frames shorter than 126 bytes. */
+/** Writes WebSocket frames shorter than 126 bytes by hand. */
 function frame(payload: string, masked: boolean): Buffer {
   const data = Buffer.from(payload);
   const mask = Buffer.from([1, 2, 3, 4]);
@@ -562,7 +562,7 @@ test('a declined upgrade gets the response of the service, one without a service
       `POST / HTTP/1.1\r\nHost: ${host}\r\nUpgrade: ${upgrade}\r\nConnection: Upgrade, HTTP2-Settings\r\n` +
         `HTTP2-Settings: AAMAAABk\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
-  // A client that offers HTTP/2 gets a plain answer, and the connection ends with it.
+  // A client that offers HTTP/2 gets a plain response, after which the connection ends.
   expect(await asked('web.main.shop.localhost', 'h2c', 'body')).toMatch(/^HTTP\/1.1 403 [^]*no sockets/);
   expect(await asked('api.main.shop.localhost', 'websocket')).toMatch(/^HTTP\/1.1 502 [^]*no route/);
   await yard.record({ port: 1 });

@@ -20,7 +20,7 @@ export async function stopProxy({ registry, config }: YardContext): Promise<{ re
   }
   if (noted !== undefined) {
     await registry.change((state) => {
-      // Another command may have started a new one meanwhile.
+      // Another command may have started a new one in the meantime.
       if (state.proxies[String(port)]?.cookie === noted.cookie)
         Reflect.deleteProperty(state.proxies, String(port));
     });

@@ -20,7 +20,7 @@ const TOML = SERVICES.map(
   (name) => `[services.${name}]\ncommand = "node server.mjs"\nready_timeout = 60\n`,
 ).join('');
 
-/** Puts worktrees on record that are plain directories. */
+/** Records worktrees that are plain directories. */
 async function withBranches(yard: RunningYard): Promise<void> {
   await yard.context.registry.change((state) => {
     const { worktrees } = ensureProject(state, yard.context.config);
@@ -64,7 +64,7 @@ describe('many commands at once', () => {
         });
       }
     }
-    // Each project knows its own.
+    // Each project contains only its own services.
     expect(Object.keys(one.services())).toHaveLength(BRANCHES.length * SERVICES.length);
     expect((await two.down({ branch: 'b' })).messages).toHaveLength(SERVICES.length);
     await one.down();

@@ -41,7 +41,7 @@ describe('cwd of a service', () => {
     symlinkSync('/', join(yard.root, 'packages/api'));
     await expect(yard.up()).rejects.toThrow('services.api.cwd points outside the worktree');
     expect(yard.services()).toEqual({});
-    // What it would start is not hindered by what it would not.
+    // A service that is not started does not prevent the others from starting.
     expect((await yard.up({ services: ['web'] })).ok).toBe(true);
   });
 

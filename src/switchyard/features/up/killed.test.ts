@@ -12,7 +12,7 @@ import { status } from '../status/status.ts';
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 const FIVE = NAMES.map((name) => `[services.${name}]\ncommand = "node server.mjs"\n`).join('');
 
-/** Every process that lives is a known one. A process that is just being started shows its cookie a moment later. */
+/** Waits until every living process is known. A process that is being started shows its cookie a moment later. */
 async function allAreKnown(yard: RunningYard): Promise<void> {
   await until(
     () => {
@@ -31,7 +31,7 @@ describe('an up that is killed', () => {
     for (let round = 0; round < 12; round++) {
       const child = spawnUp(yard);
       const exit = once(child, 'exit');
-      // From before the first look at the project until all are started.
+      // From before the project is first read until all services are started.
       await sleep(60 + round * 25);
       child.kill('SIGKILL');
       await exit;

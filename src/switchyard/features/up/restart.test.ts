@@ -31,7 +31,7 @@ describe('restart', () => {
     expect((await ask(after.port)).argv).toEqual(['test']);
     expect(yard.services()['current::api']!.pid).toBe(outcomeOf(first, 'api').pid);
     expect(yard.alive('web')).toHaveLength(2);
-    // The log is that of the new run; the one before is kept.
+    // The log is that of the new run; the previous one is kept.
     await until(() => readFileSync(after.log_file!, 'utf8') === 'listening\n');
     expect(existsSync(after.log_file!.replace('.log', '.1.log'))).toBe(true);
   });

@@ -20,7 +20,7 @@ import { restart } from './restart.ts';
 
 const WEB = '[services.web]\ncommand = "node server.mjs"\n';
 
-/** Somebody who has nothing to do with us. */
+/** Listens as a process that has nothing to do with us. */
 async function listen(port: number, host: string): Promise<void> {
   const server = createServer((socket) => socket.destroy());
   atTestEnd(() => new Promise((resolve) => server.close(() => resolve())));
@@ -30,7 +30,7 @@ async function listen(port: number, host: string): Promise<void> {
   });
 }
 
-/** What the service called web has written. */
+/** The output of the service called web. */
 function logOf(yard: RunningYard): string {
   const record = yard.services()['current::web'];
   return record === undefined || !existsSync(record.log_file) ? '' : readFileSync(record.log_file, 'utf8');
@@ -91,7 +91,7 @@ describe('up', () => {
   });
 
   test('leaves running services alone, and starts others on their previous port', async () => {
-    // Ports of its own: another test may take one of the usual range while nobody listens there.
+    // A separate range: another test may use a port of the default one while nobody listens there.
     const { start, end } = await freeRange(3);
     const range = `[ports]\nstart = ${start}\nend = ${end}\n`;
     const yard = await runningYard(`${range}${WEB}[services.api]\ncommand = "node server.mjs"\n`);
@@ -228,7 +228,7 @@ depends_on = ["worker", "api"]
     });
     expect(outcomeOf(result, 'tool').message).toContain('it depends on worker, which');
     expect(result.messages).toContain('  trouble 30');
-    // Its record stays, so that its log and its end can be found.
+    // Its record stays, so that its log and exit can be found.
     expect(Object.keys(yard.services()).sort()).toEqual(['current::api', 'current::web']);
     const leases = readdirSync(join(yard.home, 'ports')).map(Number);
     expect(leases.sort()).toEqual([web.port, outcomeOf(result, 'api').port].sort());
@@ -250,7 +250,7 @@ depends_on = ["worker", "api"]
 
   test('does not mistake another process on the port for the service', async () => {
     const yard = await runningYard(`[services.web]\ncommand = "node late.mjs"\nready_timeout = 5\n`);
-    // Nobody has the port when it is chosen. The service gives it to a stranger, and never listens itself.
+    // The port is free when it is chosen. The service passes it to a stranger and never listens itself.
     writeFileSync(
       join(yard.root, 'late.mjs'),
       `import { writeFileSync } from 'node:fs';
@@ -293,7 +293,7 @@ depends_on = ["worker", "api"]
     expect(web.details.join('\n')).toContain('EADDRINUSE');
   });
 
-  // Only Linux has all of 127.0.0.0/8 without further ado.
+  // Only Linux has all of 127.0.0.0/8 without configuration.
   test.runIf(process.platform === 'linux')(
     'reports a service that listens on an unreachable address',
     async () => {
@@ -436,7 +436,7 @@ depends_on = ["web"]
         'ready',
       ]);
     }
-    // A shell that notes the end, and the program: for two services.
+    // For each of two services: a shell that records the exit, and the program.
     expect(yard.alive()).toHaveLength(4);
   });
 
@@ -492,7 +492,7 @@ depends_on = ["web"]
     await restart(yard.context, { services: [], program: daemonProgram() });
     expect((await ask(canonical)).env['PORT']).toBe(String(port));
 
-    // Somebody takes the port while the service is down: it comes up elsewhere, and the canonical port follows.
+    // A stranger takes the port while the service is down: it restarts on another one, and the canonical port follows.
     await yard.kill('web');
     await listen(port!, '127.0.0.1');
     const moved = await yard.up();

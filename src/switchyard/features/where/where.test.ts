@@ -17,7 +17,7 @@ port = ${port}
 command = "node api.js"
 `;
 
-/** Somebody who has nothing to do with us, on this port. */
+/** Listens on this port as a process that has nothing to do with us. */
 async function stranger(port: number): Promise<void> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -34,7 +34,7 @@ describe('where', () => {
       ...record,
       status: 'running',
       state: 'ready',
-      // No proxy runs for these tests.
+      // There is no proxy in these tests.
       address: `http://127.0.0.1:${record.port}`,
       proxy: { status: 'not-running' },
       warnings: [expect.stringContaining(`${record.url} does not respond. The proxy is not running`)],
@@ -64,7 +64,7 @@ describe('where', () => {
     const yard = await testYard(SERVICES(await freePort()));
     const web = await yard.start('main', 'web', SERVER);
     const api = await yard.start('feature', 'api', SERVER);
-    // The file says that web is where api really is.
+    // The records say that web is where api actually is.
     await yard.record({ ...web, port: api.port });
     const place = await where(yard.context, { service: 'web', branch: 'main' });
     expect(place.listener).toMatchObject({

@@ -26,7 +26,7 @@ const made = async (shop: YardRepository, branch: string): Promise<string> =>
 const branches = async (shop: YardRepository): Promise<readonly string[]> =>
   (await listWorktrees(open(shop))).map(({ branch }) => branch);
 
-/** A process of a service that runs in the worktree, and its record. Gives its pid. */
+/** Starts a process of a service in the worktree and records it. Returns its pid. */
 async function runIn(context: YardContext, branch: string, worktree: string): Promise<number> {
   const cookie = newCookie(context.home);
   const script = 'console.log("up"); setTimeout(() => {}, 60_000)';

@@ -24,7 +24,7 @@ function read(text: string | Buffer): ProjectConfig {
   return readConfig(file);
 }
 
-/** What readConfig complains about, as message and hint. */
+/** The error of readConfig, as message and hint. */
 function complaint(text: string | Buffer): { message: string; hint: string } {
   writeFileSync(file, text);
   try {
@@ -38,7 +38,7 @@ function complaint(text: string | Buffer): { message: string; hint: string } {
   throw new Error(`Accepted: ${text.toString()}`);
 }
 
-/** A whole file around some lines; the first of them is line 1. */
+/** A complete file that starts with these lines. */
 const around = (lines: string): string => `${lines}\n[services.last]\ncommand = "serve"\n`;
 
 describe('a file with one service and nothing else', () => {

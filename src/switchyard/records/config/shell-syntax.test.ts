@@ -30,7 +30,7 @@ describe('a command that only a shell would understand', () => {
     ['serve $PORTAL', '$PORTAL', `command = "sh -c 'serve $PORTAL'"`],
   ])('%j: %s is written as %s', (command, found, instead) => {
     expect(shellSyntaxIn(command)).toEqual({ found, instead });
-    // What it is told to be is right itself.
+    // The suggested alternative must itself be valid.
     const written = /command = (".*"|'.*')$/.exec(instead)![1]!;
     const text = written.startsWith('"') ? (JSON.parse(written) as string) : written.slice(1, -1);
     expect(shellSyntaxIn(text)).toBeUndefined();

@@ -100,7 +100,7 @@ test('changed files are those of git status, with umlauts; elsewhere there are n
 });
 
 describe.skipIf(process.platform === 'win32')('reading a repository', () => {
-  /** A repository whose configuration names a program wherever git would run one. Returns what ran. */
+  /** A repository whose configuration names a program wherever git would run one. Returns the programs that ran. */
   function trapped(): ReturnType<typeof yardRepository> & { readonly ran: () => string[] } {
     const yard = yardRepository();
     const { root, git, folder, write } = yard;
@@ -133,7 +133,7 @@ describe.skipIf(process.platform === 'win32')('reading a repository', () => {
       writeFileSync(join(folder, 'hooks', hook), `#!/bin/sh\n${trap('hook')}\n`);
       chmodSync(join(folder, 'hooks', hook), 0o755);
     }
-    // So that git has to compare the content.
+    // Forces git to compare the content.
     for (const name of ['a.txt', 'a.md']) utimesSync(join(root, name), 1, 1);
     const ran = (): string[] => readdirSync(folder).filter((name) => name.startsWith('ran-'));
     return { ...yard, ran };
@@ -172,7 +172,7 @@ describe.skipIf(process.platform === 'win32')('reading a repository', () => {
     expect(await changedFiles(root, env)).toEqual([' M inner']);
   });
 
-  /** A PATH on which a shell script has the name of git; `$real` is git itself. */
+  /** A PATH on which a shell script replaces git; `$real` is git itself. */
   function gitInstead(folder: string, script: string): { readonly PATH: string } {
     const bin = join(folder, 'bin');
     mkdirSync(bin);
@@ -181,7 +181,7 @@ describe.skipIf(process.platform === 'win32')('reading a repository', () => {
     return { PATH: `${bin}:${path}` };
   }
 
-  /** Git 2.25 does not know the scope of a setting, nor settings in variables. */
+  /** Git 2.25 knows neither the scope of a setting nor settings in variables. */
   const OLD_GIT = [
     'unset GIT_CONFIG_COUNT',
     'case " $* " in *" --show-scope "*) exit 129;; esac',
@@ -233,7 +233,7 @@ describe.skipIf(process.platform === 'win32')('reading a repository', () => {
 
   test('is the only safe way: git alone runs them', () => {
     const { git, ran } = trapped();
-    // That filter fails.
+    // The filter fails.
     expect(() => git('status', '--short')).toThrow();
     git('config', '--unset', 'filter.endless.process');
     git('status', '--short');

@@ -3,7 +3,7 @@ import { SwitchboardError } from '../../../shared/errors.ts';
 import { printable } from '../../../shared/printable.ts';
 import { filtersOff, safeArguments, NO_FILTERS, NO_NETWORK, USAGE } from './safe-git.ts';
 
-/** Runs git in a directory. Unless an option allows it, nothing that the repository's files name is run. */
+/** Runs git in a directory. Unless an option allows it, no program named in the repository's files is run. */
 export interface Git {
   /** Returns its output; throws GIT_FAILED with git's own message if it fails. */
   (args: readonly string[], options?: GitOptions): Promise<string>;

@@ -2,24 +2,24 @@ import type { RunResult } from '../../../process/index.ts';
 import { SwitchboardError } from '../../../shared/errors.ts';
 
 /**
- * Reading a repository must not run what its files name: `.git/config` comes with an archive or a shared directory, and
- * an agent may have changed it. These settings have precedence over it, also in submodules.
+ * Reading a repository must not run programs named in its files: `.git/config` comes with an archive or a shared
+ * directory, and an agent may have changed it. These settings take precedence over it, including in submodules.
  */
 const SETTINGS = ['--no-pager', ...['-c', 'core.fsmonitor=false'], ...['-c', 'core.hooksPath=/dev/null']];
 
-/** The arguments with which git runs nothing of the repository, apart from filters that are not switched off. */
+/** Arguments that keep git from running anything of the repository, except filters that are not disabled. */
 export function safeArguments(args: readonly string[], filters = NO_FILTERS): readonly string[] {
-  // The files of a submodule would be compared through the filters of its own configuration.
+  // The files of a submodule would be compared using the filters of its own configuration.
   const options = args.includes('status') ? ['--ignore-submodules=dirty'] : [];
   return [...SETTINGS, ...filters.args, ...args, ...options];
 }
 
-/** Missing objects of a partial clone are not fetched: that runs the programs of its remote. */
+/** Missing objects of a partial clone are not fetched, because that runs the programs of its remote. */
 export const NO_NETWORK: NodeJS.ProcessEnv = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' };
 
-/** How git is told to run no filters. */
+/** How to make git run no filters. */
 export interface FilterSettings {
-  /** Before its command. */
+  /** Arguments before its command. */
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
@@ -31,15 +31,15 @@ type RunGit = (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<RunRe
 const FILTERS = ['-z', '--get-regexp', '^filter\\..*\\.(clean|smudge|process)$'];
 
 /**
- * Switches off the filters which the configuration of the repository defines. Those of the user, such as Git LFS, stay:
- * without them, unchanged files would count as changed. A `config` of git that fails is returned: what its repository
- * would run is not known, so nothing may be.
+ * Disables the filters that the configuration of the repository defines. The user's own, such as Git LFS, stay: without
+ * them, unchanged files would count as changed. If `git config` fails, its result is returned: we do not know what the
+ * repository would run, so nothing may run.
  */
 export async function filtersOff(git: RunGit, env: NodeJS.ProcessEnv): Promise<FilterSettings | RunResult> {
   let keys: readonly string[];
   const scoped = await git(['config', '--show-scope', '--name-only', ...FILTERS], {});
   if (scoped.code === USAGE) {
-    // Git before 2.26 does not tell whose they are: all of them, then.
+    // Git before 2.26 does not report where a filter is defined, so all of them are disabled.
     const all = await git(['config', '--name-only', ...FILTERS], {});
     if (!hasLooked(all)) return all;
     keys = all.stdout.split('\0').filter((key) => key !== '');
@@ -59,7 +59,7 @@ export async function filtersOff(git: RunGit, env: NodeJS.ProcessEnv): Promise<F
   });
 }
 
-/** Git could read its configuration, whether it has such a setting or not. */
+/** Whether git could read its configuration, with or without such a setting. */
 function hasLooked({ code }: RunResult): boolean {
   return code === 0 || code === 1;
 }
@@ -75,7 +75,7 @@ function settingsFor(keys: readonly string[], env: NodeJS.ProcessEnv): FilterSet
     [key, ''] as const,
     [key.replace(/[^.]+$/, 'required'), 'false'] as const,
   ]);
-  // A name with "=" can only be in a variable, which git before 2.31 does not read.
+  // A name with "=" can only be passed in a variable, which git before 2.31 does not read.
   const odd = settings.filter(([key]) => key.includes('='));
   const args = settings
     .filter(([key]) => !key.includes('='))

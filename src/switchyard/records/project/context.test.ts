@@ -25,12 +25,12 @@ import { openContext, projectRecord, type YardContext } from './context.ts';
 
 const open = ({ env, root }: YardRepository, cwd: string = root): YardContext => openContext({ cwd, env });
 
-/** A worktree that Switchyard made. */
+/** Creates a worktree with Switchyard. */
 async function made(shop: YardRepository, branch: string): Promise<string> {
   return (await createWorktree(open(shop), { branch })).worktree;
 }
 
-/** A worktree that somebody else made. */
+/** Creates a worktree with another tool. */
 function theirs(shop: YardRepository, branch: string): string {
   const path = join(shop.folder, 'elsewhere', branch.replaceAll('/', '-'));
   shop.git('worktree', 'add', '-q', '-b', branch, path);

@@ -10,10 +10,10 @@ const LARGEST = 256 * 1024;
 
 /**
  * Masks the secrets in env files of a project, in text that its services wrote: the files under `[env]`, and those
- * called `.env` or `.env.*` where services run. For what agents read; a person may see them.
+ * called `.env` or `.env.*` where services run. For text that agents read; a person may see the secrets.
  */
 export function envSecretMask(context: YardContext): (text: string) => string {
-  // Most commands find nothing to show, and need not read the files.
+  // Most commands have nothing to mask and do not need to read the files.
   let mask: ((text: string) => string) | undefined;
   return (text) => (mask ??= secretMask(envSecrets(context)))(text);
 }
@@ -85,7 +85,7 @@ function withoutComment(value: string): string {
   return start < 0 ? value : value.slice(0, start);
 }
 
-/** The parts of a value to hide. A file also has values that are no secrets, such as names of hosts. */
+/** The parts of a value to hide. A file also has values that are not secret, such as host names. */
 function secretsIn({ name, value }: Assignment): readonly string[] {
   const isSecret = isSecretName(name.replace(/auth/gi, '')) || /pwd|webhook/i.test(name);
   if (isSecret) return [value];
@@ -94,7 +94,7 @@ function secretsIn({ name, value }: Assignment): readonly string[] {
   return looksRandom(value) ? [value] : [];
 }
 
-/** The password of a URL. A stranger may have written the file, so no expression here may try a value twice. */
+/** The password of a URL. The file is untrusted, so no expression here may backtrack over a value. */
 function passwordIn(value: string): string | undefined {
   const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(value)?.[1];
   const end = authority?.lastIndexOf('@') ?? -1;
@@ -103,7 +103,7 @@ function passwordIn(value: string): string | undefined {
   return start < 0 || start > end ? undefined : authority.slice(start + 1, end);
 }
 
-/** `sk_live_51Hx…`, but no path, address or word. */
+/** Matches `sk_live_51Hx…`, but no path, address or word. */
 function looksRandom(value: string): boolean {
   return /^[\w+=-]{16,}$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value);
 }

@@ -28,7 +28,7 @@ test('a branch is known by its worktree, its services, and as that of the projec
   expect(await unknownNames(context, { branch: 'something' })).toEqual([
     'No worktree found for branch "something". `switchyard create something` creates one.',
   ]);
-  // Without git there is nobody to ask, and nothing to say.
+  // Without git, branches cannot be checked, and nothing is reported.
   expect(await unknownNames({ ...context, env: { ...env, PATH: folder } }, { branch: 'something' })).toEqual(
     [],
   );

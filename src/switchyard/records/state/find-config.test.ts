@@ -86,7 +86,7 @@ describe('in the worktrees of a bare repository', () => {
     const { at, state } = bare('a', 'main');
     const record = ensureProject(state, { name: 'shop', root: join(top, 'a'), file: fileIn('a') });
     for (const place of ['a', 'main', 'bare.git']) expect(at(place)).toBe(fileIn('a'));
-    // Both were projects once.
+    // Both used to be projects.
     ensureProject(state, { name: 'main', root: join(top, 'main'), file: fileIn('main') }).created_at = '2026';
     record.created_at = '2027';
     for (const place of ['a', 'main', 'bare.git']) expect(at(place)).toBe(fileIn('main'));

@@ -80,7 +80,7 @@ test('only paths inside the log directory after following links count as logs', 
   expect(insideLogs(home, join(home.logs, 'link.log'))).toBe(false);
   expect(insideLogs(home, join(home.logs, 'dangling.log'))).toBe(false);
   expect(insideLogs(home, join(home.logs, 'loop'))).toBe(true);
-  // For the system this is the directory above the one that the link leads to.
+  // To the system, this is the directory above the one that the link points to.
   mkdirSync(join(folder, 'out', 'deep'), { recursive: true });
   symlinkSync(join(folder, 'out', 'deep'), join(home.logs, 'way'));
   expect(insideLogs(home, `${home.logs}/way/../secret.log`)).toBe(false);

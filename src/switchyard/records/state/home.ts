@@ -96,7 +96,7 @@ export function insideLogs(home: Home, path: string): boolean {
   return allInsideLogs(home, [path]).length === 1;
 }
 
-/** The paths that are. */
+/** The paths that are in the log directory. */
 export function allInsideLogs(home: Home, paths: readonly string[]): readonly string[] {
   const logs = realPath(home.logs);
   // A path with `..` after a link resolves differently in the system than in `resolve`.

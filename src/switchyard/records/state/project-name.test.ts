@@ -17,7 +17,7 @@ beforeEach(() => {
   state = checkState({}).state;
 });
 
-/** The name that a project gets which is at a path, where its file says `name`. */
+/** Adds the project at a path, with `name` in its file. Returns the name it gets. */
 function add(path: string, name = 'shop'): string {
   const root = join(folder, path);
   mkdirSync(root, { recursive: true });

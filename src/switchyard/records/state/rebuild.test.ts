@@ -21,7 +21,7 @@ function yard(): Yard {
   return { ...repository, place, registry: openRegistry(place) };
 }
 
-/** A process in a session of its own that carries what `up` gives to a service. */
+/** Starts a process in its own session with the environment that `up` gives to a service. */
 async function running(
   { root, place }: Yard,
   branch: string,
@@ -86,7 +86,7 @@ test.runIf(onLinux)('also from a deleted one', async () => {
   const { pid } = await running(shop, 'feature/x');
   await shop.registry.repair();
   expect(shop.registry.read().projects).toEqual({});
-  // Ports that are leased prove that there was a state.
+  // Leased ports prove that there was a state.
   writeFileSync(join(shop.place.ports, '20017'), '{}');
   await shop.registry.repair();
   expect(shop.registry.read().projects[shop.root]?.services['feature-x::web']?.pid).toBe(pid);

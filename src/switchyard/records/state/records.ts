@@ -106,7 +106,7 @@ export interface CheckoutRecord {
   target_port: number;
   /** The branch that had the port before, if it was the same service. */
   before?: string;
-  /** Of the forwarder at the time; it may have been restarted since. */
+  /** The pid of the forwarder at that time; it may have been restarted since. */
   pid: number | null;
   log_file: string;
   started_at: string;

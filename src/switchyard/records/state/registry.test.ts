@@ -325,7 +325,7 @@ describe('several processes', () => {
     for (let round = 0; round < 12; round++) {
       const child = writer(`r${round}`, 100_000);
       await once(child.stdout!, 'data');
-      // At another point of its work each time.
+      // At a different point of its work each time.
       const moment = performance.now() + round * 1.7;
       while (performance.now() < moment);
       child.kill('SIGKILL');

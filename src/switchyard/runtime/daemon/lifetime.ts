@@ -5,7 +5,7 @@ import { timestamp } from '../../records/state/records.ts';
 
 export interface DaemonLifetimeOptions {
   readonly home: Home;
-  /** Ends it. Default: SIGTERM and SIGINT do. */
+  /** Ends the daemon. Default: only SIGTERM and SIGINT do. */
   readonly signal?: AbortSignal | undefined;
   /** Gets one line per event. Default: stdout, which is its log file. */
   readonly log?: ((text: string) => void) | undefined;

@@ -10,7 +10,7 @@ test.each([
   ['1.10.2', false],
   ['1.10.10', false],
   ['2.0.0', false],
-  // From before versions were written down, and of a daemon whose record was lost.
+  // A daemon from before versions were recorded, and one whose record was lost.
   [undefined, true],
   [null, false],
 ])('a daemon of version %s is outdated: %s', (version, outdated) => {

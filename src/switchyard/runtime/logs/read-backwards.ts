@@ -98,7 +98,7 @@ function* blocksBackwards(files: readonly string[], options: BackwardsOptions): 
         left -= length;
         const block = Buffer.allocUnsafe(length);
         const got = readSync(descriptor, block, 0, length, position);
-        // Fewer bytes than requested: the file was truncated meanwhile.
+        // Fewer bytes than requested: the file was truncated in the meantime.
         if (got > 0) yield got === length ? block : block.subarray(0, got);
       }
     }
@@ -149,7 +149,7 @@ function areStillThere(files: readonly string[], parts: readonly OpenPart[]): bo
   );
 }
 
-/** Nothing is read twice, whatever happened meanwhile. */
+/** Nothing is read twice, whatever happened in the meantime. */
 function withoutRepeats(parts: readonly OpenPart[]): readonly OpenPart[] {
   const isFirst = ({ ino }: OpenPart, index: number): boolean =>
     parts.findIndex((part) => part.ino === ino) === index;

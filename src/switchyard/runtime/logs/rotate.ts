@@ -22,7 +22,7 @@ function move(from: string, to: string): void {
   if (existsSync(to)) rmSync(to, { force: true });
 }
 
-/** False if it disappeared meanwhile. */
+/** False if it disappeared in the meantime. */
 function moved(from: string, to: string): boolean {
   try {
     renameSync(from, to);

@@ -20,7 +20,7 @@ function fileWith(content: string | Buffer, name = 'web.log'): string {
   return file;
 }
 
-/** What a log means, in the simplest words. */
+/** The lines of a log, determined in the simplest way. */
 function linesOf(text: string): string[] {
   if (text === '') return [];
   return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
@@ -76,8 +76,8 @@ describe('tailLog', () => {
     'finds the last lines of a log that is moved aside all the time',
     async () => {
       const file = fileWith('a  line\n'.repeat(1000), 'rotated.log');
-      // Eight bytes, so that the system writes each line in one step.
-      // As the log writer does it: both files together always hold the last lines, unless read at different times.
+      // Eight bytes, so that the system writes each line in one step. Rotates like the log writer: at any moment, both
+      // files together contain the last lines.
       const rotate = `
         const { renameSync, openSync, writeSync, closeSync } = require('node:fs');
         process.send('ready');
@@ -134,7 +134,7 @@ describe('tailLog', () => {
     const file = fileWith(Buffer.alloc(40 * 1024 * 1024, 'line\n'));
     const started = performance.now();
     for (let round = 0; round < 100; round++) expect(tailLog(file, 3)).toEqual(['line', 'line', 'line']);
-    // A hundred times the whole file would take far longer.
+    // Reading the whole file a hundred times would take far longer.
     expect(performance.now() - started).toBeLessThan(5000);
   });
 });

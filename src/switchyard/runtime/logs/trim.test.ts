@@ -98,7 +98,7 @@ describe('trimLog', () => {
     const text = readFileSync(earlier, 'utf8') + readFileSync(file, 'utf8');
     const lines = text.trimEnd().split('\n');
     expect(text).not.toContain('\0');
-    // At each cut the one line that is being written may be lost in part.
+    // At each cut, the line that is being written may be partly lost.
     const whole = lines.filter((line) => /^line \d+$/.test(line));
     expect(lines.length - whole.length).toBeLessThanOrEqual(trims);
     const numbers = whole.map((line) => Number(line.slice(5)));

@@ -62,7 +62,7 @@ describe('ports', () => {
   test('prefer the previous one of the service', async () => {
     const before = next(next(preferred('web')));
     expect((await allocatePorts([wish('web', before)], rules)).get('web')).toBe(before);
-    // Another service does not take it meanwhile.
+    // Another service does not take it in the meantime.
     const ports = await allocatePorts([wish('api'), wish('web', preferred('api'))], rules);
     expect(ports.get('web')).toBe(preferred('api'));
     expect((await allocatePorts([wish('tool', 80)], rules)).get('tool')).not.toBe(80);

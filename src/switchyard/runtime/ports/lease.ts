@@ -61,7 +61,7 @@ export function releaseLease(home: Home, port: number, cookie: string | undefine
   if (lease !== undefined && lease !== 'broken' && lease.cookie === cookie) removeLease(home, port);
 }
 
-/** Gives the port back, no matter which service holds it. */
+/** Releases the port, no matter which service holds it. */
 export function removeLease(home: Home, port: number): void {
   rmSync(fileOf(home, port), { force: true });
 }

@@ -56,7 +56,7 @@ export function describeListener(listener: Listener): string {
   return describeHolder(listener, listener.pid === null ? '' : tellService(listener.pid));
 }
 
-/** All that listen on a port, except these processes, as part of a sentence; undefined if there are none. */
+/** All listeners on a port, except these processes, as part of a sentence; undefined if there are none. */
 export function describeListeners(port: number, except: readonly number[] = []): string | undefined {
   const found = (listenersOn([port]).get(port) ?? []).filter(
     ({ pid }) => pid === null || !except.includes(pid),

@@ -1,13 +1,13 @@
 import { describeListeners } from './listeners.ts';
 
-/** The sentences about a port that another process has. */
+/** The message about a port that is in use. */
 export interface PortTaken {
   readonly message: string;
   /** The next step. */
   readonly hint: string;
 }
 
-/** `by` says what answers there: the proxy of another home, or anything else. */
+/** `by` says what responds there: the proxy of another home, or anything else. */
 export function proxyPortTaken(port: number, by: 'another home' | 'stranger'): PortTaken {
   const who = describeListeners(port) ?? 'an unknown process';
   return {
@@ -19,7 +19,7 @@ export function proxyPortTaken(port: number, by: 'another home' | 'stranger'): P
   };
 }
 
-/** `holder` says who has it. */
+/** `holder` describes the process that has the port. */
 export function canonicalPortTaken(service: string, port: number, holder: string): PortTaken {
   return {
     message: `Port ${port}, the canonical port of ${service}, is already in use: ${holder}.`,
@@ -27,7 +27,7 @@ export function canonicalPortTaken(service: string, port: number, holder: string
   };
 }
 
-/** Of a port that the forwarder cannot open. */
+/** The message about a port that the forwarder cannot open. */
 export function cannotBind(service: string, port: number): string {
   return `${service} cannot bind canonical port ${port}; ${ownerOf(port)}`;
 }
@@ -38,13 +38,16 @@ export function ownerOf(port: number): string {
   return who === undefined ? 'the forwarder could not open the port' : `${who} owns it`;
 }
 
-/** Of the port of a service that has ended; undefined if it is free. */
+/** Describes the process on the port of a service that has ended; undefined if the port is free. */
 export function holderOf(port: number): string | undefined {
   const who = describeListeners(port);
   return who === undefined ? undefined : `port ${port} is held by ${who}`;
 }
 
-/** Of the port of a service that runs, with its processes; undefined if no other process listens on it. */
+/**
+ * Describes the process that listens on the port of a running service instead of its own processes; undefined if there
+ * is none.
+ */
 export function listensInstead(port: number, pids: readonly number[]): string | undefined {
   const who = describeListeners(port, pids);
   return who === undefined ? undefined : `${who} listens on its port ${port}`;

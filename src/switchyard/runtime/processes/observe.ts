@@ -41,7 +41,7 @@ export function serviceProcesses(): TreeFinder {
   return (shared ??= createTreeFinder(SERVICE_COOKIE));
 }
 
-/** Those of the recorded services that run. */
+/** The recorded services that are running. */
 export function runningAmong(records: readonly ServiceRecord[]): readonly ServiceRecord[] {
   return observeServices(records).flatMap(({ record, status }) => (status === 'running' ? [record] : []));
 }
@@ -72,9 +72,9 @@ export function observeServices(
 }
 
 /**
- * Those whose recorded process carries their cookie, with the descendants that its tree leads to. That proves only that
- * they run; the others may run, too. Reads no other process: reading all of them, 130 here, takes 6 ms more, and a
- * host waits for `brief`.
+ * The services whose recorded process has their cookie, with the descendants that its tree leads to. This only proves
+ * that they are running; the others may be running, too. Reads no other process: reading all of them, 130 here, takes 6
+ * ms more, and a host waits for `brief`.
  */
 export function observeRecordedTrees(records: readonly ServiceRecord[]): readonly Observed[] {
   return records.flatMap((record) => {

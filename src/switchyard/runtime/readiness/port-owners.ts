@@ -14,9 +14,9 @@ export interface OwnedPort extends Observed {
 }
 
 /**
- * Which services run, and what listens on their ports, in the same order. Most run as they should, which their own
- * process trees prove; all processes are looked at only for the others. `needsPort` says for which it is not enough that
- * they run. Default: all.
+ * Which services are running, and what listens on their ports, in the same order. Most run as they should, which their
+ * own process trees prove; all processes are read only for the others. `needsPort` determines for which services
+ * running is not enough. Default: all.
  */
 export function observeOwners(
   records: readonly ServiceRecord[],

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 /**
  * Joins two connections: bytes are passed both ways at the pace of the slower side, and one direction may end before
- * the other. Both sockets must allow half-open. Returns how to separate them again.
+ * the other. Both sockets must allow half-open. Returns a function that separates them again.
  */
 export function join(one: Socket, other: Socket): () => void {
   one.pipe(other);

@@ -31,7 +31,7 @@ async function accepts(port: number, host: LoopbackAddress): Promise<boolean> {
   }
 }
 
-/** Connects to one address. The signal, where there is one, ends the connection, also an established one. */
+/** Connects to one address. The signal, if given, ends the connection, even an established one. */
 export function dialAddress(host: LoopbackAddress, port: number, signal?: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, allowHalfOpen: true, noDelay: true, signal });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { withInterpreter } from './interpreter.ts';
 
-/** A directory to stand in, and a PATH with these programs and no others. */
+/** A working directory, and a PATH with only these programs. */
 function searchWith(...programs: string[]): { cwd: string; path: string } {
   const cwd = mkdtempSync(join(tmpdir(), 'yard-path-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));

@@ -6,7 +6,10 @@ import { describe, expect, test } from 'vitest';
 import { ask, outcomeOf, runningYard, type RunningYard } from '../../../../test/helpers/yard-services.ts';
 import { findExecutable } from '../../../process/index.ts';
 
-/** Asks everybody it knows by the variables, writes the answers down and serves: once it is ready, it has asked. */
+/**
+ * Sends a request to each peer in its variables, writes the responses down, then listens: once it is ready, it has
+ * called them.
+ */
 const NODE = `
 import { writeFileSync } from 'node:fs';
 const urls = Object.entries(process.env).filter(([name]) => /^SWITCHYARD_(?:API|SIX|NAMED)_URL$/.test(name));
@@ -24,7 +27,7 @@ with open("python.json", "w") as file: json.dump(pids, file)
 os.execvp("node", ["node", "server.mjs"])
 `;
 
-/** The same for a program that prints what a URL answers. */
+/** The same for a program that prints the response of a URL. */
 function shellCaller(tool: string, fetches: string): string {
   return `for name in API SIX NAMED; do
   eval "url=\\$SWITCHYARD_\${name}_URL"
@@ -57,7 +60,7 @@ async function callingYard(command: string, files: Readonly<Record<string, strin
   return yard;
 }
 
-/** The pid of the server in each service: that of the record is the shell that notes its end. */
+/** The pid of the server in each service: the recorded one is that of the shell that records its exit. */
 async function serverPids(yard: RunningYard): Promise<Record<string, number>> {
   const result = await yard.up();
   expect(result.ok, result.messages.join('\n')).toBe(true);

@@ -10,14 +10,14 @@ import { stateDirectory, userConfigDirectory } from '../../../../shared/paths.ts
 import type { SecretStore } from '../../../../secrets/index.ts';
 import { isWritten, planImport, type ImportOptions, type PlannedServer } from './import-plan.ts';
 
-/** Whose file it is: the person's own, that of everybody who works on a project, or one that was named. */
+/** Whose file it is: the user's, the project's, or one that was named. */
 export type Level = 'user' | 'project' | 'explicit';
 
-/** Servers of hosts that go into one of our own files; nothing is written yet. */
+/** Servers of hosts that will go into one of our own files; nothing has been written yet. */
 export interface ConfigImport {
   readonly level: Level;
   readonly planned: readonly PlannedServer[];
-  /** What would change. */
+  /** The planned change. */
   readonly edited: EditedConfig;
   write(): Promise<EditedConfig>;
 }
@@ -26,23 +26,23 @@ export interface ConfigImportOptions extends Omit<
   ImportOptions,
   'directory' | 'storesSecrets' | 'knownSecrets'
 > {
-  /** The file that was named, absolute, where one was. */
+  /** The file that was named, absolute, if any. */
   readonly explicit: string | undefined;
   readonly variant: ProgramVariant | undefined;
   /** Where secrets go, if not into the configuration or the environment. Default: nowhere. */
   readonly secretStore?: SecretStore | undefined;
-  /** Ends waiting for the keychain. */
+  /** Stops waiting for the keychain. */
   readonly signal: AbortSignal;
-  /** What else to change in the text. Default nothing. */
+  /** What else to change in the text. Default: nothing. */
   readonly more?: ((text: string) => string) | undefined;
 }
 
-/** Where a server of a host belongs. */
+/** Where a host's server belongs. */
 export function levelOf({ location }: HostServer): 'user' | 'project' {
   return location.scope === 'project' ? 'project' : 'user';
 }
 
-/** Works out what an import changes in one of our files. */
+/** Plans what an import changes in one of our files. */
 export async function planConfigImport(
   level: Level,
   servers: readonly HostServer[],
@@ -54,9 +54,9 @@ export async function planConfigImport(
     level === 'explicit'
       ? { file: explicit, directory: explicit === undefined ? where.cwd : dirname(explicit) }
       : locateConfig(level, { cwd: where.cwd, userDirectory, home: where.home });
-  // Whatever is in a repository is read by everybody who has that.
+  // Everybody who has a repository can read everything in it.
   const hidesSecrets = level === 'project' || options.hidesSecrets;
-  // What is discovered in a project does not take names from the person's own servers.
+  // Servers discovered in a project do not take names from the user's own servers.
   const elsewhere: ImportOptions['elsewhere'] = level === 'user' ? new Map() : options.elsewhere;
   const knownSecrets = secretStore && (await valuesIn(secretStore));
   const storesSecrets = secretStore !== undefined;
@@ -75,7 +75,7 @@ export async function planConfigImport(
       },
       dryRun,
       backupsIn: stateDirectory(where.env),
-      // It may hold the secrets of the hosts.
+      // It may contain the hosts' secrets.
       ownerOnly: !hidesSecrets || level === 'user',
       secret: !hidesSecrets || level === 'user',
       scope: level === 'explicit' ? undefined : level,
@@ -89,7 +89,7 @@ export async function planConfigImport(
       return planned;
     },
     async write() {
-      // First, so that no secret is ever in neither place.
+      // Written first, so that every secret is always in at least one place.
       for (const { name, value } of planned.filter(isWritten).flatMap(({ secrets }) => secrets))
         if (knownSecrets?.get(name) !== value) await secretStore?.set(name, value, signal);
       return edit(false);
@@ -97,7 +97,7 @@ export async function planConfigImport(
   };
 }
 
-/** The secrets that are stored, with the values that can be read. */
+/** The stored secrets, with the values that can be read. */
 async function valuesIn(store: SecretStore): Promise<Map<string, string | undefined>> {
   const names = store.list().map(({ name }) => name);
   const values = await store.values(names);

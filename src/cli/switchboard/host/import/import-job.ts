@@ -30,19 +30,19 @@ import {
 import { type PlannedServer, neededVariables, type VariableState } from './import-plan.ts';
 import { planTakeover, type FileTakeover } from './takeover-plan.ts';
 
-/** An import that is prepared, and has changed nothing yet. */
+/** A prepared import that has changed nothing yet. */
 export interface ImportJob {
   readonly config: LoadedConfig;
   /** Everything that was found, in the order of the hosts. */
   readonly servers: readonly PlannedServer[];
-  /** What would change in our own files. */
+  /** The planned changes of our own files. */
   readonly configs: readonly ConfigImport[];
-  /** What would change in the files of hosts. */
+  /** The planned changes of the hosts' files. */
   readonly takeovers: readonly HostTakeover[];
-  /** Files that others have, too, and that a takeover leaves as they are. */
+  /** Shared files that a takeover leaves as they are. */
   readonly spared: readonly string[];
   readonly variables: readonly VariableState[];
-  /** Files of hosts that were passed over because they cannot be read. */
+  /** Why files of hosts were skipped. */
   readonly problems: readonly SwitchboardError[];
   apply(): Promise<ImportDone>;
 }
@@ -71,12 +71,12 @@ export async function prepareImport(given: ParsedArguments, context: Context): P
     variant: context.variant.configVariant,
   };
   const level = levelIn(given);
-  // What others have, too, changes only when it is asked for, and only where they get the servers back from our file.
+  // A shared file changes only on request, and only if our own file gives its users the servers back.
   const asksForShared = scopeIn(given) === 'project' && level !== 'user';
   const configs: ConfigImport[] = [];
   for (const each of ['user', 'project', 'explicit'] as const) {
     const belonging = servers.filter((server) => (level ?? levelOf(server)) === each);
-    // What stays in a file of the project that we read anyway need not be copied.
+    // Servers that stay in a project file that we read anyway need not be copied.
     const leaves = takesOver && (each !== 'project' || asksForShared);
     if (belonging.length > 0)
       configs.push(await planConfigImport(each, belonging, { ...options, takesOver: leaves }));
@@ -111,7 +111,7 @@ export async function prepareImport(given: ParsedArguments, context: Context): P
   };
 }
 
-/** Makes our entry for a host, which passes on every variable that the servers need once an import is done. */
+/** Creates our entry for a host, which passes on every variable that the servers need after the import. */
 export function entryMaker(
   config: LoadedConfig,
   configs: readonly ConfigImport[],
@@ -123,7 +123,7 @@ export function entryMaker(
     const variables = [
       ...variablesIn(config, context.env, scope),
       ...read.flatMap(({ edited }) => referencesIn(edited.after)),
-      // Codex names variables that our configuration need not refer to.
+      // Codex names variables that our configuration does not have to refer to.
       ...read.flatMap((each) => each.planned).flatMap((each) => each.variables.map((needed) => needed.name)),
     ];
     return ourProgram(host, { file: explicit, variables: passedVariables(variables), scope }, context);
@@ -162,7 +162,7 @@ function gather(given: ParsedArguments, where: HostEnvironment): Gathered {
   };
 }
 
-/** Where everything goes by a flag; undefined: each server where its host's file belongs. */
+/** The level for everything, if a flag sets it; undefined: each server goes where its host's file belongs. */
 export function levelIn({ flags }: ParsedArguments): Level | undefined {
   return (
     (['user', 'project'] as const).find((each) => flags.has(each)) ??
@@ -170,7 +170,7 @@ export function levelIn({ flags }: ParsedArguments): Level | undefined {
   );
 }
 
-/** What becomes of secrets in the person's own file. */
+/** How secrets in the user file are handled. */
 export const SECRETS_FLAG: Flag = {
   name: 'secrets',
   value: 'keep|env|store',
@@ -179,7 +179,7 @@ export const SECRETS_FLAG: Flag = {
 
 type SecretsMode = 'keep' | 'env' | 'store';
 
-/** What the flag says. */
+/** The value of the flag. */
 export function secretsIn({ flags }: ParsedArguments): SecretsMode {
   const how = flags.get('secrets') ?? 'keep';
   if (how === 'keep' || how === 'env' || how === 'store') return how;
@@ -189,7 +189,7 @@ export function secretsIn({ flags }: ParsedArguments): SecretsMode {
   );
 }
 
-/** The same for what plans an import. */
+/** The same for planning an import. */
 export function secretOptions(
   mode: SecretsMode,
   { env, stop }: Pick<Context, 'env' | 'stop'>,
@@ -201,7 +201,7 @@ export function secretOptions(
   };
 }
 
-/** The servers that were discovered beside the configuration, each with its file. */
+/** The discovered servers, each with its file. */
 export function discovered({ files, servers, unusable }: LoadedConfig): Map<string, string | undefined> {
   const others = [...servers, ...unusable].filter(
     ({ origin }) => !files.some(({ path }) => path === origin.file),

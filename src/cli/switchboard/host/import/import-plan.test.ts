@@ -106,7 +106,7 @@ test('a name that another file defines is taken, unless that is the very file', 
   ]);
   const own = new Map([['a', found.location.file]]);
   expect(states('{}', [found], { elsewhere: own })).toEqual([['a', 'same']]);
-  // Taken out of that file, it would be nowhere.
+  // If it were removed from that file, it would be nowhere.
   expect(states('{}', [found], { elsewhere: own, takesOver: true })).toEqual([['a', 'new']]);
 });
 
@@ -124,7 +124,7 @@ test('secrets stay, or become variables with one value each', () => {
     b: { command: 'b', env: { API_KEY: '${API_KEY_CODEX}' } },
     c: { command: 'c', env: { API_KEY: '${API_KEY}', X: '${Y}' } },
   });
-  // Those that were imported with their secrets, or without, are the same.
+  // Servers that were imported with or without their secrets count as the same.
   for (const text of [after, kept.after])
     for (const hidesSecrets of [true, false])
       expect(states(text, found, { hidesSecrets })).toEqual([
@@ -191,7 +191,7 @@ test('the same program with the same keys is there, whatever its name', () => {
   expect(after).toBe(text);
   const other = { ...entry, env: { GH_TOKEN: 'of another account' } };
   expect(states(text, [server('codex', 'gh', other)])).toEqual([['gh', 'new']]);
-  // A host that has it twice has it twice on purpose.
+  // A host that has a server twice has it twice on purpose.
   const twice = [server('codex', 'one', entry), server('codex', 'two', entry)];
   expect(states('{}', twice)).toEqual([
     ['one', 'new'],

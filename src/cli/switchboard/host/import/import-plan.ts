@@ -18,68 +18,68 @@ export interface ImportOptions {
   readonly where: HostEnvironment;
   /** The directory of the configuration. */
   readonly directory: string;
-  /** Names that servers of other files have, and the file of each where it is known. */
+  /** Names of servers in other files, with the file of each if known. */
   readonly elsewhere: ReadonlyMap<string, string | undefined>;
   /** Whether secrets become references. */
   readonly hidesSecrets: boolean;
-  /** With hidden secrets: whether they go into the store of secrets, rather than into the environment. Default false. */
+  /** With hidden secrets: whether they go into the store of secrets instead of the environment. Default false. */
   readonly storesSecrets?: boolean | undefined;
-  /** The secrets that are stored already; their names are taken. The value is undefined where it cannot be read. */
+  /** The secrets that are already stored, whose names are taken. A value is undefined if it cannot be read. */
   readonly knownSecrets?: ReadonlyMap<string, string | undefined> | undefined;
-  /** Whether servers go from their host: then the configuration has to have them itself. */
+  /** Whether servers are removed from their host, so that the configuration itself must contain them. */
   readonly takesOver: boolean;
-  /** Whether a server takes the place of the one that is there already and differs. Default: none does. */
+  /** Whether a server replaces an existing one that differs. Default: none does. */
   readonly replaces?: ((server: HostServer) => boolean) | undefined;
 }
 
-/** What is to become of a server of a host. */
+/** What will happen to a host's server. */
 export interface PlannedServer {
   readonly server: HostServer;
-  /** What it is called in the configuration. */
+  /** Its name in the configuration. */
   readonly as: string;
   /**
-   * - `new`: it is written under its name.
-   * - `clash`: another one has its name, so it is written under a different one.
-   * - `same`: it is there already, maybe under another name.
-   * - `differs`: it is there already with other settings, which stay.
-   * - `updated`: it is there already, and gets the settings of the host.
+   * - `new`: it is written with its name.
+   * - `clash`: another one has its name, so it is written with a different one.
+   * - `same`: it already exists, maybe with another name.
+   * - `differs`: it already exists with other settings, which stay.
+   * - `updated`: it already exists, and gets the settings of the host.
    * - `unusable`: it cannot be converted.
    */
   readonly state: 'new' | 'clash' | 'same' | 'differs' | 'updated' | 'unusable';
   readonly entry: ConvertedEntry | undefined;
-  /** In parts of sentences. */
+  /** As parts of sentences. */
   readonly notes: readonly string[];
   readonly variables: readonly NeededVariable[];
   /** The secrets to store for it. */
   readonly secrets: readonly NewSecret[];
 }
 
-/** A secret that moves into the store. */
+/** A secret that is moved to the store. */
 export interface NewSecret {
   readonly name: string;
-  /** Never to be shown. */
+  /** Must never be shown. */
   readonly value: string;
 }
 
 /** A variable that a server needs. */
 export interface NeededVariable {
   readonly name: string;
-  /** The secret that stood in its place; undefined where it was a reference already. Never to be shown. */
+  /** The secret that it replaces; undefined if it was already a reference. Must never be shown. */
   readonly secret?: string;
 }
 
 export interface ImportPlan {
   readonly servers: readonly PlannedServer[];
-  /** The text of the configuration with them. */
+  /** The text of the configuration with the servers. */
   readonly after: string;
 }
 
-/** Whether a server is written into the configuration. */
+/** Whether a server is written to the configuration. */
 export function isWritten({ state }: Pick<PlannedServer, 'state'>): boolean {
   return state === 'new' || state === 'clash' || state === 'updated';
 }
 
-/** Decides under which names servers of hosts go into a configuration, and writes them into its text. */
+/** Chooses the names of hosts' servers in a configuration, and writes them to its text. */
 export function planImport(text: string, found: readonly HostServer[], options: ImportOptions): ImportPlan {
   const present = new Map(Object.entries(serversIn(text)));
   const variables = new Map<string, string | undefined>(options.knownSecrets ?? []);
@@ -169,7 +169,7 @@ function plan(
     const isFree = there === undefined && (!elsewhere.has(as) || elsewhere.get(as) === server.location.file);
     if (!isFree) continue;
     for (const [other, twin] of others) {
-      // A name made from this one was given to another server; this name is free now.
+      // A name derived from this one was given to another server; this name is free now.
       const isMade = other.startsWith(`${name}-`);
       if (!isMade && isNear(other, twin) && twin.cwd === plain.cwd) return found(other, twin);
     }
@@ -178,10 +178,10 @@ function plan(
   throw new Error('There is always one more name.');
 }
 
-/** What a server needs that is not written. */
+/** The requirements of a server that is not written. */
 const NOTHING = { variables: [], secrets: [] };
 
-/** A name, what it is instead, and then that with numbers. */
+/** The preferred name, its alternative, and then that with numbers. */
 function* candidates(wanted: string, instead: string, joint: string): Generator<string> {
   yield wanted;
   yield instead;
@@ -189,8 +189,8 @@ function* candidates(wanted: string, instead: string, joint: string): Generator<
 }
 
 /**
- * Without the directory, where it is the one that servers of this configuration are started in anyway, and with a file
- * below it by its relative path: others have it elsewhere.
+ * The entry without its directory, if that is where servers of this configuration are started anyway, and with a file
+ * below it as a relative path: other users have it elsewhere.
  */
 function atHome({ cwd, envFile, ...rest }: ConvertedEntry, directory: string): ConvertedEntry {
   const isHome = cwd === undefined || resolve(directory, cwd) === resolve(directory);
@@ -203,7 +203,7 @@ function atHome({ cwd, envFile, ...rest }: ConvertedEntry, directory: string): C
   };
 }
 
-/** A name that goes before those of tools: hosts allow more in their own files. */
+/** A name that can precede those of tools. Hosts allow more in their own files. */
 function nameFor(name: string): string {
   const plain = name
     .replace(/[^A-Za-z0-9_-]+/g, '-')
@@ -213,7 +213,7 @@ function nameFor(name: string): string {
   return plain === '' ? 'server' : plain;
 }
 
-/** With what may come behind it, 64 in all. */
+/** With a possible suffix, 64 in all. */
 const LONGEST_NAME = 44;
 
 /** A variable that is not used for another secret. */
@@ -229,7 +229,7 @@ function freeVariable(
   throw new Error('There is always one more name.');
 }
 
-/** Whether a value of our file can be compared: it may be written wrongly. */
+/** Whether a value in our file can be compared: it may be invalid. */
 export function isEntry(value: unknown): value is ConvertedEntry {
   if (typeof value !== 'object' || value === null) return false;
   const { command, url, args = [], env = {}, headers = {} } = value as Record<string, unknown>;
@@ -246,7 +246,7 @@ export function isEntry(value: unknown): value is ConvertedEntry {
 
 const REACHED = ['command', 'args', 'env', 'envFile', 'cwd', 'url', 'headers', 'type', 'oauth'] as const;
 
-/** Whether two entries reach the same server in the same way; how it is shown is another matter. */
+/** Whether two entries reach the same server in the same way; its exposure does not matter. */
 function isSame(one: unknown, other: ConvertedEntry): boolean {
   const reached = (entry: object): unknown =>
     REACHED.map((key) => {
@@ -257,7 +257,7 @@ function isSame(one: unknown, other: ConvertedEntry): boolean {
   return typeof one === 'object' && one !== null && isDeepStrictEqual(reached(one), reached(other));
 }
 
-/** What of an entry in our file is not about how the server is reached. */
+/** The settings of an entry in our file that do not affect how the server is reached. */
 function ownSettings(entry: ConvertedEntry): object {
   const reached: readonly string[] = REACHED;
   return Object.fromEntries(Object.entries(entry).filter(([key]) => !reached.includes(key)));
@@ -272,13 +272,13 @@ function serversIn(text: string): Readonly<Record<string, unknown>> {
 export interface VariableState {
   readonly name: string;
   readonly servers: readonly string[];
-  /** Whether a secret stood there before. */
+  /** Whether it replaces a literal secret. */
   readonly secret: boolean;
-  /** Whether it is set in this environment; `other`: to something else than what stood there. */
+  /** Whether it is set in this environment; `other`: to a value other than the one it replaces. */
   readonly state: 'set' | 'unset' | 'other';
 }
 
-/** The variables that servers need, in the order of their names. */
+/** The variables that servers need, sorted by name. */
 export function neededVariables(planned: readonly PlannedServer[], env: NodeJS.ProcessEnv): VariableState[] {
   const found = new Map<string, VariableState>();
   for (const { as, variables, state } of planned) {
@@ -298,7 +298,7 @@ export function neededVariables(planned: readonly PlannedServer[], env: NodeJS.P
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** What to do about those that are not as they should be, in lines. */
+/** What to do about variables without the right value, as lines. */
 export function variablesText(variables: readonly VariableState[]): string {
   const missing = variables.filter(({ state }) => state !== 'set');
   if (missing.length === 0) return '';

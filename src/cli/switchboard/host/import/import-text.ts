@@ -11,7 +11,7 @@ import { table } from '../../../kit/table.ts';
 import { counted } from '../../../kit/text.ts';
 import type { EditedConfig } from '../../../../config/index.ts';
 
-/** What was found in the hosts, and what becomes of each. */
+/** The servers found in hosts, and what will happen to each. */
 export function foundText({ servers }: Pick<ImportJob, 'servers'>, style: Style): string {
   if (servers.length === 0) return 'No host has a server to import.\n';
   const rows = servers.map(({ server, as, state }) => [
@@ -31,7 +31,7 @@ function whereabouts({ host, scope }: PlannedServer['server']['location']): stri
   return scope === 'user' ? host.name : `${host.name} (${scope})`;
 }
 
-/** What would change, file by file, without secrets. */
+/** The planned changes, file by file, without secrets. */
 export function previewText(job: ImportJob, style: Style): string {
   return [
     ...job.configs.map(({ edited }) => maskedDiff(edited, style)),
@@ -72,14 +72,14 @@ export function secretsText(planned: readonly PlannedServer[]): string {
   return `The file contains ${counted(kept.length, 'secret')}. --secrets store puts secrets in the keychain instead.\n`;
 }
 
-/** What became of one of our own files. */
+/** What happened to one of our own files. */
 export function wroteText({ before, after, file, backup }: EditedConfig, count: number): string {
   if (before === after) return `No changes in ${printableLine(file)}.\n`;
   const kept = backup === undefined ? '' : ` A backup is in ${printableLine(backup)}.`;
   return `Wrote ${counted(count, 'server')} to ${printableLine(file)}.${kept}\n`;
 }
 
-/** Says that our entry is in the file only where it was written there. */
+/** Mentions our entry only if it was written to the file. */
 function takenText(
   parts: FileTakeover,
   { removed }: TakeoverResult,
@@ -99,7 +99,7 @@ function takenText(
   ].join('');
 }
 
-/** Files that others have, too, and how to take them over all the same. */
+/** Shared files, and how to take them over anyway. */
 function sparedText({ spared }: Pick<ImportJob, 'spared'>): string {
   return spared
     .map(

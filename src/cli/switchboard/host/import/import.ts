@@ -14,7 +14,7 @@ import { writeStderr } from '../../../kit/stderr.ts';
 import { createStyle, plainStyle } from '../../../kit/style.ts';
 import { notifiedText } from '../../gateway/notify-gateways.ts';
 
-/** The word is one of the language, so the command goes by another name in here. */
+/** `import` is a reserved word, so the constant has another name. */
 export const importCommand: CliCommand = {
   about: [
     `Copies the MCP servers of your hosts (all, or the named ones: ${HOST_NAMES}) into Switchboard's configuration: ` +

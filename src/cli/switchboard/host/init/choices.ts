@@ -22,16 +22,16 @@ import {
   type EntryVariant,
 } from './importable-servers.ts';
 
-/** What is to be done. */
+/** What the user has chosen. */
 export interface Choices {
   readonly servers: readonly ChosenServer[];
-  /** The files that get our entry: those of hosts, and team files that were chosen by name. */
+  /** The files that get our entry: those of hosts, and team files that were named. */
   readonly files: readonly HostFile[];
-  /** Those of them whose servers stay where they are, beside our entry. */
+  /** Those of them whose servers stay in the file, next to our entry. */
   readonly beside: readonly HostFile[];
   /** Whether the project's Switchyard is added. */
   readonly yard: boolean;
-  /** What becomes of literal secrets. */
+  /** How literal secrets are handled. */
   readonly secrets: ReturnType<typeof secretsIn>;
   /** Whether the servers are started once, to count what hosts load. */
   readonly start: boolean;
@@ -39,24 +39,24 @@ export interface Choices {
 
 export interface ChosenServer {
   readonly importable: ImportableServer;
-  /** The one to write. */
+  /** The variant to write. */
   readonly variant: EntryVariant;
-  /** Whether the user chose it, so that it also replaces the one that Switchboard has. */
+  /** Whether the user chose it, so that it also replaces the existing one in Switchboard. */
   readonly insists: boolean;
 }
 
 export interface ChooseOptions {
   readonly given: ParsedArguments;
   readonly where: HostEnvironment;
-  /** Who to ask what no flag says; undefined: the usual answers are taken. */
+  /** Asks what the flags leave open; undefined: the defaults are used. */
   readonly prompter: Prompter | undefined;
   /** Whether there is a Switchyard to add. */
   readonly hasYard: boolean;
-  /** Whether Switchboard has a server of this name already. */
+  /** Whether Switchboard already has a server with this name. */
   readonly isConfigured: (name: string) => boolean;
 }
 
-/** Decides by flags, then by asking. Throws USAGE for a flag that names something that is not there. */
+/** Uses the flags, then asks. Throws USAGE for a flag that names something that does not exist. */
 export async function choose(found: FoundServers, options: ChooseOptions): Promise<Choices> {
   const files = await chooseFiles(found, options);
   const { importable, yard } = await chooseServers(found, files, options);
@@ -69,8 +69,8 @@ export async function choose(found: FoundServers, options: ChooseOptions): Promi
 }
 
 /**
- * The servers of a file that move behind Switchboard unless they stay. Those of a team never move into a person's own
- * file, where the team would miss them, nor a person's own into the file of one project.
+ * The servers of a file that move behind Switchboard unless they stay. A team's servers never move to a user file,
+ * where the team would miss them, nor a user's own servers to the file of one project.
  */
 export function movable(
   { servers }: HostFile,
@@ -83,12 +83,12 @@ export function movable(
   return servers.filter((server) => taken.includes(server) && isKept(server));
 }
 
-/** A file as it is named in lists and by flags: the host, or the path of a team file. */
+/** The name of a file in lists and flags: the host, or the path of a team file. */
 export function fileLabel({ location }: HostFile, where: HostEnvironment): string {
   return location.scope === 'project' ? relative(where.cwd, location.file) : location.host.name;
 }
 
-/** Nobody is asked about secrets that are not there. */
+/** Does not ask if there are no secrets. */
 async function chooseSecrets(
   servers: readonly ChosenServer[],
   { given, prompter }: ChooseOptions,
@@ -270,7 +270,7 @@ async function chooseStart(count: number, { given, prompter }: ChooseOptions): P
   return prompter.confirm('Start your servers once afterwards to count what each host loads?');
 }
 
-/** The names of a list; `none` is an empty one. Undefined where the flag was not given. */
+/** The names in a list flag; `none` means an empty list. Undefined if the flag was not given. */
 function listIn({ flags }: ParsedArguments, flag: string): string[] | undefined {
   const words = flags
     .get(flag)

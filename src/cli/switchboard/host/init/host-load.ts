@@ -11,7 +11,7 @@ import { listedCost, tokenCost } from '../../server/token-cost.ts';
 import type { FoundServers, HostFile } from './importable-servers.ts';
 import type { InitPlan } from './plan.ts';
 
-/** What a conversation in a host begins with: the tools in its list, and what servers say of themselves. */
+/** What a conversation in a host starts with: the tools in its list, and the instructions of servers. */
 export interface ToolLoad {
   readonly tools: number;
   /** Estimated. */
@@ -23,15 +23,15 @@ export interface HostLoad {
   readonly host: Host;
   readonly before: ToolLoad;
   readonly after: ToolLoad;
-  /** Servers that it starts itself afterwards, beside Switchboard, as far as they are counted. */
+  /** Servers that it still starts itself, without Switchboard, as far as they were counted. */
   readonly direct: readonly string[];
-  /** Those of its servers that were not started, or did not, and so are counted nowhere. */
+  /** Servers that are not counted because they were not started, or failed to start. */
   readonly uncounted: readonly string[];
 }
 
 export interface CountedLoads {
   readonly loads: readonly HostLoad[];
-  /** How it went with the servers of the configuration. */
+  /** The results for the servers of the configuration. */
   readonly probed: readonly ProbedServer[];
 }
 
@@ -43,14 +43,14 @@ export interface CountOptions {
   readonly onAnswer: (answer: ProbeAnswer) => void;
 }
 
-/** Starts every server that the chosen hosts load, once, and counts. */
+/** Starts every server that the chosen hosts load, once, and counts their tools. */
 export async function countLoads(options: CountOptions): Promise<CountedLoads> {
   const { plan, found, where, context, onAnswer } = options;
   const config = await context.loadConfig('quietly');
   const app = context.open(config);
   const probed = await probeServers(app, config.servers, context, onAnswer);
   await app.close();
-  // From now on, servers are described by their own descriptions.
+  // From now on, servers use their own descriptions.
   const next = context.open(config);
   const ours: ToolLoad = {
     tools: next.gateway.tools.length,
@@ -79,7 +79,7 @@ export async function countLoads(options: CountOptions): Promise<CountedLoads> {
   };
 }
 
-/** Offered as one, they have the same tools. */
+/** Variants that are offered as one server have the same tools. */
 function shareAmongVariants(costs: Map<HostServer, ToolLoad>, { importable }: FoundServers): void {
   for (const { variants } of importable) {
     const known = variants.map(({ server }) => costs.get(server)).find((load) => load !== undefined);
@@ -88,7 +88,7 @@ function shareAmongVariants(costs: Map<HostServer, ToolLoad>, { importable }: Fo
   }
 }
 
-/** Whether it was started already, by Switchboard. */
+/** Whether Switchboard has already started it. */
 function isAsked(server: HostServer, { configs }: InitPlan): boolean {
   return configs.some(({ planned }) => planned.some((each) => each.server === server));
 }
@@ -149,7 +149,7 @@ async function countDirect(
 ): Promise<Map<HostServer, ToolLoad>> {
   const counted = new Map<HostServer, ToolLoad>();
   if (servers.length === 0) return counted;
-  // They may hold secrets.
+  // The files may contain secrets.
   const directory = mkdtempSync(join(tmpdir(), 'switchboard-init-'));
   try {
     const options = { where, directory, elsewhere: new Map(), hidesSecrets: false, takesOver: true };

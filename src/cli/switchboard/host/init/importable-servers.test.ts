@@ -90,6 +90,6 @@ test('the variant to use is one that is switched on and meant for everywhere', (
     ['b', 'claude-code'],
     ['c', 'claude-code'],
   ]);
-  // Those of other projects can be chosen, but are not chosen by themselves.
+  // Those of other projects can be chosen, but are not chosen by default.
   expect(importable.map((importable) => isOwnHere(importable, where))).toEqual([true, false, true]);
 });

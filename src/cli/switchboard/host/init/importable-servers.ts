@@ -17,14 +17,14 @@ import { expectedError, type SwitchboardError } from '../../../../shared/errors.
 import { isOurs } from '../host-entries.ts';
 import { levelOf } from '../import/import-config.ts';
 
-/** A server as it is offered: once, however many hosts have it. */
+/** A server as offered to the user: once, however many hosts have it. */
 export interface ImportableServer {
   readonly name: string;
-  /** Whose it is: the person's own, or that of everybody who works on this project. */
+  /** Whose it is: the user's, or that of everybody who works on this project. */
   readonly level: 'user' | 'project';
-  /** As each host has it, the one to use first. */
+  /** The variants of the hosts, the preferred one first. */
   readonly variants: readonly [EntryVariant, ...EntryVariant[]];
-  /** Where the variants differ, as keys. */
+  /** The keys in which the variants differ. */
   readonly differs: readonly string[];
 }
 
@@ -38,24 +38,24 @@ export interface HostFile {
   readonly location: HostLocation;
   /** The servers in it that are not ours. */
   readonly servers: readonly HostServer[];
-  /** What our entry in it is called; undefined where there is none. */
+  /** The name of our entry in it; undefined if there is none. */
   readonly ours: string | undefined;
 }
 
-/** What there is on this machine. */
+/** What was found on this machine. */
 export interface FoundServers {
   readonly importable: readonly ImportableServer[];
   /** Servers that Switchboard cannot run, and why. */
   readonly unusable: readonly { readonly server: HostServer; readonly why: string }[];
-  /** The person's own files, one for each host that is here. */
+  /** The user's files, one for each host on this machine. */
   readonly hosts: readonly HostFile[];
-  /** Files of this project that are there. Everybody who works on it has them. */
+  /** Existing files of this project, which everybody who works on it has. */
   readonly teamFiles: readonly HostFile[];
   /** Files that cannot be read. */
   readonly problems: readonly SwitchboardError[];
 }
 
-/** Reads what all hosts have, and puts near-duplicates together. */
+/** Reads the servers of all hosts, and groups near-duplicates. */
 export function findServers(where: HostEnvironment): FoundServers {
   const problems: SwitchboardError[] = [];
   const [hosts, teamFiles]: [HostFile[], HostFile[]] = [[], []];
@@ -102,7 +102,7 @@ export function importableServers(
   return { importable: groups.map((variants) => offerOf(variants, where)), unusable };
 }
 
-/** Whether a server is one of the person's own that is used here: everywhere, or in this project. */
+/** Whether it is one of the user's own servers and is used here: everywhere, or in this project. */
 export function isOwnHere({ variants }: ImportableServer, { cwd }: HostEnvironment): boolean {
   return variants.some(
     ({ server: { location } }) =>
@@ -123,7 +123,7 @@ function belongTogether(one: EntryVariant, other: EntryVariant): boolean {
 }
 
 function offerOf(variants: [EntryVariant, ...EntryVariant[]], { env }: HostEnvironment): ImportableServer {
-  // The last to be used is one that is switched off, then one whose variables are not set, then one for one project.
+  // Least preferred is a disabled one, then one whose variables are not set, then one for a single project.
   const rank = ({ server, entry }: EntryVariant): number =>
     (entry.disabled === true ? 4 : 0) +
     (needsUnset(entry, env) ? 2 : 0) +

@@ -144,7 +144,7 @@ async function prepareAndRun(
     explicit,
     variant: context.variant.configVariant,
     ...secretOptions(choices.secrets, context),
-    // What leaves the file of a team must be in ours.
+    // Servers that are removed from a team's file must be in ours.
     takesOver: choices.files.some(
       (file) => file.location.scope === 'project' && !choices.beside.includes(file),
     ),
@@ -180,7 +180,7 @@ function noneChosen({ teamFiles }: FoundServers, where: HostEnvironment, program
   return `${next}No server was chosen. `;
 }
 
-/** A project can do without the person's own servers. */
+/** A project may leave out the user's own servers. */
 function leftOutText({ search, file }: LoadedConfig, { configs }: InitPlan): string {
   const isLeftOut = search !== undefined && search.userDirectory === undefined;
   if (!isLeftOut || !configs.some(({ level }) => level === 'user')) return '';
@@ -191,7 +191,7 @@ function unchanged(exitCode: number, why = ''): CommandOutcome {
   return { exitCode, data: { cancelled: true }, text: () => `${why}Nothing was changed.\n` };
 }
 
-/** Whether this project has services that agents could see and run, and do not yet. */
+/** Whether this project has services that agents could see and run but do not yet. */
 function offersYard({ servers, directory }: LoadedConfig): boolean {
   if (!existsSync(join(directory, 'switchyard.toml'))) return false;
   return !servers.some((server) => 'builtin' in server || server.name === YARD_CHOICE);

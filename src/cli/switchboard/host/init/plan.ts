@@ -23,52 +23,52 @@ import { byLocation } from '../import/takeover-plan.ts';
 import { movable, YARD_CHOICE, type Choices, type ChosenServer } from './choices.ts';
 import type { HostFile } from './importable-servers.ts';
 
-/** What is going to change; nothing is changed yet. */
+/** What will change; nothing has changed yet. */
 export interface InitPlan {
   readonly configs: readonly ConfigPlan[];
   readonly hosts: readonly HostPlan[];
 }
 
-/** What goes into one of our own files. */
+/** The planned change of one of our own files. */
 export interface ConfigPlan extends ConfigImport {
   readonly chosen: readonly ChosenServer[];
   readonly yard: boolean;
 }
 
-/** What becomes of the file of a host. */
+/** The planned change of a host's file. */
 export interface HostPlan {
   readonly file: HostFile;
-  /** Servers that leave it. */
+  /** Servers that are removed from it. */
   readonly moves: readonly HostServer[];
   /** Servers that stay in it. */
   readonly stays: readonly HostServer[];
-  /** What our entry is called there. */
+  /** The name of our entry in it. */
   readonly name: string;
-  /** What would change. */
+  /** The planned change. */
   readonly change: HostChange;
   write(): Promise<HostChange>;
 }
 
 export interface HostChange extends ChangedFile {
-  /** What keeps the host from using our entry, as a sentence. */
+  /** What prevents the host from using our entry, as a sentence. */
   readonly obstacle: string | undefined;
 }
 
 export interface PlanOptions extends Omit<ConfigImportOptions, 'more'> {
   /** Where everything goes; undefined: each server where its host's file belongs. */
   readonly level: Level | undefined;
-  /** What our entry is called where there is none yet. */
+  /** The name of our entry if there is none yet. */
   readonly name: string;
-  /** Makes our entry for a host, once it is known what goes into our own files. */
+  /** Creates our entry for a host, once the contents of our own files are known. */
   readonly entryMaker: (configs: readonly ConfigImport[]) => (host: Host, scope: Scope) => Entry;
 }
 
-/** Works out every change and tries it on the texts that the files have now. Throws where one could not be made. */
+/** Plans every change and tries it on the current texts of the files. Throws if one cannot be made. */
 export async function planInit(choices: Choices, options: PlanOptions): Promise<InitPlan> {
   const configs: ConfigPlan[] = [];
   for (const level of ['user', 'project', 'explicit'] as const) {
     const chosen = choices.servers.filter(({ importable }) => (options.level ?? importable.level) === level);
-    // The services of a project are of no use elsewhere.
+    // The services of a project are useless elsewhere.
     const yard = choices.yard && (options.level === 'explicit' ? 'explicit' : 'project') === level;
     if (chosen.length === 0 && !yard) continue;
     const servers = chosen.map(({ variant }) => variant.server);
@@ -124,7 +124,10 @@ async function planHost(
   return { file, moves, stays, name, change: await write(true), write: () => write(false) };
 }
 
-/** Our entry goes where the file's own servers are; servers that Claude Code has for one project leave without one. */
+/**
+ * Our entry goes where the file's own servers are; servers that Claude Code has for one project are removed without
+ * one.
+ */
 function partsOf(
   { location }: HostFile,
   moves: readonly HostServer[],
@@ -140,5 +143,5 @@ function partsOf(
   ];
 }
 
-/** What became of a plan. */
+/** The outcome of a plan. */
 export type InitDone = AppliedPlans<ConfigPlan, HostPlan, HostChange>;

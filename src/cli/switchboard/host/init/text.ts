@@ -14,7 +14,7 @@ import type { FoundServers } from './importable-servers.ts';
 import type { ConfigPlan, HostPlan, InitDone, InitPlan } from './plan.ts';
 import { secretsText, wroteText } from '../import/import-text.ts';
 
-/** Findings that need the user's attention, in lines. */
+/** Findings that need the user's attention, as lines. */
 export function problemsText({ unusable, problems }: FoundServers): string {
   return [
     ...unusable.map(({ server, why }) => `${named(server)} is skipped: ${printableLine(why)}.\n`),
@@ -22,7 +22,7 @@ export function problemsText({ unusable, problems }: FoundServers): string {
   ].join('');
 }
 
-/** What is going to happen, file by file. */
+/** What will happen, file by file. */
 export function planText(plan: InitPlan, program: string, style: Style): string {
   return [
     ...plan.configs.map((config) => configPlanText(config, style)),
@@ -203,7 +203,7 @@ export function loadText(loads: readonly HostLoad[], style: Style): string {
   );
 }
 
-/** How it went with one server that was started. */
+/** The result of starting one server. */
 export function answerText({ server, ms, tools }: ProbeAnswer, style: Style): string {
   const what = tools === undefined ? 'did not start' : counted(tools, 'tool');
   const mark = tools === undefined ? style.bad('✗') : style.good('✓');

@@ -30,7 +30,7 @@ import type { Style } from '../../../kit/style.ts';
 import { probeServers } from '../probe-servers.ts';
 import { notifiedText } from '../../gateway/notify-gateways.ts';
 
-/** How it went when the server was started once. */
+/** The outcome of starting the server once. */
 type Trial =
   | { readonly ok: true; readonly ms: number; readonly tools: readonly string[] }
   | { readonly ok: false; readonly ms: number; readonly error: FailureData };
@@ -134,7 +134,8 @@ export const addCommand: CliCommand = {
     const target = configTarget(given, config, context);
     const addition = prepare(name, config, target, context);
     const elsewhere = definedElsewhere(name, config, target.file);
-    // Of one name, the project's server wins over the user's; within one of the two, it would be ambiguous.
+    // For the same name, the project's server takes precedence over the user's; within one of the two, it would be
+    // ambiguous.
     if (elsewhere?.scope === target.scope) throw takenElsewhere(name, elsewhere.file);
     const secret = secretsOf('', name, addition.entry).length > 0;
     let replaced = false;
@@ -193,7 +194,7 @@ function takenElsewhere(name: string, file: string): SwitchboardError {
   );
 }
 
-/** Which one counts where two files define a server of this name. */
+/** Which of two files that define a server with this name takes precedence. */
 function precedenceText(name: string, { file, scope }: ServerDefinition['origin']): string {
   const shown = JSON.stringify(printableLine(name));
   return scope === 'user'
@@ -201,7 +202,7 @@ function precedenceText(name: string, { file, scope }: ServerDefinition['origin'
     : `In this project ${shown} in ${printableLine(file)} overrides it.\n`;
 }
 
-/** Starts the server once, from its definition alone, and ends it with the command. */
+/** Starts the server once, from its definition alone, and stops it with the command. */
 async function tryOut(
   name: string,
   addition: NewServer,
@@ -237,7 +238,7 @@ function outcomeText(name: string, shown: RedactedCommand, replaced: boolean, do
   if (!done.changed) return unchanged(name, done.file);
   const quoted = JSON.stringify(printableLine(name));
   const what = replaced ? `Replaced ${quoted} in` : `Added ${quoted} to`;
-  // On a line of its own: a full stop behind it would look like a part of it.
+  // On its own line, because a full stop after it would look like part of it.
   return `${what} ${printableLine(done.file)}.${backupText(done)}\n  ${commandText(shown)}\n`;
 }
 

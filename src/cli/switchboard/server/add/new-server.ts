@@ -25,20 +25,20 @@ import { numberIn } from '../../language/language-flags.ts';
 import { secretsOf, secretWarning } from '../../config/project-secrets.ts';
 import { remoteEntry, SECRET_NAME, secretsRemark } from './remote-flags.ts';
 
-/** A server that `add` is to write into the configuration, of either kind. */
+/** A program or remote server that `add` is to write to the configuration. */
 export interface NewServer {
-  /** As it is written into the file. */
+  /** The entry as written to the file. */
   readonly entry: object;
   readonly shown: RedactedCommand;
   /** Additional `--json` output. */
   readonly data: object;
-  /** What the person should know about it; where it was tried out, not how that went. */
+  /** What the user should know about it, except the outcome of starting it if it was `tried`. */
   readonly remark: (tried: boolean) => string;
-  /** Throws where it cannot be used now. */
+  /** Throws if it cannot be used now. */
   readonly define: () => ServerDefinition;
 }
 
-/** What it needs of the world. */
+/** The parts of the context that are needed. */
 type CommandContext = Pick<Context, 'variant' | 'cwd' | 'env' | 'log'>;
 
 type Prepare = (
@@ -48,7 +48,7 @@ type Prepare = (
   context: CommandContext,
 ) => NewServer;
 
-/** What the arguments describe, as far as they can be understood without a configuration; undefined for nothing. */
+/** What the arguments describe, as far as can be determined without a configuration; undefined if nothing. */
 export function newServerFrom(given: ParsedArguments, program: string): Prepare | undefined {
   const remote = remoteEntry(given);
   const isolation = isolationOf(given);
@@ -60,7 +60,7 @@ export function newServerFrom(given: ParsedArguments, program: string): Prepare 
   return programAddition({ command, args, ...limit }, variablesOf(given), given.flags.get('cwd'), isolation);
 }
 
-/** Nobody means to start a program of that name. */
+/** Nobody intends to start a program with that name. */
 function addressAsCommand(name: string, address: string, program: string): SwitchboardError {
   const shown = redactUrl(address);
   return usage(
@@ -69,7 +69,7 @@ function addressAsCommand(name: string, address: string, program: string): Switc
   );
 }
 
-/** The command is taken literally; references in the values of variables are kept, as in an entry of the file. */
+/** The command is literal; references in the values of variables are kept, as in an entry of the file. */
 function programAddition(
   program: RuntimeEntry,
   variables: Readonly<Record<string, string>>,
@@ -85,7 +85,7 @@ function programAddition(
         { ...entry, env },
         {
           settings: config.settings,
-          // A user's server without a directory of its own is started in the project.
+          // A user's server without its own directory is started in the project.
           directory: target.scope === 'user' ? config.directory : target.directory,
           suiteFiles: config.suiteFiles,
           env: context.env,
@@ -129,7 +129,9 @@ function remoteAddition(entry: RemoteEntry): Prepare {
   };
 }
 
-/** What to say of secrets that are written as they are into a file that others have, too; empty where there are none. */
+/**
+ * A remark about literal secrets that would be written to a file that other people have, too; empty if there are none.
+ */
 function secretsIn(
   entry: object,
   name: string,
@@ -141,14 +143,14 @@ function secretsIn(
   return secrets.map((secret) => `${program}: ${secretWarning(secret, program)}\n`).join('');
 }
 
-/** Throws where a program could not be started from here. */
+/** Throws if a program could not be started from here. */
 function startable(definition: StdioDefinition, env: NodeJS.ProcessEnv): void {
   const [problem] = programProblems(definition, env);
   if (problem !== undefined)
     throw new SwitchboardError('SERVER_INVALID', `${problem.message}. ${problem.hint}`);
 }
 
-/** It may be right where the gateway is started. */
+/** It may be usable where the gateway is started. */
 function unusableRemark(define: () => unknown, program: string): string {
   try {
     define();
@@ -176,7 +178,7 @@ function timeLimitOf({ flags }: ParsedArguments): Pick<RuntimeEntry, 'timeouts'>
 function variablesOf({ lists }: ParsedArguments): Record<string, string> {
   const pairs = (lists.get('env') ?? []).map((text) => {
     const equals = text.indexOf('=');
-    // What was given is not shown: it may be the value alone, and a secret.
+    // The input is not shown: it may be only the value, which may be a secret.
     if (equals < 1) throw usage('--env needs a name and a value.', 'For example: --env LOG_LEVEL=debug');
     return [text.slice(0, equals), text.slice(equals + 1)] as const;
   });
@@ -192,7 +194,7 @@ function directoryFor(given: string, { scope, directory }: ConfigTarget, { cwd }
   return within.startsWith('..') || isAbsolute(within) ? path : within || '.';
 }
 
-/** The variables with their references filled in; throws where one of those is not set. */
+/** The variables with their references filled in; throws if one of these is not set. */
 function filledIn(
   variables: Readonly<Record<string, string>>,
   env: NodeJS.ProcessEnv,
@@ -208,7 +210,7 @@ function filledIn(
   return Object.fromEntries(entries);
 }
 
-/** Where a secret would be written into the file itself; empty where none is. */
+/** A remark about secrets that would be written to the file itself; empty if there are none. */
 function openSecretsRemark(variables: Readonly<Record<string, string>>, program: string): string {
   const open = Object.entries(variables).find(
     ([name, value]) => SECRET_NAME.test(name) && value !== '' && !value.includes('${'),
@@ -220,7 +222,7 @@ function openSecretsRemark(variables: Readonly<Record<string, string>>, program:
   );
 }
 
-/** A warning if the user may have meant something else. */
+/** A warning if the user may have intended something else. */
 function literalRemark({ command, args = [], cwd = '' }: RuntimeEntry, program: string): string {
   const texts = [command, ...args, cwd];
   if (!texts.some((text) => /\$\{(?:env:|secret:)?\w+/.test(text))) return '';

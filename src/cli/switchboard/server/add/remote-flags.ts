@@ -1,7 +1,7 @@
 import { redactUrl, type RemoteEntry } from '../../../../config/index.ts';
 import { usage, type ParsedArguments, type Flag } from '../../../kit/arguments.ts';
 
-/** Flags of `add` about a server that runs elsewhere. */
+/** Flags of `add` for a remote server. */
 export const REMOTE_FLAGS: readonly Flag[] = [
   { name: 'url', value: 'URL', summary: 'the URL of a remote server, instead of a command' },
   {
@@ -19,7 +19,7 @@ export const REMOTE_FLAGS: readonly Flag[] = [
   },
 ];
 
-/** The entry that the flags describe; undefined where they describe none, and the server is a program. */
+/** The entry that the flags describe; undefined if they describe none because the server is a program. */
 export function remoteEntry({ flags, lists, words }: ParsedArguments): RemoteEntry | undefined {
   const url = flags.get('url');
   if (url === undefined) {
@@ -40,7 +40,7 @@ export function remoteEntry({ flags, lists, words }: ParsedArguments): RemoteEnt
   };
 }
 
-/** Where a literal secret would be written to the file; empty if none would. */
+/** A remark about literal secrets that would be written to the file; empty if there are none. */
 export function secretsRemark({ url, headers = {} }: RemoteEntry, program: string): string {
   const open = Object.entries(headers).find(
     ([name, value]) => SECRET_NAME.test(name) && !value.includes('${'),
@@ -53,12 +53,12 @@ export function secretsRemark({ url, headers = {} }: RemoteEntry, program: strin
   );
 }
 
-/** With a reference in it, an address is looked at when that is filled in. */
+/** An address with a reference is checked when the reference has been filled in. */
 function refuseBadAddress(url: string): void {
   if (url.includes('${') || (/^https?:\/\//i.test(url) && URL.canParse(url))) return;
   const shown = redactUrl(url);
   const completed = `http://${url}`;
-  // What has another scheme, or is no address at all, does not become one by what is put before it.
+  // Text with another scheme, or that is not an address at all, does not become one with a prefix.
   const model = !/^[a-z][a-z\d+.-]*:(?!\d)/i.test(url) && URL.canParse(completed);
   throw usage(
     `--url ${JSON.stringify(shown)} is not a valid http:// or https:// URL.`,
@@ -66,13 +66,13 @@ function refuseBadAddress(url: string): void {
   );
 }
 
-/** Names of headers and variables whose values are most likely secrets. */
+/** Names of headers and variables whose values are probably secrets. */
 export const SECRET_NAME = /auth|token|secret|key|cookie|passw|credential/i;
 const EXAMPLE = 'For example: --url https://example.com/mcp';
 
 function headerOf(text: string): readonly [name: string, value: string] {
   const colon = text.indexOf(':');
-  // What was given is not shown: it may be the value alone, and a secret.
+  // The input is not shown: it may be only the value, which may be a secret.
   if (colon < 1)
     throw usage(
       '--header needs a name and a value.',

@@ -1,9 +1,8 @@
 import { usage, type Flag, type ParsedArguments } from '../../../kit/arguments.ts';
 
 /**
- * The arguments of `add`, where a line for another program was pasted behind it, such as
- * `claude mcp add --transport http docs https://example.com/mcp`: the same in our own words. Other arguments are
- * returned as they are.
+ * The arguments of `add` if a line for another program was pasted after it, such as `claude mcp add --transport http
+ * docs https://example.com/mcp`, translated to our own flags. Other arguments are returned as they are.
  */
 export function spellOutPasted(argv: readonly string[], known: readonly Flag[]): readonly string[] {
   const [first = '', ...more] = argv;
@@ -16,20 +15,20 @@ export function spellOutPasted(argv: readonly string[], known: readonly Flag[]):
   return [...words.slice(0, at), ...translated(readLine(words.slice(at + 3)), known)];
 }
 
-/** Programs whose `mcp add` takes about the same words and flags. */
+/** Programs whose `mcp add` accepts about the same words and flags. */
 const HOSTS = new Set(['claude', 'codex', 'gemini', 'qwen']);
 const HOST_LINE = /^\s*\w+\s+mcp\s+add\s/;
 
 interface HostLine {
-  /** The name, then the command and its arguments, or the address. */
+  /** The name, followed by the command with its arguments or by the address. */
   readonly words: readonly string[];
   readonly values: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Flags of the hosts by their short names. */
+/** The hosts' flags by their short names. */
 const SHORT: Readonly<Record<string, string>> = { s: 'scope', t: 'transport', e: 'env', H: 'header' };
 const FLAGS = new Set(['scope', 'transport', 'env', 'header', 'url', 'bearer-token-env-var']);
-/** Flags that take several values, and the pattern of such a value. */
+/** Flags that accept several values, and the pattern of such a value. */
 const SEVERAL: Readonly<Record<string, RegExp>> = { env: /^[A-Za-z_]\w*=/, header: /^[\w-]+:\s/ };
 
 function readLine(line: readonly string[]): HostLine {
@@ -37,7 +36,7 @@ function readLine(line: readonly string[]): HostLine {
   const values = new Map<string, string[]>();
   const rest = [...line];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-    // Behind a command everything is an argument of it; behind an address flags may follow.
+    // After a command, everything is one of its arguments; after an address, flags may follow.
     const [, target] = words;
     if (word === '--' || (target !== undefined && !isAddress(target))) {
       words.push(...(word === '--' ? [] : [word]), ...rest);
@@ -98,7 +97,7 @@ function isAddress(word: string): boolean {
   return /^https?:\/\//i.test(word);
 }
 
-/** The words of a line as a shell reads them, without anything being filled in. */
+/** The words of a line as a shell reads them, without expansions. */
 export function splitLine(line: string): string[] {
   const words: string[] = [];
   const pattern = /((?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+)/gs;
@@ -114,8 +113,8 @@ export function splitLine(line: string): string[] {
 }
 
 /**
- * The arguments of `add` with a package or an address in the place of a name, or a package in the place of a command,
- * spelled out: `@modelcontextprotocol/server-memory` is `memory npx -y @modelcontextprotocol/server-memory`.
+ * The arguments of `add` with a package or an address in place of a name, or a package in place of a command, spelled
+ * out: `@modelcontextprotocol/server-memory` is `memory npx -y @modelcontextprotocol/server-memory`.
  */
 export function spellOutPackage(given: ParsedArguments): ParsedArguments {
   const [first, second, ...rest] = given.words;
@@ -129,23 +128,23 @@ export function spellOutPackage(given: ParsedArguments): ParsedArguments {
   return given;
 }
 
-/** `@scope/name`, with or without a version. No program and no path looks like this. */
+/** `@scope/name`, with or without a version. No program or path looks like this. */
 const SCOPED = /^@[a-z\d~-][\w.~-]*\/[a-z\d~-][\w.~-]*(?:@[\w.^~+-]+)?$/i;
 const PLAIN = /^[a-z\d][\w.-]*(?:@[\w.^~+-]+)?$/i;
 
-/** A word alone is more likely a name whose command was forgotten, unless it says that it is about MCP. */
+/** A word on its own is more likely a name without a command, unless it mentions MCP. */
 function looksLikePackage(word: string): boolean {
   return PLAIN.test(word) && /mcp/i.test(word) && !/\.(?:[cm]?[jt]s|py|sh|json)$/i.test(word);
 }
 
-/** The reference servers that are written in Python. Packages of these names on npm are unrelated. */
+/** The reference servers written in Python. Packages with these names on npm are unrelated. */
 const PYTHON = new Set(['mcp-server-fetch', 'mcp-server-git', 'mcp-server-sqlite', 'mcp-server-time']);
 
 function launch(word: string): string[] {
   return PYTHON.has(word.replace(/@[^@]*$/, '')) ? ['uvx', word] : ['npx', '-y', word];
 }
 
-/** What is left of a package's name without `mcp` and `server`; where nothing is, that of its scope. */
+/** A package's name without `mcp` and `server`; if nothing is left, that of its scope. */
 function nameOfPackage(word: string): string {
   const [, scope = '', name = ''] = /^(?:@([^/]+)\/)?([^@]+)/.exec(word) ?? [];
   return shortened(name) || shortened(scope) || name;
@@ -158,7 +157,7 @@ function shortened(name: string): string {
     .join('-');
 }
 
-/** `https://mcp.example.com/mcp` is `example`. */
+/** `https://mcp.example.com/mcp` becomes `example`. */
 function nameOfAddress(address: string): string {
   if (!URL.canParse(address)) return 'server';
   const { hostname } = new URL(address);

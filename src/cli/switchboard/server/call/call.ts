@@ -70,7 +70,7 @@ export const callCommand: CliCommand = {
     }
     const json = given.flags.get('args');
     if (json !== undefined && pairs.length > 0) throw usage('Give either --args or key=value, not both.');
-    // Before anything is started: a typo in the JSON costs no time.
+    // Checked before anything is started, so that a typo in the JSON costs no time.
     const whole = json === undefined ? undefined : readJsonArguments(...(await sourceOf(json, context)));
     const output = given.flags.get('output');
     const directory = output === undefined ? undefined : outputDirectory(output, context.cwd);
@@ -91,7 +91,7 @@ export const callCommand: CliCommand = {
     if (found.hidden && !given.flags.has('hidden')) throw hiddenTool(server, found.name);
     const args = { ...(whole ?? readPairs(pairs, found.inputSchema)), ...found.presets };
     const missing = missingArguments(args, found.inputSchema);
-    // --args passes anything: a server may be more generous than its schema.
+    // --args passes anything: a server may accept more than its schema.
     if (missing.length > 0 && whole === undefined) throw incomplete(found.name, missing);
     context.status.show(`${server} runs ${found.name}`);
     try {
@@ -119,7 +119,7 @@ function approver(yes: boolean, { status, stop }: Context): NonNullable<LocalCal
   return async ({ message }) => {
     if (yes) return ACCEPT;
     status.clear();
-    // Made safe to print by the one who asks, but for the line breaks.
+    // The caller has already made it safe to print, except for line breaks.
     process.stderr.write(`${plain(String(message))}\n`);
     const agreed = await confirm('Run it?', { input: process.stdin, output: process.stderr, signal: stop });
     return agreed ? ACCEPT : { action: 'decline' };
@@ -129,15 +129,15 @@ function approver(yes: boolean, { status, stop }: Context): NonNullable<LocalCal
 const ACCEPT = { action: 'accept', content: { decision: 'once' } };
 
 interface FoundTool {
-  /** The server's own name for it. */
+  /** The server's own name for the tool. */
   readonly name: string;
   readonly hidden: boolean;
-  /** Without what is preset; undefined where the server did not say. */
+  /** Without preset arguments; undefined if the server did not specify it. */
   readonly inputSchema: unknown;
   readonly presets: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Where a tool is looked for. */
+/** A server whose tools are searched. */
 interface SearchedServer {
   readonly app: App;
   readonly server: ServerDefinition;
@@ -145,11 +145,11 @@ interface SearchedServer {
   readonly program: string;
 }
 
-/** The tool that a person means: by its server's own name, else by the one hosts know. */
+/** The tool that a person means: by the server's own name for it, otherwise by the name that hosts use. */
 function find(word: string, { app, server, listing, program }: SearchedServer): FoundTool {
   const tools = probedTools(app, server, listing);
   const { shapes } = server.tools;
-  // The last one is what a host calls it where another server has a tool of the same name.
+  // The last condition matches the name that hosts use if another server has a tool with the same name.
   const byHosts = ({ exposed, offered }: ProbedTool): boolean =>
     [exposed, offered?.name, offered && `${server.name}__${offered.name}`].includes(word);
   const tool = tools.find((each) => each.name === word) ?? tools.find(byHosts);
@@ -170,7 +170,7 @@ function hiddenTool(server: string, tool: string): SwitchboardError {
   return new SwitchboardError('TOOL_UNKNOWN', message, { hint: 'Add --hidden to call it anyway.' });
 }
 
-/** The JSON text of `--args` and where it came from. */
+/** The JSON text of `--args` and its source. */
 async function sourceOf(
   given: ParsedArguments['words'][number],
   { cwd }: Context,
@@ -232,7 +232,7 @@ function finished(
   };
 }
 
-/** Behind an error of the server: what its own schema says was missing. */
+/** Added to an error of the server: arguments that its schema requires and that were missing. */
 function missingNote(missing: readonly string[]): string {
   return missing.length === 0
     ? ''
@@ -266,7 +266,7 @@ function refusalText({ message }: ServerError, server: string, program: string):
     : `${start}\n${lines.map((line) => `  > ${line}\n`).join('')}`;
 }
 
-/** Progress in the status line of a terminal; elsewhere as lines, a few per second at most. */
+/** Shows progress in the status line of a terminal; elsewhere as lines, a few per second at most. */
 function progressReporter({ status }: Context): (params: Readonly<Record<string, unknown>>) => void {
   let last = -Infinity;
   return ({ progress, total, message }) => {

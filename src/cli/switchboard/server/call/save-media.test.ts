@@ -11,7 +11,7 @@ test('each image and sound gets a file of its own, and none is written over', ()
   const sound = { type: 'audio', mimeType: 'audio/mpeg', data: PNG.data };
   const blob = { type: 'resource', resource: { uri: 'a:b', mimeType: 'application/pdf', blob: PNG.data } };
   const content = [PNG, { type: 'text', text: 'a' }, PNG, sound, blob];
-  // The same part twice is one file.
+  // The same part twice is saved as one file.
   const saved = saveMedia(
     { content: content.map((part) => ({ ...part })) },
     { directory: project.dir, tool: 'shot' },

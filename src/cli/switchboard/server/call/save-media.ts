@@ -6,14 +6,14 @@ import { isObject } from '../../../../shared/is-object.ts';
 import { nodeErrorCode } from '../../../../shared/node-error-code.ts';
 
 export interface SaveOptions {
-  /** Where files are written, absolute; it exists. Default: a new directory for temporary files. */
+  /** The directory for the files, absolute; it exists. Default: a new temporary directory. */
   readonly directory: string | undefined;
-  /** What they are named after. */
+  /** The name of the tool, which the files are named after. */
   readonly tool: string;
 }
 
 /**
- * Writes the images, sounds and other binary parts of a tool's result to files of their own. No file is written over.
+ * Writes the images, sounds and other binary parts of a tool's result to separate files. Never overwrites a file.
  * Returns the path of each part that was written.
  */
 export function saveMedia(
@@ -32,7 +32,7 @@ export function saveMedia(
   return saved;
 }
 
-/** The directory that files are to be written to, which is made where it is missing. */
+/** The output directory, which is created if missing. */
 export function outputDirectory(given: string, cwd: string): string {
   const directory = resolve(cwd, given);
   return writing(directory, () => {
@@ -69,7 +69,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'octet-stream': 'bin',
 };
 
-/** `image/png; a=b` is `png`. */
+/** `image/png; a=b` becomes `png`. */
 function extensionOf(mimeType: unknown): string {
   const kind =
     typeof mimeType === 'string' ? /^\w+\/([\w.+-]+)/.exec(mimeType)?.[1]?.toLowerCase() : undefined;

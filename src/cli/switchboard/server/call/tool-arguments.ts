@@ -5,9 +5,9 @@ import { usage } from '../../../kit/arguments.ts';
 type JsonObject = Record<string, unknown>;
 
 /**
- * The arguments of a tool from `key=value` words. What a value means depends on what the tool's schema says of the key:
- * numbers, true and false, JSON for objects and lists, text otherwise. `key:=json` is JSON whatever the schema says. A
- * key that is given several times is a list.
+ * The arguments of a tool from `key=value` words. The tool's schema determines how a value is interpreted: as a number,
+ * as true or false, as JSON for objects and lists, otherwise as text. `key:=json` is always JSON. A key that is given
+ * several times is a list.
  */
 export function readPairs(words: readonly string[], inputSchema: unknown): JsonObject {
   const schema = isObject(inputSchema) ? inputSchema : {};
@@ -17,13 +17,13 @@ export function readPairs(words: readonly string[], inputSchema: unknown): JsonO
     if (!mayHave(schema, key)) throw unknownKey(key, schema);
     given.set(key, [...(given.get(key) ?? []), value]);
   }
-  // From entries, so that even "__proto__" becomes a plain key.
+  // From entries, so that even "__proto__" is an ordinary key.
   return Object.fromEntries(
     [...given].map(([key, values]) => [key, valueOf(key, values, propertyOf(schema, key))]),
   );
 }
 
-/** The arguments that the tool's schema requires and that are not given, each with its type where that is said. */
+/** The missing arguments that the tool's schema requires, each with its type if specified. */
 export function missingArguments(args: JsonObject, inputSchema: unknown): readonly string[] {
   if (!isObject(inputSchema) || !Array.isArray(inputSchema.required)) return [];
   const required = inputSchema.required.filter((key): key is string => typeof key === 'string');
@@ -35,7 +35,7 @@ export function missingArguments(args: JsonObject, inputSchema: unknown): readon
     });
 }
 
-/** The arguments of a tool as one JSON object. `source` is where it came from, for the error. */
+/** The arguments of a tool as one JSON object. `source` names their source, for the error. */
 export function readJsonArguments(text: string, source: string): JsonObject {
   let value: unknown;
   try {
@@ -80,7 +80,7 @@ function propertyOf(schema: JsonObject, key: string): unknown {
   return schema.additionalProperties;
 }
 
-/** A schema that lists its properties means them all, unless it says that there are more. */
+/** A schema that lists its properties allows only these, unless it says that there are more. */
 function mayHave(schema: JsonObject, key: string): boolean {
   const properties = propertiesOf(schema);
   if (properties === undefined || Object.hasOwn(properties, key)) return true;
@@ -120,7 +120,7 @@ function single(key: string, { text, json }: Given, schema: unknown): unknown {
   if ((types.has('object') || types.size === 0) && text.startsWith('{')) return parseOr(key, text, types);
   if ((types.has('array') || types.size === 0) && text.startsWith('[')) return parseOr(key, text, types);
   if (types.has('string') || types.size === 0) return text;
-  // One value where a list is wanted is the list of that value.
+  // A single value for a list is a list with that value.
   if (types.has('array')) return [single(key, { text, json }, itemOf(schema))];
   throw usage(
     `The argument ${JSON.stringify(key)} must be ${[...types].map(nameOf).join(' or ')}, not ${JSON.stringify(text)}.`,
@@ -139,7 +139,7 @@ function parse(key: string, text: string): unknown {
   }
 }
 
-/** Where text is fine too, what only looks like JSON is text. */
+/** If text is valid, too, a value that only resembles JSON is text. */
 function parseOr(key: string, text: string, types: ReadonlySet<string>): unknown {
   if (types.size > 0 && !types.has('string')) return parse(key, text);
   try {
@@ -149,7 +149,7 @@ function parseOr(key: string, text: string, types: ReadonlySet<string>): unknown
   }
 }
 
-/** The JSON types a schema lets through, as far as it says so itself; none where it does not. References are not followed. */
+/** The JSON types that a schema allows, if it specifies them itself; otherwise empty. References are not followed. */
 function typesOf(schema: unknown, depth = 0): ReadonlySet<string> {
   const types = new Set<string>();
   if (!isObject(schema) || depth > 4) return types;
@@ -181,7 +181,7 @@ function itemOf(schema: unknown): unknown {
   return members.map(itemOf).find((item) => item !== undefined);
 }
 
-/** Whether the text itself is one of the values: "1" is text where the schema lists "1". */
+/** Whether the text itself is one of the values: "1" is text if the schema lists "1". */
 function enumHas(schema: unknown, text: string): boolean {
   return isObject(schema) && Array.isArray(schema.enum) && schema.enum.includes(text);
 }

@@ -4,11 +4,11 @@ import { counted } from '../../../kit/text.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A tool's result for a person: text as it is, everything else in a line about it, with the file it was saved to. */
+/** A tool's result for a person: text as it is, and one line for everything else, with the file it was saved to. */
 export function resultText(result: JsonObject, saved: ReadonlyMap<unknown, string> = new Map()): string {
   const content = Array.isArray(result.content) ? (result.content as unknown[]) : [];
   const parts = content.map((part) => partText(part, saved.get(part) ?? ''));
-  // Some servers answer with structured content alone.
+  // Some servers return only structured content.
   if (parts.length === 0 && result.structuredContent !== undefined) {
     parts.push(plain(JSON.stringify(result.structuredContent, undefined, 2)));
   }

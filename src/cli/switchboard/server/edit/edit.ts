@@ -111,7 +111,7 @@ async function changed(
   };
 }
 
-/** The file of ours that has the entry. */
+/** Our file that contains the entry. */
 function targetOf(
   name: string,
   given: ParsedArguments,
@@ -162,7 +162,7 @@ function readEntry(text: string | undefined): EntryJson {
     const entry: unknown = parseJsonc(text ?? '');
     if (isObject(entry)) return entry;
   } catch {
-    // The same error: it is no object.
+    // The same error: it is not an object.
   }
   throw usage(
     '--entry needs a JSON object.',

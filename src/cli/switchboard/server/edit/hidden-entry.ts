@@ -5,16 +5,19 @@ import { literalSecrets } from '../../../../hosts/index.ts';
 import { SwitchboardError } from '../../../../shared/errors.ts';
 import { isObject } from '../../../../shared/is-object.ts';
 
-/** Stands for a secret in an entry that is shown. */
+/** Replaces a secret in an entry that is shown. */
 const HIDDEN: HiddenSecret = '••••••••';
 
-/** Keys whose members are secrets, and keys that are one themselves. */
+/** Keys whose members are secrets, and keys whose value is a secret. */
 const SECRET_MEMBERS = new Set(['env', 'headers', 'presets', 'environment', 'http_headers']);
 const SECRET_KEYS = new Set(['clientSecret', 'privateKey', 'assertion', 'token', 'apiKey']);
-/** A value that only refers to the environment, alone or behind the word that says which kind of key it is. */
+/** A value that only refers to the environment, optionally after a scheme. */
 const REFERENCE = /^(?:[A-Za-z]+ )?\$\{(?:env:)?\w+\}$/;
 
-/** An entry of a configuration file as it may be shown: every secret is replaced. References to the environment stay. */
+/**
+ * An entry of a configuration file in a form that may be shown: every secret is replaced. References to the environment
+ * stay.
+ */
 export function hideSecrets(entry: EntryJson): EntryJson {
   const hidden = hiddenIn(entry) as Record<string, unknown>;
   const { command, args } = entry;
@@ -43,7 +46,7 @@ function hide(value: unknown): unknown {
   return typeof value === 'string' && REFERENCE.test(value) ? value : HIDDEN;
 }
 
-/** A changed entry with the secrets of the old one where they were hidden. Throws where it is not clear which is meant. */
+/** A changed entry with the hidden secrets filled in from the old one. Throws if they are ambiguous. */
 export function restoreSecrets(changed: EntryJson, old: EntryJson): EntryJson {
   const restored = restoredIn(changed, hideSecrets(old), old);
   if (!JSON.stringify(restored).includes(HIDDEN)) return restored as EntryJson;
@@ -59,7 +62,7 @@ export function restoreSecrets(changed: EntryJson, old: EntryJson): EntryJson {
 function restoredIn(changed: unknown, hidden: unknown, old: unknown): unknown {
   if (isDeepStrictEqual(changed, hidden)) return old;
   if (Array.isArray(changed) && Array.isArray(hidden) && Array.isArray(old)) {
-    // Words before and behind those that were changed stay where they are.
+    // Words before and after the changed ones keep their positions.
     const moved = changed.length - hidden.length;
     return changed.map((each: unknown, at) => {
       const from = [at, at - moved].find((place) => isDeepStrictEqual(hidden[place], each));
@@ -75,7 +78,7 @@ function restoredIn(changed: unknown, hidden: unknown, old: unknown): unknown {
   );
 }
 
-/** Whether an entry has a secret in it, so that only its owner may read the file. */
+/** Whether an entry contains a secret, so that only its owner may read the file. */
 export function hasSecrets(entry: EntryJson, name: string): boolean {
   return literalSecrets(entry, name).length > 0;
 }

@@ -71,7 +71,7 @@ export const trustCommand: CliCommand = {
   },
 };
 
-/** The server with a name, or all. What we offer ourselves does not change, but may need an approval. */
+/** The server with a name, or all. Our own sources do not change, but their tools may need an approval. */
 function chosenFrom(
   config: LoadedConfig,
   name: string | undefined,
@@ -81,7 +81,7 @@ function chosenFrom(
   return named.filter(({ kind }) => withBuiltins || kind !== 'builtin');
 }
 
-/** With what gateways of this configuration share through its store, where it has one. */
+/** Includes what gateways with this configuration share through its store, if it has one. */
 async function withSharedApp<T>(
   config: LoadedConfig,
   context: Context,
@@ -92,7 +92,7 @@ async function withSharedApp<T>(
     const app = context.open(config, undefined, store);
     await app.trust.refresh(config.servers);
     const outcome = await use(app);
-    // What a server has listed meanwhile is for the others, too.
+    // What a server has listed in the meantime is also stored for the others.
     await app.trust.settle();
     return outcome;
   } finally {
