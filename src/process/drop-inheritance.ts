@@ -27,23 +27,26 @@ function isSound(umask: number): boolean {
 }
 
 const CLOSED_ON_EXEC = 0o2000000;
+/** Up to this number, Node keeps every inherited file from children; after it, only those before the first gap. */
+const HANDLED_BY_NODE = 15;
 
 /**
- * Node opens all files so that children do not inherit them, and changes inherited ones accordingly, but only up to the
- * first gap in their numbers (on Linux; elsewhere children inherit only what is meant for them).
+ * Closes inherited files that Node would pass on to children (on Linux; elsewhere children inherit only what is meant for
+ * them). It opens its own files so that children do not inherit them.
  */
 function closeInherited(): void {
-  for (const name of openDescriptors()) {
-    const flags = /^flags:\s*(\d+)$/m.exec(readProcFile(`/proc/self/fdinfo/${name}`))?.[1];
+  for (const descriptor of openDescriptors()) {
+    if (descriptor <= HANDLED_BY_NODE) continue;
+    const flags = /^flags:\s*(\d+)$/m.exec(readProcFile(`/proc/self/fdinfo/${descriptor}`))?.[1];
     const isOurs = flags === undefined || (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) !== 0;
-    if (Number(name) > 2 && !isOurs) closeSync(Number(name));
+    if (!isOurs) closeSync(descriptor);
   }
 }
 
-function openDescriptors(): string[] {
+function openDescriptors(): number[] {
   if (!hasProc()) return [];
   try {
-    return readdirSync('/proc/self/fd');
+    return readdirSync('/proc/self/fd').map(Number);
   } catch {
     return [];
   }
