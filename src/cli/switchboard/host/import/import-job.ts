@@ -174,7 +174,7 @@ export function levelIn({ flags }: ParsedArguments): Level | undefined {
 export const SECRETS_FLAG: Flag = {
   name: 'secrets',
   value: 'keep|env|store',
-  summary: 'secrets: keep (default), set as environment variables, or store with `$0 secret`',
+  summary: 'secrets: keep (default), refer to environment variables that you set, or store with `$0 secret`',
 };
 
 type SecretsMode = 'keep' | 'env' | 'store';
